@@ -1,1 +1,1 @@
-"""The command line: one file per command or family of commands. Commands import the parts they need when they run."""
+"""The command line, with one file per command or family of commands. Commands import the modules they need when they run."""

@@ -1,4 +1,6 @@
-"""The command line: its commands, and the errors that end it. Commands import their parts when they run, so ``--help`` is quick."""
+"""The command line: its commands, and the handling of errors. Commands import their modules when they run, so ``--help`` is
+quick.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,7 @@ class _InPanels(TyperGroup):
     """The commands in the order of the panels."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names of the commands in their order."""
+        """Return the names of the commands in panel order."""
         return [name for panel in PANELS.values() for name in panel]
 
 
@@ -89,7 +91,7 @@ for _former in FORMER:
 
 
 def _prepare(group: typer.Typer) -> None:
-    """Make all commands of a group refuse repeated options that take one value, and wrap their help to the terminal's width."""
+    """Make all commands in a group reject repeated single-value options, and wrap their help to the terminal's width."""
     for each in group.registered_commands:
         each.cls = Once
         each.help = each.help or _unwrapped(each.callback)
@@ -115,7 +117,7 @@ def _version(show: Annotated[bool, typer.Option("--version", help="Print the ver
 
 
 def main() -> None:
-    """Run the command line; if the reader of its output stops reading, it ends silently."""
+    """Run the command line; it ends silently if the reader of its output stops reading."""
     open_streams()
     tell_crashes()
     code = 1
@@ -129,14 +131,14 @@ def main() -> None:
         end_in_time(code)
         try:
             sys.stdout.flush()
-        except BrokenPipeError:  # otherwise, Python would flush again at its end, and fail
+        except BrokenPipeError:  # otherwise, Python would flush again at exit, and fail
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run() -> None:
-    """Run a command: errors of Agora, and of the files given to it, end it with one message and exit code 2.
+    """Run a command. Agora's errors, and errors with the files given to it, end it with a single message and exit code 2.
 
-    A full disk, a path that is too long or not readable, and a lack of memory are not treated as errors of the code.
+    A full disk, a path that is too long or not readable, and a lack of memory are not treated as bugs.
     """
     tell_compiling()
     try:

@@ -1,4 +1,4 @@
-"""Commands for episodes that are played elsewhere: ``agora bag``, and ``bench`` in ROS. Imports are made when they run."""
+"""Commands for episodes that run elsewhere: ``agora bag``, and ``bench`` in ROS. Imports happen when the commands run."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def bag(
 
 
 def _say(played: PlayedEpisode, shown: Sequence[Metric]) -> None:
-    """Print the result of an episode: its outcome, and metrics."""
+    """Print the result of an episode: its outcome and metrics."""
     for number, robot in enumerate(played.robots):
         outcome = "unknown" if "outcome" in robot.missing else robot.recording.outcome.label
         typer.echo(f"{played.entry}/{robot.planner}/{number}: {played.interrupted or outcome}, {robot.recording.time[-1]:.1f} s")
@@ -83,10 +83,10 @@ def _say(played: PlayedEpisode, shown: Sequence[Metric]) -> None:
 
 
 def bench_in_ros(suite: str, folder: Path, resume: bool, launch: str) -> None:
-    """Play a suite through a ROS graph, by the node ``bench`` of agora_evaluation in a separate process.
+    """Run a suite through a ROS graph, using the node ``bench`` of agora_evaluation in a separate process.
 
     Raises:
-        InputError: ROS or a workspace is missing. ResultsError: the node failed; it has printed the reason.
+        InputError: ROS or a workspace is missing. ResultsError: the node failed and has printed the reason.
     """
     import shutil
     import signal
@@ -101,7 +101,7 @@ def bench_in_ros(suite: str, folder: Path, resume: bool, launch: str) -> None:
         )
     command = ["rosrun", "agora_evaluation", "bench", suite, "--output", str(folder), "--launch", launch]
     node = subprocess.Popen([*command, *(["--resume"] if resume else [])])
-    before = {  # the node hears Ctrl-C itself, says what is kept and ends what it launched
+    before = {  # the node handles Ctrl-C itself, reports what is kept, and ends what it launched
         signal.SIGINT: signal.signal(signal.SIGINT, signal.SIG_IGN),
         signal.SIGTERM: signal.signal(signal.SIGTERM, lambda *_: node.terminate()),
     }

@@ -1,4 +1,4 @@
-"""``agora bench``: run a suite under planners."""
+"""``agora bench``: runs a suite with planners."""
 
 from __future__ import annotations
 
@@ -81,13 +81,13 @@ def bench(
         typer.Option(help="With --planner ros: a roslaunch to start, e.g. 'agora_bringup start_arena.launch'."),
     ] = "",
 ) -> None:
-    """Run a suite under one or more planners and write a report; ends with exit code 1 if a planner or the simulator failed.
+    """Run a suite with one or more planners and write a report; exits with code 1 if a planner or the simulator failed.
 
-    The suite limits makes episodes harder along axes and measures the difficulty at which each planner succeeds half the time. The
-    informed robot, which knows the future, and pure_pursuit, which does not see people, run in addition to the planners. -p
-    informed adds the informed robot to any suite. A folder with Arena's config.yaml, suites and contests is run under the planners
-    of its contest if none are named. The planner ros stands for any driver of the robots in a running ROS graph;
-    socnavbench:address=PATH is a joystick of SocNavBench that connects to PATH_recv (agora serve).
+    The suite limits makes episodes harder along several axes and measures the difficulty at which each planner succeeds half the
+    time. The informed robot, which knows the future, and pure_pursuit, which does not see people, run in addition to the planners.
+    -p informed adds the informed robot to any suite. A folder with Arena's config.yaml, suites and contests is run with the
+    planners of its contest unless planners are named. The planner ros stands for whatever drives the robots in a running ROS graph;
+    socnavbench:address=PATH is a SocNavBench joystick that connects to PATH_recv (agora serve).
     """
     from agora.cli.outside import run_outside
 
@@ -127,7 +127,7 @@ def bench(
 
 
 def _played(form: RequestForm) -> Path:
-    """Run the request in this process and its workers, and return the folder of the results."""
+    """Run the request in this process and its workers, and return the results folder."""
     from agora.benchmark.bench import bench as events_of
     from agora.benchmark.results.run_folder import episodes_kept
     from agora.cli.stopping import stoppable
@@ -143,7 +143,9 @@ def _played(form: RequestForm) -> Path:
 
 
 def _again(form: RequestForm, row: Mapping[str, Any]) -> str:
-    """Return the command that repeats the episode of a row; empty for a contest's planners, which commands cannot name."""
+    """Return the command that repeats the episode of a row; empty for the planners of a contest, which cannot be named on the
+    command line.
+    """
     from agora.benchmark.labels import name_of
 
     if not form.planners and form.chosen()[1]:
@@ -158,7 +160,7 @@ def _again(form: RequestForm, row: Mapping[str, Any]) -> str:
 
 
 def _form(**fields: Any) -> RequestForm:
-    """Return the request; an error about a field names the field's option."""
+    """Return the request; errors about a field name the corresponding option."""
     from agora.benchmark.request_form import RequestForm
     from agora.errors import InputError
 

@@ -1,4 +1,4 @@
-"""The notice on a terminal while kernels compile: one at the start, and progress from time to time."""
+"""The terminal notices while kernels are compiled: one at the start, then occasional progress reports."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _COMPILING = "agora.core.compiling"
 
 
 class _Notice(logging.Handler):
-    """Counts the functions that are compiled, and writes lines to the error stream."""
+    """Counts compiled functions, and writes lines to the error stream."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -30,13 +30,13 @@ class _Notice(logging.Handler):
 
 
 def _say(line: str) -> None:
-    """Write a line, if the error stream is open: a planner that compiles is not to blame for a closed stream."""
+    """Write a line if the error stream is open; a closed stream must not count as a failure of the planner being compiled."""
     with suppress(OSError, ValueError):
         print(line, file=sys.stderr, flush=True)
 
 
 def tell_compiling() -> None:
-    """From now on, report on the error stream when kernels compile, here or in workers."""
+    """From now on, report on the error stream when kernels are compiled, in this process or in workers."""
     log = logging.getLogger(_COMPILING)
     log.setLevel(logging.INFO)
     log.propagate = False

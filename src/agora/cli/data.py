@@ -1,4 +1,4 @@
-"""``agora data``: real data and its import."""
+"""``agora data``: real-world data sets and their import."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ data = typer.Typer(help="Real data: list and import it.", no_args_is_help=True)
 
 @data.command("status")
 def data_status() -> None:
-    """List the installed data sets."""
+    """List the data sets and whether they are installed."""
     from agora.datasets.catalogue import CATALOGUE, status
 
     for name in CATALOGUE:

@@ -1,4 +1,4 @@
-"""Formats values that were not reproduced for commands: one line per row of a file."""
+"""Formats values that were not reproduced, for printing by commands: one line per row of a file."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from agora.benchmark.results.differences import Difference
 
 LINES = 10
-"""Largest number of printed lines."""
+"""Maximum number of printed lines."""
 
 
 def lines(differences: Iterable[Difference]) -> Iterator[str]:
-    """Yield a line for each row with its first differing value, and at the end the number of further rows."""
+    """Yield a line for each row with its first differing value, and finally the number of further rows."""
     rows = [list(some) for _, some in groupby(differences, key=lambda one: (one.file, one.key))]
     for some in rows[:LINES]:
         yield f"{some[0]}{f', and at least {len(some) - 1} more columns' if some[1:] else ''}"

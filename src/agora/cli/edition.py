@@ -1,4 +1,4 @@
-"""``agora edition``: draws an edition of a suite; imports are made when it runs."""
+"""``agora edition``: draws an edition of a suite. Imports happen when it runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def edition(
     source: Annotated[str, typer.Option(help="Address at which the text can be read.")],
     episodes: Annotated[int | None, typer.Option(help="Episodes per stage; as in the suite by default.", min=1)] = None,
 ) -> None:
-    """Draw an edition of a suite at the checked-out commit: its worlds follow from the commit and a later public text."""
+    """Draw an edition of a suite at the checked-out commit; its worlds are determined by the commit and a later public text."""
     from agora.benchmark.editions import draw
 
     path, left_out = draw(suite, name, text, published=published, source=source, episodes=episodes)

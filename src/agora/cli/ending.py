@@ -1,4 +1,4 @@
-"""Start and end of a process that runs the command line: closed streams at the start, and threads that outlive the end."""
+"""Start and end of the command-line process: handles streams that are closed at the start, and threads still running at exit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PATIENCE = 5.0  # s
 def open_streams() -> None:
     """Open the standard streams that the parent process has closed, so that reads return nothing and writes are discarded.
 
-    Otherwise the next opened file would get the number of a closed stream and receive its output.
+    Otherwise, the next file to be opened would get the file descriptor of a closed stream and receive its output.
     """
     for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
         if getattr(sys, name) is None:
@@ -27,7 +27,7 @@ def open_streams() -> None:
 
 
 def end_in_time(code: int) -> None:
-    """End the process soon after its main thread, with an exit code, regardless of other threads, for which Python would wait.
+    """End the process with an exit code soon after its main thread, without waiting for other threads as Python would.
 
     A planner that runs in this process may have started such threads.
     """

@@ -1,4 +1,4 @@
-"""``agora export``: episodes of a run as files for other programs; imports are made when they run."""
+"""``agora export``: writes episodes of a run as files for other programs. Imports happen when the commands run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def mcap(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the MCAP files, one per episode.")],
     key: Keys = None,
 ) -> None:
-    """Write recorded episodes as MCAP files, which Foxglove shows and agora bag reads."""
+    """Write recorded episodes as MCAP files, which Foxglove can show and agora bag can read."""
     from agora.benchmark.exports.mcap import write_mcap_files
     from agora.errors import InputError
 
@@ -63,7 +63,7 @@ def socnavdata(
     key: Keys = None,
     context: Annotated[str, typer.Option(help="The robot's task, in English; the context_description of each file.")] = "",
 ) -> None:
-    """Write episodes as trajectory files of SocNavData2026 (JSON), for its raters and its learned metric ALT."""
+    """Write episodes as SocNavData2026 trajectory files (JSON), for its raters and its learned metric ALT."""
     from agora.benchmark.exports.socnavdata import write_socnavdata_files
 
     for path in write_socnavdata_files(output, run, key or (), context):
@@ -75,7 +75,7 @@ def demonstrations(
     run: Annotated[Path, typer.Argument(help="Folder of a run with --record scan.", metavar="RUN")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the demonstrations, one .npz per robot.")],
 ) -> None:
-    """Write what robots saw and what their planner did in a run, for learning; for bags, use agora bag --demonstrations."""
+    """Write what the robots in a run saw and what their planner did, for learning; for bags, use agora bag --demonstrations."""
     from agora.learning.demonstrations import write_demonstrations_of_run
 
     for path in write_demonstrations_of_run(run, output):
@@ -102,7 +102,7 @@ def csv_(
     run: Annotated[Path, typer.Argument(help="Folder of a run.", metavar="RUN")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The CSV file to write.")],
 ) -> None:
-    """Write the rows of a run as one CSV file: a line per episode and robot, with every metric, for a spreadsheet."""
+    """Write the rows of a run as a CSV file for spreadsheets: one line per episode and robot, with every metric."""
     from agora.benchmark.exports.rows_csv import write_csv
 
     typer.echo(f"csv  {write_csv(output, run)}")
@@ -110,7 +110,7 @@ def csv_(
 
 @contextmanager
 def _bar(title: str) -> Iterator[Callable[[int, int], None]]:
-    """Show the progress on a terminal: yield a function of the finished number and the total."""
+    """Show progress on a terminal; yield a function that takes the number finished and the total."""
     from agora.cli.results import progress_bar
 
     with progress_bar() as bar:

@@ -1,4 +1,4 @@
-"""The options given on a command line, and options that have no effect in combination with others."""
+"""The options given on the command line, and the rejection of options that have no effect in combination with others."""
 
 from __future__ import annotations
 
@@ -13,20 +13,22 @@ _options: ContextVar[Mapping[str, str]] = ContextVar("_options", default={})  # 
 
 
 def note(options: Mapping[str, str]) -> None:
-    """Record the options of the command that runs next: by the name of the parameter, as written on the command line."""
+    """Record the options of the command that runs next: by parameter name, as written on the command line."""
     _options.set(options)
 
 
 def given() -> Mapping[str, str]:
-    """Return the given options of the command, as in `note`; empty if a program calls the command's function."""
+    """Return the options given to the command, in the format of `note`; empty if a program calls the command's function
+    directly.
+    """
     return _options.get()
 
 
 def refuse(why: str, *names: str) -> None:
-    """Refuse some options.
+    """Reject some options.
 
     Args:
-        why: reason why they have no effect, such as "with --predictor".
+        why: reason why the options have no effect, such as "with --predictor".
         *names: names of the parameters.
 
     Raises:

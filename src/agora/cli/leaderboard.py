@@ -1,4 +1,4 @@
-"""``agora submit`` and ``agora leaderboard``; imports are made when they run."""
+"""``agora submit`` and ``agora leaderboard``. Imports happen when they run."""
 
 from __future__ import annotations
 
@@ -38,9 +38,10 @@ def submit(
     workers: Annotated[int, typer.Option(help="With --check: worker processes; 0 runs in this one.", min=0)] = WORKERS,
     connect: Annotated[bool, typer.Option("--connect", help="With --check: connect to the address that an entry names.")] = False,
 ) -> None:
-    """Make leaderboard entries from a finished run, or check entries by driving their commands, and some episodes, again.
+    """Create leaderboard entries from a finished run, or check entries by replaying their commands and running some episodes again.
 
-    A check exits with 1 if a result was not reproduced, and with 2 if the entry cannot be run here under the original conditions.
+    A check exits with code 1 if a result was not reproduced, and with code 2 if the entry cannot be run on this machine under the
+    original conditions.
     """
     from agora.leaderboard.submission import Words
     from agora.leaderboard.submission import submit as make
@@ -58,7 +59,7 @@ def submit(
 
 
 def _check(folder: Path, episodes: int, seed: int | None, workers: int, connect: bool) -> bool:
-    """Check one entry, print the result, and return whether everything agrees."""
+    """Check an entry, print the result, and return whether everything agrees."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
     from agora.benchmark.request import Options
@@ -116,7 +117,7 @@ def leaderboard(
     output: Annotated[Path, typer.Option("--output", "-o", help="The page.")] = Path("leaderboard.html"),
     alone: Annotated[bool, typer.Option("--alone", help="Leave out the entries that come with Agora's source.")] = False,
 ) -> None:
-    """Write all entries as one page that works offline: a table for each suite, with intervals, ranks, filters and replays."""
+    """Write all entries to a single page that works offline: a table for each suite, with intervals, ranks, filters and replays."""
     from agora.leaderboard.page import write
 
     typer.echo(f"page  {write(folder or [], output, with_own=not alone)}")

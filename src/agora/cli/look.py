@@ -1,4 +1,4 @@
-"""``agora look``: pictures and films from a camera on a robot."""
+"""``agora look``: pictures and videos from a camera on a robot."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def look(
     seed: Seed = None,
     simulator: Simulator = "",
 ) -> None:
-    """Show what a robot's camera sees: a picture of one moment, or a film."""
+    """Show what a robot's camera sees, as a picture at one time or as a video."""
     from dataclasses import replace
 
     from agora.benchmark.contest import read_benchmark
@@ -83,11 +83,11 @@ def look(
 
 
 class _Shutter:
-    """Takes pictures between the steps of an episode: one at a given time, or a film until then.
+    """Takes pictures between the steps of an episode: a single picture at a given time, or a video up to that time.
 
     Args:
-        moment: time of the picture or of the end of the film, s.
-        film: path of the film; None for a picture.
+        moment: time of the picture, or end time of the video, s.
+        film: path of the video; None for a picture.
     """
 
     def __init__(self, moment: float, film: Path | None) -> None:
@@ -98,7 +98,7 @@ class _Shutter:
 
     @contextmanager
     def on(self, sights: Any, period: float) -> Iterator[None]:
-        """Take pictures of these sights, one every ``period`` s for a film."""
+        """Take pictures with ``sights``; for a video, one every ``period`` s."""
         from agora.viewer.sights import Reel
 
         self._sights = sights
@@ -106,7 +106,7 @@ class _Shutter:
             yield
 
     def before(self, what: str) -> None:
-        """Move people to their present positions, and take a picture if it is due."""
+        """Move people to their current positions, and take a picture if one is due."""
         from agora.episode import WORLD
 
         if what != WORLD or self._picture is not None:
@@ -121,7 +121,7 @@ class _Shutter:
 
     @property
     def picture(self) -> Any:
-        """The picture; if the episode ended before the requested time, the picture of its end."""
+        """Return the picture; if the episode ended before the requested time, the picture at its end."""
         if self._picture is None:
             self._sights.walk()
             self._picture, self._taken = self._sights.picture(), self._sights.time
@@ -129,13 +129,13 @@ class _Shutter:
 
     @property
     def said(self) -> str:
-        """The time of the picture or of the end of the film, in words."""
+        """Text that states the time of the picture or the end time of the video."""
         moment = f"until {self._taken:.1f} s" if self._film else f"at {self._taken:.1f} s"
         return f"{moment} (nothing: the camera is inside a wall or a piece of furniture)" if self._sights.buried else moment
 
 
 def _check(output: Path) -> bool:
-    """Make sure that the output can be written; return whether it is a film."""
+    """Check that the output can be written; return whether it is a video."""
     from agora.errors import InputError
 
     if output.suffix.lower() not in (".png", ".mp4"):
@@ -147,7 +147,7 @@ def _check(output: Path) -> bool:
 
 
 def _camera_of(start: Start, robot: int, given: str) -> Camera:
-    """Return the camera of the given text, else the robot's own, else a camera for pictures."""
+    """Return the camera described by the given string, or else the robot's own camera, or else a default camera for pictures."""
     from agora.benchmark.cameras import camera_from
 
     own: Camera | None = start.robots[robot].model.camera

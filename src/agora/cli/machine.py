@@ -6,7 +6,7 @@ import typer
 
 
 def doctor() -> None:
-    """Report what this machine has and what is missing."""
+    """Report what is available on this machine and what is missing."""
     from agora.doctor import examine
 
     good = True
@@ -17,7 +17,9 @@ def doctor() -> None:
 
 
 def warm() -> None:
-    """Compile the kernels of a ROS graph now, so that its first start need not wait; needed once per machine, about a minute."""
+    """Compile the kernels of a ROS graph in advance, so that its first start is quick; needed once per machine, takes about a
+    minute.
+    """
     from agora.node_logic.warm import warm as compile_kernels
 
     typer.echo("compiling kernels; needed once per machine, takes about a minute ...")

@@ -19,7 +19,7 @@ import_ = typer.Typer(help="Import worlds and scenarios of other projects.", no_
 
 @import_.callback()
 def _import() -> None:
-    """Import worlds and scenarios of other projects."""
+    """Import worlds and scenarios from other projects."""
 
 
 PlaceName = Annotated[
@@ -32,7 +32,7 @@ Kinds = Annotated[str, typer.Option("--export", help="Also write 3-D files: any 
 
 @maps.command("list")
 def list_() -> None:
-    """List the worlds that come with Agora, the imported worlds, and the map generators."""
+    """List the worlds included in Agora, the imported worlds, and the map generators."""
     from agora.registry import available, load
     from agora.tasks.worlds.folder import imported_names, world_names
 
@@ -55,7 +55,7 @@ def generate(
     kinds: Kinds = "",
     height: Height = 2.5,
 ) -> None:
-    """Generate worlds: map, zones and furniture, and 3-D files on request."""
+    """Generate worlds with map, zones and furniture, and optionally 3-D files."""
     from agora.maps.save import whole, write_world
     from agora.maps.world3d.export import check_kinds
 
@@ -81,7 +81,7 @@ def show(
     ] = None,
     seed: Seed = 0,
 ) -> None:
-    """Draw a place from above: walls, furniture and zones; gaps and steps are drawn as walls, because they stop wheels."""
+    """Draw a place from above: walls, furniture and zones. Gaps and steps are drawn as walls, because wheels cannot cross them."""
     from dataclasses import replace
 
     from agora.maps.ground import met_by
@@ -99,7 +99,7 @@ def validate(
     folder: Annotated[str, typer.Argument(help="A world folder with a slash, or the name of a world.")],
     radius: Annotated[float, typer.Option(help="Radius of a robot that must be able to drive there, m.", min=0.0)] = 0.3,
 ) -> None:
-    """Check a world's files, and that robots can get from the starts of its scenarios to their goals."""
+    """Check a world's files, and that robots can get from the starts to the goals in its scenarios."""
     from agora.tasks.world_check import check_world
     from agora.tasks.worlds.folder import world_folder
 
@@ -119,7 +119,7 @@ def export(
     seed: Seed = 0,
     height: Height = 2.5,
 ) -> None:
-    """Write a place as 3-D files: for Gazebo (sdf), MuJoCo (mjcf), viewers and engines (glb, obj), Unity (unity)."""
+    """Write a place as 3-D files for Gazebo (sdf), MuJoCo (mjcf), viewers and engines (glb, obj), or Unity (unity)."""
     from agora.errors import InputError
     from agora.maps.save import whole
     from agora.maps.world3d.export import KINDS
@@ -166,7 +166,7 @@ def arena_reward(
     safe_distance: Annotated[float, typer.Option(help="safety_distance of Arena's training_config.yaml, m.", min=0.0)] = 0.5,
     subgoals: Annotated[bool, typer.Option("--subgoals", help="Measure progress to sub-goals (subgoal_mode).")] = False,
 ) -> None:
-    """Print a reward file of Arena 3.0 as the key reward of a training file, and on the error output the differences."""
+    """Print a reward file of Arena 3.0 as the key reward of a training file, and list the differences on the error stream."""
     from agora.learning.arena_reward_file import read_arena_reward
 
     taken = read_arena_reward(source, safe_distance=safe_distance, subgoals=subgoals)
@@ -186,7 +186,7 @@ def arena_training(
         Path | None, typer.Option(help="Arena's reward file; reward_functions/NAME.yaml next to the source by default.")
     ] = None,
 ) -> None:
-    """Convert a training file of a configuration of Arena 3.0 for agora train, and report omissions and their substitutes."""
+    """Convert an Arena 3.0 training configuration for agora train, and report what is omitted or substituted."""
     from agora.errors import InputError
     from agora.files import write_whole
     from agora.learning.arena_training_file import read_arena_training
@@ -213,7 +213,7 @@ def pedsim(
     output: NewWorld,
     seed: Annotated[int, typer.Option(help="Seed of the people's positions in their boxes.", min=0)] = 0,
 ) -> None:
-    """Make a world folder from a scenario of pedsim_ros: obstacles, agents and their waypoints."""
+    """Create a world folder from a pedsim_ros scenario: obstacles, agents and their waypoints."""
     from agora.datasets.pedsim_scenario import import_pedsim
 
     _say_imported(import_pedsim(source, output, seed), output)
@@ -227,7 +227,7 @@ def hunav(
         Path | None, typer.Option(help="The map (.yaml); by default the map that the file names, looked for near it.")
     ] = None,
 ) -> None:
-    """Make a world folder from an agents.yaml of HuNavSim: its map, and its agents with their goals and reactions to robots."""
+    """Create a world folder from a HuNavSim agents.yaml: its map, and its agents with their goals and reactions to robots."""
     from agora.datasets.hunav_agents import import_hunav
 
     _say_imported(import_hunav(source, output, map), output)
@@ -239,14 +239,16 @@ def irsim(
     output: NewWorld,
     seed: Annotated[int, typer.Option(help="Seed of random places and shapes.", min=0)] = 0,
 ) -> None:
-    """Make a world folder from a YAML world of ir-sim: obstacles as the map, moving obstacles as people, and robots."""
+    """Create a world folder from an ir-sim YAML world: static obstacles become the map, moving obstacles become people; robots are
+    included.
+    """
     from agora.datasets.irsim_world import import_irsim
 
     _say_imported(import_irsim(source, output, seed), output)
 
 
 def _say_imported(read: Imported, output: Path) -> None:
-    """Print notes and numbers of an imported world."""
+    """Print the notes and counts for an imported world."""
     for note in read.notes:
         typer.echo(note)
     people, robots = len(read.scenario.obstacles.dynamic), len(read.scenario.robots)
@@ -260,7 +262,9 @@ def _split(kinds: str) -> list[str]:
 
 
 def _generated(text: str, seed: int, count: int) -> list[Place]:
-    """Return the first places of a generator, NAME or NAME:key=value,key=value, as in a stage whose world is ``generated``."""
+    """Return the first places from a generator, given as NAME or NAME:key=value,key=value, as in a stage whose world is
+    ``generated``.
+    """
     from agora.config import parse_component
     from agora.maps.place import Place
     from agora.seeds import Stream
@@ -272,7 +276,7 @@ def _generated(text: str, seed: int, count: int) -> list[Place]:
 
 
 def _named(text: str, seed: int) -> tuple[str, Place]:
-    """Return the name and the place of a world, of a folder, or of a generator with parameters."""
+    """Return the name and the place for a world, a folder, or a generator with parameters."""
     from agora.errors import UnknownNameError
     from agora.maps.place import read_place
     from agora.registry import available

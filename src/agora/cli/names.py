@@ -1,4 +1,4 @@
-"""``agora list`` and ``agora robot``: everything with a name."""
+"""``agora list`` and ``agora robot``: everything that has a name."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ def list_(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
 ) -> None:
-    """List everything that has a name: suites, robots, worlds and every kind of component."""
+    """List everything that has a name: suites, robots, worlds, and components of every kind."""
     from agora.errors import UnknownNameError
     from agora.registry import KINDS, available
-    from agora.share import names_in  # the modules of suites and policies import the engine
+    from agora.share import names_in  # the modules for suites and policies import the engine
 
     names = {"suites": names_in("benchmark"), "robots": names_in("robots")} | {k: sorted(available(k)) for k in KINDS}
     names |= {"presets": names_in("planners"), "policies": names_in("policies", ".safetensors"), "trainings": names_in("training")}
@@ -38,7 +38,7 @@ def list_(
 
 
 def _said(kind: str, name: str) -> str:
-    """Return the description of a component in one sentence; empty if it has none."""
+    """Return a one-sentence description of a component; empty if there is none."""
     from agora.errors import InputError, in_words
     from agora.registry import KINDS, summary
 
@@ -58,7 +58,7 @@ def robot(
     name: Annotated[str, typer.Argument(help="A robot's name (agora list robots) or file.")],
     kind: Annotated[str, typer.Option("--format", help="urdf or sdf.")] = "urdf",
 ) -> None:
-    """Print the description of a robot: URDF for RViz and MuJoCo, SDF for Gazebo 11."""
+    """Print the description of a robot as URDF for RViz and MuJoCo, or as SDF for Gazebo 11."""
     from agora.errors import InputError
     from agora.robots.model import load_robot
     from agora.robots.sdf import sdf

@@ -1,4 +1,6 @@
-"""The metrics of an episode on the command line: the nine default ones, the named ones, or all. Imports are made at run time."""
+"""The metrics of an episode on the command line: the nine default metrics, named metrics, or all metrics. Imports happen at run
+time.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ Named = Annotated[
 All = Annotated[bool, typer.Option("--all", help="Print all metrics.")]
 
 MORE = "  more with --all, or --metric NAME (agora list metrics)"
-"""The line below the default metrics."""
+"""Line that is printed below the default metrics."""
 
 
 def measures(names: Sequence[str], every: bool) -> list[Metric]:
@@ -34,7 +36,7 @@ def measures(names: Sequence[str], every: bool) -> list[Metric]:
 
 
 def lines(shown: Sequence[Metric], value_of: Callable[[Metric], float | None]) -> Iterator[str]:
-    """Yield a line for each metric: its value, or the reason why its code failed."""
+    """Yield a line for each metric, with its value or the reason why its code failed."""
     from agora.errors import ComponentError
 
     width = max((len(measure.name) for measure in shown), default=0)

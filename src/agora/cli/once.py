@@ -1,4 +1,4 @@
-"""Options that are given twice: options with one value refuse a second, where Click would silently take the last."""
+"""Repeated options: single-value options reject a second value, whereas Click would silently use the last one."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from agora.cli.given import note
 
 
 class Once(TyperCommand):
-    """A command whose options may be given once, except for options with several values."""
+    """A command whose options may be given only once, except for options that take several values."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse arguments; as in Click.
+        """Parse arguments as Click does.
 
         Raises:
-            BadParameter: an option with one value was given several times.
+            BadParameter: a single-value option was given more than once.
         """
         _, _, given = self.make_parser(ctx).parse_args(args=list(args))
         for option in given:

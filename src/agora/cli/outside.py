@@ -1,4 +1,4 @@
-"""``agora bench`` under an external planner: a ROS graph, or a joystick of SocNavBench."""
+"""``agora bench`` with an external planner: a ROS graph, or a SocNavBench joystick."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def run_outside(form: RequestForm, ros_launch: str) -> Path | None:
-    """Run a suite under an external planner, if one is named, and return the folder of the results; None if none is named.
+    """Run a suite with an external planner if one is named, and return the results folder; None if no external planner is named.
 
     Args:
         form: request of the command.
@@ -47,12 +47,12 @@ def run_outside(form: RequestForm, ros_launch: str) -> Path | None:
 
 
 def _refuse_unused(planner: str, why: str, *used: str) -> None:
-    """Refuse options that an external planner leaves unused.
+    """Reject options that an external planner does not use.
 
     Args:
         planner: NAME of ``--planner NAME``.
-        why: reason why options are unused.
-        used: options that it uses, in addition to ``--output``, ``--resume`` and ``--video``.
+        why: reason why options are not used.
+        used: options that the planner uses, in addition to ``--output``, ``--resume`` and ``--video``.
     """
     known = {"planner", "output", "resume", "video", *used}
     refuse(f"with --planner {planner}: {why}", *(name for name in given() if name not in known))

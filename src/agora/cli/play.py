@@ -1,4 +1,4 @@
-"""``agora play``: recorded episodes of a run, as a page, as videos, or in a window; and the check of recordings."""
+"""``agora play``: shows recorded episodes of a run as a page, as videos, or in a window, and checks recordings."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def play(
 ) -> None:
     """Print how recorded episodes of a run ended, and play them as a page in a browser, as videos, or in a window.
 
-    A check ends with exit code 1 if a row or a recording is not reproduced.
+    A check exits with code 1 if a row or a recording is not reproduced.
     """
     if check and (video or live):
         raise typer.BadParameter("--check shows nothing: leave out --video and --live")

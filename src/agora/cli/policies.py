@@ -1,4 +1,4 @@
-"""``agora policy``: what a policy sees and does, and its network for other programs; imports are made at run time."""
+"""``agora policy``: shows what a policy sees and does, and exports its network for other programs. Imports happen at run time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def export(
     policy: PolicyName,
     output: Annotated[Path, typer.Option("--output", "-o", help="File to write (.onnx).")],
 ) -> None:
-    """Write a policy and its post-processing as an ONNX file, for programs without Agora."""
+    """Write a policy and its post-processing as an ONNX file, for programs that do not use Agora."""
     from agora.errors import InputError
     from agora.policies.onnx_file import export_onnx
     from agora.policies.policy import load_policy
@@ -36,7 +36,7 @@ def export(
 
 @policies.command()
 def show(policy: PolicyName) -> None:
-    """Print what a policy sees, what it does and what it was trained on, with the results of its card if there is one."""
+    """Print what a policy sees, what it does and what it was trained on, and the results on its card, if it has one."""
     from agora.policies.policy import load_policy
 
     lines = [*_described(load_policy(policy)), *_of_card(_card(policy))]
@@ -46,7 +46,7 @@ def show(policy: PolicyName) -> None:
 
 
 def _described(policy: Policy) -> Iterator[tuple[str, str]]:
-    """Yield lines on a policy, each a name and a text."""
+    """Yield lines about a policy, each with a name and a text."""
     from agora.config import plain
     from agora.registry import name_of
 
@@ -63,17 +63,17 @@ def _described(policy: Policy) -> Iterator[tuple[str, str]]:
 
 
 def _often(period: float) -> str:
-    """Return the period of a policy in words, if it has one."""
+    """Return a text that states the period of a policy; empty if it has none."""
     return f"; every {period:g} s" if period else ""
 
 
 def _weights(arrays: Mapping[str, Floats]) -> str:
-    """Return the number of weights of a network."""
+    """Return a text with the number of weights in a network."""
     return f"{sum(array.size for array in arrays.values()):,}"
 
 
 def _card(policy: str) -> PolicyCard | None:
-    """Return the card in the folder of a policy's file; None if there is none."""
+    """Return the card in the folder of a policy's file; None if there is no card."""
     from agora.config import load
     from agora.learning.card import CARD, PolicyCard
     from agora.learning.run import POLICY
@@ -85,7 +85,7 @@ def _card(policy: str) -> PolicyCard | None:
 
 
 def _of_card(card: PolicyCard | None) -> Iterator[tuple[str, str]]:
-    """Yield lines on a card, each a name and a text."""
+    """Yield lines about a card, each with a name and a text."""
     if card is None:
         yield "card", "none"
         return
@@ -101,6 +101,6 @@ def _of_card(card: PolicyCard | None) -> Iterator[tuple[str, str]]:
 
 
 def _listed(values: Mapping[str, object]) -> str:
-    """Return parameters in one line."""
+    """Return parameters as a single line."""
     texts = {name: f"{value:g}" if isinstance(value, float) else value for name, value in values.items()}
     return ", ".join(f"{name}=({_listed(v)})" if isinstance(v, dict) else f"{name}={v}" for name, v in texts.items())

@@ -9,7 +9,7 @@ import typer
 
 
 def report(folder: Annotated[Path, typer.Argument(help="Folder of the results.")]) -> None:
-    """Write the report of a run again."""
+    """Rewrite the report of a run."""
     from agora.reporting.report import report as write
 
     typer.echo(write(folder))
@@ -22,7 +22,7 @@ def compare(
         str | None, typer.Option(help="Planner that the others are compared with; the first one by default.")
     ] = None,
 ) -> None:
-    """Compare runs: write one report of all, with planners paired on the episodes that are equal, and name the differences."""
+    """Compare runs: write a single report on all of them, with planners paired on identical episodes, and list the differences."""
     from agora.errors import InputError
     from agora.reporting.merged_runs import merged
     from agora.reporting.report import first_answers
@@ -69,7 +69,9 @@ def table(
     ] = False,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write it to a file instead of printing it.")] = None,
 ) -> None:
-    """Print a table for papers: planners by metrics, with 95 % intervals; the best value is bold if the comparison is fair."""
+    """Print a table for papers with planners as rows, metrics as columns and 95 % intervals; the best value is bold if the
+    comparison is fair.
+    """
     from agora.errors import InputError, UnknownNameError
     from agora.files import write_whole
     from agora.reporting.merged_runs import merged
@@ -103,7 +105,7 @@ def figures(
     ] = None,
     kind: Annotated[str, typer.Option("--format", help="png, pdf or svg.")] = "pdf",
 ) -> None:
-    """Write figures for a paper: outcomes with intervals, the distribution of metrics, and an overview of all of these."""
+    """Write figures for a paper: outcomes with intervals, the distributions of metrics, and an overview of all of these."""
     from agora.errors import InputError
     from agora.reporting.headline import ARENA
     from agora.reporting.report import figures as write

@@ -1,4 +1,4 @@
-"""Progress and end of commands that make results, on a terminal; imports are made at run time."""
+"""Terminal output of commands that produce results: their progress and their final messages. Imports happen at run time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def progress_bar() -> Progress:
-    """Return a progress bar with the finished number, the total, and the remaining time; nothing is shown without a terminal."""
+    """Return a progress bar with the number finished, the total, and the remaining time; without a terminal, it shows nothing."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
@@ -24,7 +24,7 @@ def progress_bar() -> Progress:
 
 
 def follow(events: Iterator[RunEvent], title: str) -> None:
-    """Run to the end, and show the progress on a terminal; an exception stops the run."""
+    """Run to the end, showing progress on a terminal; an exception stops the run."""
     from contextlib import closing
 
     from agora.benchmark.events import Advanced
@@ -37,12 +37,12 @@ def follow(events: Iterator[RunEvent], title: str) -> None:
 
 
 def finish(folder: Path, video: str, again: Callable[[Mapping[str, Any]], str] = lambda row: "") -> None:
-    """Write the report and the videos of a run, then print the results; the many rows are kept in memory only once.
+    """Write the report and the videos of a run, then print the results; its rows, which may be many, are held in memory only once.
 
     Args:
         folder: folder of the run.
-        video: number of episodes of each planner to make a video of, or ``failed``.
-        again: returns the command that repeats the episode of a row; empty if there is none.
+        video: number of episodes per planner for which to make a video, or ``failed``.
+        again: function that returns the command that repeats the episode of a row; empty if there is none.
     """
     from agora.benchmark.results.audit import audit_run
     from agora.benchmark.results.run_folder import RunFolder
@@ -77,7 +77,7 @@ def finish(folder: Path, video: str, again: Callable[[Mapping[str, Any]], str] =
 
 
 def wanted_videos(text: str) -> str:
-    """Return the option ``--videos``, a number or ``failed``.
+    """Return the value of the option ``--videos``: a number or ``failed``.
 
     Raises:
         InputError: the value is neither.
@@ -90,7 +90,7 @@ def wanted_videos(text: str) -> str:
 
 
 def _videos(folder: Path, rows: Sequence[Mapping[str, Any]], blind: Collection[str], wanted: str) -> list[Path]:
-    """Write videos of kept episodes: of all failed ones, or of a number per planner; the first robot is in focus."""
+    """Write videos of recorded episodes: all failed episodes, or a given number per planner; they focus on the first robot."""
     from agora.reporting.failures import episodes_to_film, failures_to_film, titles
 
     chosen = failures_to_film(rows) if wanted == "failed" else episodes_to_film(rows, int(wanted))
@@ -98,7 +98,7 @@ def _videos(folder: Path, rows: Sequence[Mapping[str, Any]], blind: Collection[s
 
 
 def write_videos(folder: Path, episodes: Sequence[Sequence[str]], named: Mapping[str, str]) -> list[Path]:
-    """Write a video of each kept episode of a run, and return their paths.
+    """Write a video of each given episode of a run that was recorded, and return the paths of the videos.
 
     Args:
         folder: folder of the run.
@@ -119,5 +119,5 @@ def write_videos(folder: Path, episodes: Sequence[Sequence[str]], named: Mapping
 
 
 def file_name(key: str) -> str:
-    """Return the name of an episode's video or page, without suffix."""
+    """Return the file name of an episode's video or page, without suffix."""
     return key.replace("/", "_").replace(":", "_")

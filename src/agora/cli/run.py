@@ -1,4 +1,4 @@
-"""``agora run``: one episode, with its numbers, pictures and videos."""
+"""``agora run``: runs a single episode, and shows its metrics, pictures and videos."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def run(
 
 
 def _recorded(planner: Named, start: Start, stage: Stage, calls: Unanswered) -> list[Recording]:
-    """Return the recordings of the robots of an episode, driven by a planner or as the informed robot."""
+    """Return the recordings of an episode's robots, driven by a planner or as the informed robot."""
     from agora.benchmark.informed import Informed
     from agora.episode import Conditions, Episodes
     from agora.interfaces import Watch
@@ -116,7 +116,7 @@ def _recorded(planner: Named, start: Start, stage: Stage, calls: Unanswered) -> 
 
 
 def _planner(text: str, interplanner: str) -> tuple[str, Named]:
-    """Return label and planner of the options, or the informed robot."""
+    """Return the label and the planner that the options select, or the informed robot."""
     from agora.benchmark.control import entrant
     from agora.benchmark.informed import INFORMED
     from agora.planners.presets import names_interplanner
@@ -129,7 +129,7 @@ def _planner(text: str, interplanner: str) -> tuple[str, Named]:
 
 
 def _told(stage: Stage, level: str, planner: Named) -> Stage:
-    """Return the stage with another level of perception."""
+    """Return the stage with a different level of perception."""
     from dataclasses import replace
 
     from agora.engine.conditions import Conditions
@@ -145,7 +145,7 @@ def _told(stage: Stage, level: str, planner: Named) -> Stage:
 
 
 def _level(text: str) -> Level:
-    """Return a level of perception by its name."""
+    """Return the level of perception with a given name."""
     from agora.errors import InputError
     from agora.perception.perception import LEVELS
 
@@ -156,7 +156,7 @@ def _level(text: str) -> Level:
 
 
 def _check_outputs(live: bool, **files: tuple[Path | None, tuple[str, ...]]) -> None:
-    """Make sure that all outputs can be written or opened, before the episode runs."""
+    """Check that all outputs can be written or opened before the episode runs."""
     from agora.errors import InputError
 
     for option, (path, endings) in files.items():

@@ -1,4 +1,4 @@
-"""``agora scenario``: the scenario library and scenario files. Every command imports what it needs when it runs."""
+"""``agora scenario``: the scenario library and scenario files. Each command imports what it needs when it runs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ENDINGS = (".png", ".pdf", ".svg")
 
 @scenarios.command("list")
 def list_() -> None:
-    """List the cards, and the scenario files of the worlds that come with Agora."""
+    """List the cards, and the scenario files of the worlds included in Agora."""
     from agora.share import folder
     from agora.tasks.cards.card import card_names, load_card
 
@@ -74,7 +74,7 @@ def generate(
     seed: Seed = 0,
     values: Values = "",
 ) -> None:
-    """Write one random draw of a card as a world folder with Arena's map and scenario files."""
+    """Draw a situation from a card at random, and write it as a world folder with map and scenario files in Arena's formats."""
     from agora.tasks.cards.export import write_world
 
     _, _, situation, _ = _drawn(card, seed, values, ROBOT)
@@ -92,9 +92,9 @@ def validate(
     robot: Robot = ROBOT,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for pictures of the problems.")] = Path("."),
 ) -> None:
-    """Check that starts are free, goals and waypoints can be reached, and that a card's interaction can occur.
+    """Check that starts are free, that goals and waypoints can be reached, and that a card's interaction can occur.
 
-    Faults are marked in a picture, NAME.faults.png, and the command exits with 2.
+    If there are faults, they are marked in a picture, NAME.faults.png, and the command exits with code 2.
     """
     from agora.errors import InputError
     from agora.tasks.faults import faults
@@ -123,7 +123,7 @@ def validate(
 
 
 def _where(name: str, fault: Fault) -> str:
-    """Return the place of a fault in words: file, line and key of a robot's pose, else the name of the file or card."""
+    """Return a text that locates a fault: file, line and key of a robot's pose, or else the name of the file or card."""
     from agora.yaml_tree import location_of
 
     kind, number = fault.of
@@ -135,7 +135,7 @@ def convert(
     source: Annotated[Path, typer.Argument(help="A scenario file of arena-tools, JSON or YAML.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write (.json); must not exist.")],
 ) -> None:
-    """Convert a scenario of arena-tools' old format to the present one."""
+    """Convert a scenario from arena-tools' old format to the current format."""
     from agora.draft.scenario import write_scenario
     from agora.errors import InputError
     from agora.tasks.arena_tools import convert as converted
@@ -148,7 +148,7 @@ def convert(
 
 @scenarios.command()
 def happened(folder: Annotated[Path, typer.Argument(help="Folder of the results of a suite that plays cards.")]) -> None:
-    """Print in how many episodes of a run the interactions occurred."""
+    """Print in how many episodes of a run the cards' interactions occurred."""
     from rich.console import Console
     from rich.table import Table
 
@@ -178,7 +178,7 @@ def _file(path: Path, robot: str) -> Task:
 
 
 def _drawn(name: str, seed: int, values: str, robot: str) -> tuple[Card, Suite, Situation, Task]:
-    """Return a draw of a card, in the form of the first episode of a suite ``scenario`` with one stage."""
+    """Return a situation drawn from a card, in the form of the first episode of a suite ``scenario`` with a single stage."""
     from agora.config import parse_parameters
     from agora.robots.model import load_robot
     from agora.tasks.cards.card import load_card, situation_of
@@ -212,7 +212,7 @@ def _describe(card: Card, suite: Suite, seed: int) -> None:
 
 
 def _unsolved(card: Card, suite: Suite, situation: Situation) -> list[Fault]:
-    """Return the oracle's faults: nobody can get through, or the interaction of the card cannot occur."""
+    """Return the faults found by the oracle: the robot cannot get through, or the card's interaction cannot occur."""
     from agora.benchmark.informed.oracle import solve
     from agora.tasks.faults import Fault
 

@@ -1,4 +1,4 @@
-"""``agora serve``, and ``agora bench --planner socnavbench``: worlds for external planners; imports are made at run time."""
+"""``agora serve`` and ``agora bench --planner socnavbench``: simulate worlds for external planners. Imports happen at run time."""
 
 from __future__ import annotations
 
@@ -71,10 +71,10 @@ def socnavbench(
 
 
 def bench_by_sockets(suite: Suite, planner: str, folder: Path, resume: bool) -> None:
-    """Have a joystick of SocNavBench drive through a suite.
+    """Let a SocNavBench joystick drive through a suite.
 
     Args:
-        suite: suite to play.
+        suite: suite to run.
         planner: ``socnavbench``, optionally with a colon and fields of `agora.benchmark.socnavbench.joystick.Meeting`.
         folder: folder of the results.
         resume: continue the run in the folder.
@@ -85,7 +85,7 @@ def bench_by_sockets(suite: Suite, planner: str, folder: Path, resume: bool) -> 
 
 
 def with_episodes(suite: Suite, names: list[str]) -> Suite:
-    """Return the suite with only the named episodes of SocNavBench; the whole suite without names.
+    """Return the suite with only the named SocNavBench episodes; without names, the whole suite.
 
     Raises:
         UnknownNameError: an episode is unknown.
@@ -114,7 +114,7 @@ def _meeting(given: dict[str, Any], where: str) -> Meeting:
 
 
 def _play(suite: Suite, folder: Path, meeting: Meeting, resume: bool) -> None:
-    """Play a suite with a joystick, and print the progress."""
+    """Run a suite with a joystick, and print the progress."""
     from agora.benchmark.executors.outside import EpisodeLostError
     from agora.benchmark.results.run_folder import episodes_kept
     from agora.benchmark.socnavbench.player import bench_by_joystick

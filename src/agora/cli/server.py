@@ -1,4 +1,4 @@
-"""``agora server``: commands for a server of ``agora web`` other than its pages; imports are made at run time."""
+"""``agora server``: commands for administering an ``agora web`` server. Imports happen at run time."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def worker(
         typer.Option(help="Executor of the runs, with parameters: ray:address=HOST:6379; processes here by default."),
     ] = "",
 ) -> None:
-    """Execute the runs of a server until SIGTERM or Ctrl-C; an unfinished run then waits for another worker.
+    """Execute a server's runs until SIGTERM or Ctrl-C; an unfinished run then waits for another worker.
 
-    For workers on machines other than that of the pages: all share the folder and a PostgreSQL database. With `agora web --workers
-    0`, the pages' machine has no workers.
+    For workers on machines other than the one that serves the pages; all machines share the folder and a PostgreSQL database. With
+    `agora web --workers 0`, the machine that serves the pages does not run workers.
     """
     import signal
     import threading
@@ -61,7 +61,7 @@ def backup(
         Path, typer.Option("--output", "-o", help="File to write; replaces an existing file once the backup is complete.")
     ] = Path("agora_backup.tar.gz"),
 ) -> None:
-    """Write one file with all content of a server: rows of its database, runs, scenarios, worlds. The server may keep running."""
+    """Write all content of a server to a single file: database rows, runs, scenarios and worlds. The server may keep running."""
     settings = _settings(folder, database)
     from agora.web.backup import back_up
 
@@ -78,7 +78,7 @@ def restore(
         typer.Option(help="URL of an empty database, of any kind; a file in the folder by default.", envvar="AGORA_WEB_DATABASE"),
     ] = "",
 ) -> None:
-    """Restore a backup into an empty folder and an empty database, which may be of another kind than the original."""
+    """Restore a backup to an empty folder and an empty database, which may be of a different kind from the original."""
     settings = _settings(folder, database)
     from agora.web.backup import restore as bring_back
 
@@ -100,7 +100,9 @@ def invite(
     ] = "",
     address: Annotated[str, typer.Option(help="Address at which users open the server.")] = "http://127.0.0.1:8080",
 ) -> None:
-    """Print an invitation link for a new person, or for a user who has lost the password; it works once, within 7 days."""
+    """Print an invitation link for a new person, or for a user who has lost the password; it can be used once and expires after 7
+    days.
+    """
     settings = _settings(folder, database)
     from agora.errors import InputError
     from agora.web.invitations import invite as make_invitation

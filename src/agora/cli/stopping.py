@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM while a command runs: the command reports the kept results, and how to continue.
+"""Handles Ctrl-C and SIGTERM while a command runs: the command reports which results are kept, and how to continue.
 
 Within `stoppable`, a signal raises an exception in the main thread at any point. There it closes the iterator of a run, which stops
 the run (`agora.benchmark.bench`).
@@ -21,10 +21,11 @@ STOPS = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}
 
 @contextmanager
 def stoppable(kept: Callable[[], str]) -> Iterator[None]:
-    """Turn Ctrl-C and SIGTERM in this context into an error that names the kept results; a second signal ends the process at once.
+    """Turn Ctrl-C and SIGTERM in this context into an error that states which results are kept; a second signal ends the process
+    immediately.
 
     Args:
-        kept: returns what is kept, in words, after a signal. Call this in the main thread.
+        kept: function called after a signal, which returns a text saying what is kept. Use the context in the main thread.
 
     Raises:
         StoppedError: a signal arrived.
@@ -40,11 +41,11 @@ def stoppable(kept: Callable[[], str]) -> Iterator[None]:
 
 @contextmanager
 def finishing(ask: Callable[[], None], kept: Callable[[], str]) -> Iterator[None]:
-    """Let Ctrl-C and SIGTERM in this context request a regular end of the work; a second signal ends the process at once.
+    """Let Ctrl-C and SIGTERM in this context request that the work end normally; a second signal ends the process immediately.
 
     Args:
-        ask: called at the first signal; it returns at once. Call this in the main thread.
-        kept: returns what is kept, in words, after the work has ended.
+        ask: function called at the first signal, which must return immediately. Use the context in the main thread.
+        kept: function called after the work has ended, which returns a text saying what is kept.
 
     Raises:
         StoppedError: a signal arrived, and the work has ended.
@@ -63,10 +64,10 @@ def finishing(ask: Callable[[], None], kept: Callable[[], str]) -> Iterator[None
 
 @contextmanager
 def once(handle: Callable[[int, FrameType | None], None]) -> Iterator[None]:
-    """Handle the first signal in this context by a function, and leave the second to the system, which ends the process.
+    """Handle the first signal in this context with a function, and leave the second to the system, which ends the process.
 
     Args:
-        handle: called with the signal's number and the frame. Call this in the main thread.
+        handle: function called with the signal number and the stack frame. Use the context in the main thread.
     """
 
     def first(number: int, frame: FrameType | None) -> None:

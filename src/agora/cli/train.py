@@ -1,4 +1,4 @@
-"""``agora train``; imports are made at run time."""
+"""``agora train``. Imports happen at run time."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def train(
 ) -> None:
     """Train a policy, test it, and write its card.
 
-    The folder gets a run for each seed (seed_1, ...) with checkpoints, curve.jsonl, a TensorBoard file and the best policy by
-    validation; and policy.safetensors, the policy of the first seed, with card.yaml, card.md and curve.png. Ctrl-C ends the
-    training after the present round; policy and card are still written, without a test.
+    The folder will contain a training run for each seed (seed_1, ...), with checkpoints, curve.jsonl, a TensorBoard file and the
+    policy that was best in validation; and policy.safetensors, the policy of the first seed, with card.yaml, card.md and curve.png.
+    Ctrl-C ends the training after the current round; policy and card are still written, without a test.
     """
     import math
     from dataclasses import replace

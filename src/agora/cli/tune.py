@@ -1,4 +1,4 @@
-"""``agora tune``; imports are made when it runs."""
+"""``agora tune``. Imports happen when it runs."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def tune(
     from agora.tuning.tune import tune as run
 
     options = Options(workers=workers)
-    options.runs.prepare()  # before the planner's code is imported, so that workers inherit no effects of it
+    options.runs.prepare()  # before the planner's code is imported, so that workers are not affected by importing it
     refuse_informed(planner)
     label, named = named_planner(planner)
     tuning = Tuning(label, named, load_suite(suite), load_suite(held_out), Objective.of(objective), trials, seed, prune)

@@ -1,6 +1,6 @@
-"""The notice of a command that runs a planner in its own process: it reports a long call and the present line of the planner.
+"""Notices from commands that run a planner in their own process: they report calls that take long, and the planner's current line.
 
-Ctrl-C ends such a call, and also names the line; a second Ctrl-C ends the process if the planner's code catches the first.
+Ctrl-C ends such a call and also reports the line; a second Ctrl-C ends the process if the planner's code catches the first.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from agora.errors import StoppedError, place
 from agora.planners import adapters
 
 AFTER = 5.0
-"""Time of a call until the first notice, s; further notices follow after twice, four times ... this time."""
+"""Duration of a call until the first notice, s; further notices follow after twice, four times ... this time."""
 
 _AROUND = {adapters.__file__, episode.__file__}  # files that call untrusted code
-_LOOK = 0.1  # period of the checks, as a share of the time until the first notice
+_LOOK = 0.1  # period of the checks, as a fraction of the time until the first notice
 
 
 class Unanswered:
@@ -38,7 +38,7 @@ class Unanswered:
     Args:
         planner: name of the planner.
         after: time until the first notice, s.
-        say: shows a notice.
+        say: function that shows a notice.
     """
 
     def __init__(self, planner: str, after: float = AFTER, say: Callable[[str], None] | None = None) -> None:
@@ -69,7 +69,7 @@ class Unanswered:
             raise StoppedError(f"stopped by {STOPS[signal.Signals(error.number)]}{words}", 128 + error.number) from None
 
     def _watch(self) -> None:
-        """Look at the call from time to time."""
+        """Check the current call periodically."""
         told = self._after
         while not self._over.wait(_LOOK * self._after):
             began, now = self._began, time.monotonic()
@@ -83,9 +83,9 @@ class Unanswered:
                 self._say(f"{self._words(calls)}; Ctrl-C stops it")
 
     def _words(self, calls: list[tuple[FrameType, int]]) -> str:
-        """Return words that name the unfinished call and its present line."""
+        """Return a text that names the unfinished call and its current line."""
         files = [frame.f_code.co_filename for frame, _ in calls]
-        # without a frame of the planner, the call is about to begin
+        # if there is no frame of the planner, the call is about to begin
         first = 1 + max((k for k, file in enumerate(files) if file in _AROUND), default=len(files))
         inside = [call for call, file in zip(calls[first:], files[first:], strict=True) if file != untrusted_calls.__file__]
         where = f" ({place(inside)})" if inside else ""

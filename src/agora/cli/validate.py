@@ -1,4 +1,4 @@
-"""``agora validate`` and ``agora calibrate``; imports are made when they run."""
+"""``agora validate`` and ``agora calibrate``. Imports happen when they run."""
 
 from __future__ import annotations
 
@@ -71,12 +71,13 @@ def validate(
     quick: Quick = False,
     threads: Threads = 2,
 ) -> None:
-    """Compare crowd models with what is known of pedestrians.
+    """Compare crowd models with what is known about pedestrians.
 
-    One model: Weidmann, lanes, stripes, RiMEA, doors, ETH/UCY. Several, or --all: one table of distances to recorded people, with a
-    classifier that tries to distinguish them in unseen scenes. Takes minutes. With --predictor: the errors of predictors over 4.8
-    s, compared with constant velocity. With --places: jams, wedged people, U-turns, turning and overlaps in whole episodes without
-    a planner. Each episode is kept in the folder, and an interrupted run continues there.
+    With one model: Weidmann, lanes, stripes, RiMEA, doors, ETH/UCY. With several models or --all: a table of distances to recorded
+        people, with a classifier that tries to distinguish simulated from recorded people in unseen scenes. This takes minutes.
+        With --predictor: the errors of predictors over 4.8 s, compared with constant velocity. With --places: jams, wedged people,
+        U-turns, turning and overlaps in whole episodes without a planner. Each episode is stored in the folder, and an interrupted
+        run continues from there.
     """
     from agora.errors import InputError
     from agora.registry import available
@@ -119,7 +120,7 @@ def validate(
 
 
 def _check_folder(folder: Path) -> None:
-    """Make sure that a folder can be written to, before anything is measured."""
+    """Check that a folder can be written to before anything is measured."""
     from agora.errors import InputError
 
     there = next(place for place in (folder.absolute(), *folder.absolute().parents) if place.exists())
@@ -165,7 +166,7 @@ def _validate_places(names: Sequence[str], episodes: int | None, output: Path, s
 
 
 def _validate_one(name: str, crowd: object, output: Path, seed: int) -> None:
-    """Run every experiment on one model."""
+    """Run every experiment on a single model."""
     from rich.console import Console
     from rich.table import Table
 
@@ -209,9 +210,9 @@ def calibrate(
     quick: Quick = False,
     threads: Threads = 2,
 ) -> None:
-    """Fit a crowd model's parameters to recorded people of some scenes, and compare it on held-out scenes.
+    """Fit a crowd model's parameters to the recorded people in some scenes, and evaluate it on held-out scenes.
 
-    With --motion the model stays as it is, and the command fits how people move: limits on turning, fluctuations of pace and
+    With --motion, the model itself is unchanged, and the command fits how people move: limits on turning, fluctuations of pace and
     direction, and spacing and drift in walking groups. A second table then shows, for each held-out scene, the accuracy of the
     classifier, the percentiles of turning and the mean position error.
     """
@@ -256,7 +257,7 @@ def calibrate(
 
 
 def _write_preset(calibration: Calibration, found: Calibrated, folder: Path, scenes: str) -> None:
-    """Write the fitted parameters if they are better."""
+    """Write the fitted parameters if they are better than the model's own."""
     from agora.errors import ResultsError
     from agora.files import write_whole
     from agora.validation.calibrate import preset
@@ -273,7 +274,7 @@ def _write_preset(calibration: Calibration, found: Calibrated, folder: Path, sce
 
 
 def _crowd(model: Any, alone: bool, unsteady: bool, behaviours: list[str] | None) -> SimulatedCrowd:
-    """Return a crowd in the format of suites, or a model alone."""
+    """Return a crowd as suites configure it, or a model alone."""
     from agora.draft.unsteady import Unsteady
     from agora.validation.crowd import SimulatedCrowd
 
@@ -305,7 +306,7 @@ def _instrument(parts: Mapping[str, Sequence[str]], quick: bool, threads: int) -
 
 
 class _Told:
-    """Shows the present step of the work on a terminal in one line."""
+    """Shows the current step of the work on a single terminal line."""
 
     def __init__(self) -> None:
         self._terminal = sys.stderr.isatty()
@@ -320,7 +321,7 @@ class _Told:
 
 
 def _scores(crowds: Mapping[str, Any], instrument: Instrument) -> list[Score]:
-    """Return the lines of the table; progress is reported at each measurement."""
+    """Return the lines of the table, reporting progress before each measurement."""
     from agora.validation.events import Measuring
     from agora.validation.scores import score_all
 

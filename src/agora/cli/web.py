@@ -1,4 +1,4 @@
-"""``agora web``: the pages, and the worker of their runs; imports are made at run time."""
+"""``agora web``: serves the pages and executes their runs with workers. Imports happen at run time."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def web(
     ] = False,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
 ) -> None:
-    """Open Agora in a browser: run, watch, drive, compare. By default, only this machine can reach it; Ctrl-C ends it."""
+    """Open Agora in a browser to run, watch, drive and compare. By default, only this machine can reach it; Ctrl-C ends it."""
     from agora.errors import InputError
     from agora.extras import lacking
 

@@ -1,1 +1,1 @@
-"""Loaders of real data: pedestrian recordings, robot bags, benchmarks, and files of other programs."""
+"""Loaders for real data: pedestrian recordings, robot bags, benchmarks, and files from other programs."""

@@ -29,11 +29,11 @@ _DEEPEST = 5
 
 @dataclass
 class Report:
-    """The report of an import.
+    """The report on an import.
 
     Attributes:
         taken: names by kind: worlds, scenarios, robots, obstacles, suites, contests.
-        skipped: omissions, each with the reason, and conversions that may be unexpected.
+        skipped: omitted items, each with the reason, and conversions that may be unexpected.
     """
 
     taken: dict[str, list[str]] = field(
@@ -43,13 +43,13 @@ class Report:
 
 
 def import_arena(source: str | Path, target: str | Path) -> Report:
-    """Copy what Agora can use of an Arena installation.
+    """Copy the parts of an Arena installation that Agora can use.
 
     Args:
         source: the package ``arena_simulation_setup``, with ``worlds/`` and ``entities/``, or a folder up to five levels above it;
-            benchmarks are those of the package ``arena_bringup`` in the same folder.
-        target: folder that gets ``worlds/<name>/``, ``robots/<name>.yaml`` and ``obstacles/<name>.yaml``; the data folder gets
-            ``benchmark/`` too, whose stages name their worlds.
+            benchmarks are taken from the package ``arena_bringup`` in the same folder.
+        target: folder to which ``worlds/<name>/``, ``robots/<name>.yaml`` and ``obstacles/<name>.yaml`` are written;
+            ``benchmark/``, whose stages name their worlds, is written only if this is the data folder.
 
     Raises:
         InputError: the package is missing, or the target cannot be written.
@@ -78,7 +78,7 @@ def import_arena(source: str | Path, target: str | Path) -> Report:
 
 
 def _package(source: Path) -> Path:
-    """Return the folder with ``worlds`` and ``entities`` that is nearest to the top of a folder."""
+    """Return the topmost folder below a folder that contains ``worlds`` and ``entities``."""
     if not source.is_dir():
         raise InputError(f"{source}: expected the folder of an Arena installation")
     found = _nearest(source, lambda folder: (folder / "worlds").is_dir() and (folder / "entities").is_dir())
@@ -88,7 +88,7 @@ def _package(source: Path) -> Path:
 
 
 def _nearest(source: Path, wanted: Callable[[Path], bool]) -> Path | None:
-    """Return the suitable folder nearest to the top of a folder."""
+    """Return the topmost suitable folder below a folder."""
     level = [source]
     for _ in range(_DEEPEST + 1):
         for folder in level:
@@ -99,14 +99,14 @@ def _nearest(source: Path, wanted: Callable[[Path], bool]) -> Path | None:
 
 
 def _folders(place: Path) -> Iterator[Path]:
-    """Return the folders in a folder, without hidden ones, in the order of their names; empty if it does not exist."""
+    """Yield the visible subfolders of a folder, sorted by name; nothing if the folder does not exist."""
     if not place.is_dir():
         return iter(())
     return iter(sorted(p for p in place.iterdir() if p.is_dir() and not p.is_symlink() and not p.name.startswith(".")))
 
 
 def _world(source: Path, target: Path, report: Report) -> None:
-    """Import a world: its map, zones, roles and its readable scenarios."""
+    """Import a world: its map, zones, roles and readable scenarios."""
     yaml = source / "map" / "map.yaml"
     try:
         read_map(yaml)
@@ -141,7 +141,7 @@ def _checked(source: Path, target: Path, read: Callable[[Path], object], report:
 
 
 def _scenario(source: Path, target: Path, report: Report) -> None:
-    """Copy a scenario, or convert a scenario of arena-tools to the present format."""
+    """Copy a scenario, or convert an arena-tools scenario to the current format."""
     name = f"{source.parent.parent.name}/{source.stem}"
     try:
         read_scenario(source)
@@ -172,7 +172,7 @@ def _entity(read: Callable[[Path], object], source: Path, target: Path, kind: st
 
 
 def _benchmark(source: Path, target: Path, report: Report) -> None:
-    """Import the suites and contests that can be played, partly or completely, and the selected ones if they are among these."""
+    """Import the suites and contests that can be played at least in part, and the selection if it is among them."""
     kinds: dict[str, Callable[[Path], Playable]] = {"suites": playable_suite, "contests": playable_contest}
     for kind, read in kinds.items():
         for path in sorted((source / kind).glob("*.yaml")):
@@ -191,13 +191,13 @@ def _benchmark(source: Path, target: Path, report: Report) -> None:
 
 
 def _one_line(error: InputError) -> str:
-    """Return the first problem of an error, and the number of further ones."""
+    """Return the first problem in an error, and the number of further problems."""
     first, *more = str(error).splitlines()
     return first + (f" (and {len(more)} more)" if more else "")
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Copy a file, whole or not at all."""
+    """Copy a file atomically."""
     target.parent.mkdir(parents=True, exist_ok=True)
     part = target.with_name(target.name + ".part")
     shutil.copyfile(source, part)

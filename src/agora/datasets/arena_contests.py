@@ -1,4 +1,4 @@
-"""Suites and contests of an Arena installation, reduced to the stages and planners that can be played here."""
+"""Suites and contests of an Arena installation, reduced to the stages and planners that this installation of Agora can run."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from agora.tasks.suite import Suite
 
 @dataclass
 class Playable:
-    """The part of a file that can be played.
+    """The part of a file that can be run.
 
     Attributes:
-        text: the file with the entries that can be played; empty if none.
-        reasons: reasons of the other entries, one line per reason.
+        text: the file with the entries that can be run; empty if there are none.
+        reasons: reasons why the other entries cannot be run, one line per reason.
     """
 
     text: str
@@ -29,10 +29,10 @@ class Playable:
 
 
 def playable_suite(path: Path) -> Playable:
-    """Return a file of ``suites`` reduced to the stages whose worlds, scenarios, robots and modes exist and are valid.
+    """Return a file from ``suites``, reduced to the stages whose worlds, scenarios, robots and modes exist and are valid.
 
     Raises:
-        InputError: the file is wrong.
+        InputError: the file is invalid.
     """
 
     def check(number: int, stage: StageEntry) -> None:
@@ -42,10 +42,10 @@ def playable_suite(path: Path) -> Playable:
 
 
 def playable_contest(path: Path) -> Playable:
-    """Return a file of ``contests`` reduced to the contestants whose planners and interplanners are available.
+    """Return a file from ``contests``, reduced to the contestants whose planners and interplanners are available.
 
     Raises:
-        InputError: the file is wrong.
+        InputError: the file is invalid.
     """
 
     def check(number: int, contestant: Contestant) -> None:
@@ -56,7 +56,7 @@ def playable_contest(path: Path) -> Playable:
 
 
 def _playable(path: Path, kind: str, key: str, entries: Sequence[Any], check: Callable[[int, Any], None]) -> Playable:
-    """Return the file reduced to the entries that pass a check, and the reasons why others do not."""
+    """Return the file reduced to the entries that pass a check, and the reasons why the other entries fail."""
     raw, kept = load(path, dict[str, Any])[key], []
     refused: dict[str, list[str]] = {}
     for number, entry in enumerate(entries):
@@ -71,16 +71,18 @@ def _playable(path: Path, kind: str, key: str, entries: Sequence[Any], check: Ca
 
 
 def _check(stage: Stage, path: Path) -> None:
-    """Place the robots and people of a scenario, which are the same in every episode.
+    """Place the robots and people of a scenario, which are the same in every episode, to check them.
 
     Raises:
-        InputError: a file is wrong, or a pedestrian or robot would stand in a wall or in another.
+        InputError: a file is invalid, or a pedestrian or robot would stand in a wall or in another.
     """
     if stage.robots.name == stage.obstacles.name == "scenario":
         Suite(path.stem, (stage,)).start(stage.name, 0)
 
 
 def _reason(error: InputError, after: str) -> str:
-    """Return the reason alone, without the place, which ends with ``after``, and without the list of existing names."""
+    """Return only the reason from an error message, without the location (which ends with ``after``) and the list of existing
+    names.
+    """
     text = str(error).splitlines()[0]
     return (text.partition(after)[2] or text).partition(";")[0]

@@ -1,10 +1,10 @@
-"""Folders that Arena 3.0's recorder wrote (``odom.csv``, ``start_goal.csv``, ...), read into recordings.
+"""Reads folders written by Arena 3.0's recorder (``odom.csv``, ``start_goal.csv``, ...) into recordings.
 
-Arena writes the time as seconds x 10^10 + nanoseconds, whose differences are meaningless; seconds and nanoseconds are separated
-here. Its samples should be 0.4 s apart but are not: time stamps are uneven, and metrics of changes (acceleration, jerk) depend on
-that rate. Numbers were rounded to three digits. Contacts, outcomes and time limits were not recorded: an episode whose last sample
-is at the goal counts as reached, others as ended by their time limit. Velocities of pedestrians are differences of their positions.
-The heading is Arena's, which is the direction of the force on them.
+Arena writes times as seconds x 10^10 + nanoseconds. Differences of these numbers are meaningless, so this module separates seconds
+and nanoseconds. Samples should be 0.4 s apart but are not: time stamps are uneven, and metrics of changes (acceleration, jerk)
+depend on the sampling rate. Numbers were rounded to three digits. Contacts, outcomes and time limits were not recorded: an episode
+whose last sample is at the goal counts as reached, any other as a timeout. Velocities of pedestrians are differences between their
+positions. Their heading is Arena's: the direction of the force on them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from agora.tasks.worlds.folder import world_folder
 from agora.yaml_tree import read_text
 
 _SECOND = 10**10  # Arena's factor of seconds
-_RADIUS = 0.3  # of a pedestrian, m; Arena's recorder does not write it
+_RADIUS = 0.3  # radius of a pedestrian, m; Arena's recorder does not write it
 
 
 def read_folder(folder: Path, robot: RobotModel | None = None) -> list[PlayedEpisode]:
@@ -42,10 +42,10 @@ def read_folder(folder: Path, robot: RobotModel | None = None) -> list[PlayedEpi
     Args:
         folder: folder with ``odom.csv``, ``episode.csv`` and, if they exist, ``start_goal.csv``, ``pedsim_agents_data.csv`` and
             ``params.yaml``.
-        robot: model of the robot, which overrides ``params.yaml``.
+        robot: model of the robot; it overrides ``params.yaml``.
 
     Raises:
-        InputError: a file is missing, or a line is wrong.
+        InputError: a file is missing, or a line is invalid.
     """
     odometry = _rows(folder / "odom.csv", ("time", "data"))
     marks = [(_time(r["time"], at), _whole(r["episode"], at)) for at, r in _rows(folder / "episode.csv", ("time", "episode"))]
@@ -78,7 +78,9 @@ def read_folder(folder: Path, robot: RobotModel | None = None) -> list[PlayedEpi
 
 
 def _rows(path: Path, columns: tuple[str, ...]) -> list[tuple[str, dict[str, str]]]:
-    """Return the lines of a file with their positions; Arena writes lines without data until the first message arrives."""
+    """Return the lines of a file with their locations, skipping the lines without data that Arena writes until the first message
+    arrives.
+    """
     csv.field_size_limit(1 << 27)
     reader = csv.reader(read_text(path).splitlines())
     if tuple(next(reader, [])) != columns:
@@ -95,7 +97,7 @@ def _rows(path: Path, columns: tuple[str, ...]) -> list[tuple[str, dict[str, str
 
 
 def _time(text: str, where: str) -> float:
-    """Return the seconds of a time in Arena's format."""
+    """Return a time in Arena's format, s."""
     try:
         value = float(text)
     except ValueError as error:
@@ -116,7 +118,7 @@ def _whole(text: str, where: str) -> int:
 
 
 def _literal(text: str, where: str) -> Any:
-    """Return a value in Python's notation."""
+    """Parse a value in Python notation."""
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
@@ -167,7 +169,7 @@ def _people(path: Path) -> dict[float, list[dict[str, Any]]] | None:
 
 
 def _crowd(seen: list[list[dict[str, Any]]], time: Array) -> dict[str, Any]:
-    """Return the fields of a recording about pedestrians."""
+    """Return a recording's pedestrian fields."""
     names = sorted({str(p["id"]) for people in seen for p in people})
     shape = (len(seen), len(names))
     place, heading, present = np.zeros((*shape, 2)), np.zeros(shape), np.zeros(shape, np.bool_)
@@ -199,7 +201,7 @@ def _planner(params: dict[str, Any]) -> str:
 
 
 def _place(params: dict[str, Any]) -> tuple[Map | None, list[str]]:
-    """Return the map of a world that is known here, and notes."""
+    """Return the map of the world, if Agora knows it, and notes."""
     notes = ["Arena's recorder does not record contacts, outcomes and time limits; metrics about contacts are missing"]
     name = str(params.get("map_file", ""))
     try:

@@ -17,7 +17,7 @@ from agora.optics.lidar import Lidar
 from agora.robots.model import RobotModel
 from agora.yaml_tree import read_text, value_text
 
-_HEIGHT = 1.0  # of shapes without a height, m
+_HEIGHT = 1.0  # height of shapes without one, m
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Laser:
 
 @dataclass(frozen=True)
 class Continuous:
-    """Limits of velocities: along x, or a mapping of x and y; turning."""
+    """Velocity limits: along x, or a mapping with x and y; and for turning."""
 
     linear_range: tuple[float, float] | dict[str, tuple[float, float]]
     angular_range: tuple[float, float]
@@ -51,11 +51,11 @@ class ModelParams:
 
 
 def robot_of(folder: Path) -> RobotModel:
-    """Return the robot of a folder ``entities/robots/<name>``; Arena's file has no accelerations, so the robot has no limits on
-    them.
+    """Return the robot defined by a folder ``entities/robots/<name>``. Arena's file does not state accelerations, so they are
+    unlimited.
 
     Raises:
-        InputError: the file is missing or wrong.
+        InputError: the file is missing or invalid.
     """
     path = folder / "model_params.yaml"
     values = load(path, dict[str, Any])
@@ -97,11 +97,11 @@ def robot_of(folder: Path) -> RobotModel:
 
 
 def obstacle_of(folder: Path) -> ModelFile:
-    """Return the sizes of a folder ``entities/obstacles/static/<name>``: from its SDF, or from its flatland file with a height of 1
-    m.
+    """Return the obstacle defined by a folder ``entities/obstacles/static/<name>``: from its SDF file, or from its flatland file
+    with a height of 1 m.
 
     Raises:
-        InputError: neither consists of boxes and cylinders, or of polygons that can be replaced by their bounding boxes.
+        InputError: neither file consists of boxes and cylinders, or of polygons that can be replaced by their bounding boxes.
     """
     sdf, flatland = (folder / kind / f"{folder.name}.{kind}" for kind in ("sdf", "yaml"))
     reasons = []

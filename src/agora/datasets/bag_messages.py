@@ -1,8 +1,8 @@
-"""An episode as ROS 1 messages, as published by Agora's graph, for bags that are written without ROS.
+"""An episode as the ROS 1 messages that Agora's graph would publish, for writing bags without ROS.
 
-Agora's own messages contain the episode, the robots and pedestrians at each control step, contacts, notes and the end, from which
-`agora.datasets.rosbag` reconstructs the episode. Other tools can use odometry, transforms, commands, scans if recorded, goals,
-paths, the map, and pedestrians as markers for RViz. Time begins at 1 s, as in the graph.
+Agora's own messages contain the episode, the robots and pedestrians at each control step, contacts, notes and the end;
+`agora.datasets.rosbag` reconstructs the episode from them. For other tools, there are odometry, transforms, commands, scans (if
+recorded), goals, paths, the map, and pedestrians as RViz markers. Time begins at 1 s, as in the graph.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _CYLINDER, _HEIGHT = 3, 1.7  # visualization_msgs/Marker, m
 
 
 class Written(NamedTuple):
-    """A message: its topic, whether the topic is latched, its record time, ns, its type and its bytes."""
+    """A message: its topic, whether the topic is latched, its record time (ns), its type and its bytes."""
 
     topic: str
     latched: bool
@@ -51,7 +51,7 @@ class Written(NamedTuple):
 
 @functools.cache
 def store() -> Any:
-    """Return the types of the messages, from the package rosbags.
+    """Return the message types, from the package rosbags.
 
     Raises:
         InputError: the package is missing.
@@ -70,7 +70,7 @@ def store() -> Any:
 
 
 def messages_of(played: PlayedEpisode, start: Start, stage: Stage) -> list[Written]:
-    """Return the messages of an episode in the order of time.
+    """Return the messages of an episode, ordered by time.
 
     Args:
         played: the episode, with a recording of each robot.
@@ -108,12 +108,12 @@ class _Said:
 
     @property
     def names(self) -> list[str]:
-        """Names of the robots, which are the namespaces of their topics."""
+        """The robots' names, which are also the namespaces of their topics."""
         return [f"robot_{r}" for r in range(len(self.played.robots))]
 
     @functools.cached_property
     def final(self) -> int:
-        """The physics step at which the last robot ended."""
+        """The physics step at which the last robot finished."""
         return max(round(float(one.time[-1]) / self.stage.periods.physics) for one in self.recordings)
 
     def step(self, sample: int) -> int:
@@ -121,7 +121,7 @@ class _Said:
         return min(sample * self.stage.periods.steps("control"), self.final)
 
     def fixed(self) -> Iterator[Written]:
-        """Yield the messages of the beginning: the episode, the map, goals and the static frames."""
+        """Yield the messages at the start: the episode, the map, goals and static frames."""
         robots = [
             _new("agora_msgs/Robot", name=name, navigation="agora", planner=robot.planner, interplanner="", model=dump(begun.model),
                  pose=_pose2d(begun.pose), goals=[_pose2d(goal) for goal in begun.goals])
@@ -158,7 +158,7 @@ class _Said:
                 yield _written("/navigation/notes", self._notes(notes, t, stamp), stamp)
 
     def paths(self) -> Iterator[Written]:
-        """Yield the global paths of robots, each at its time; an empty path if there was none."""
+        """Yield the robots' global paths, each at its time; a missing path is sent as an empty path."""
         for name, one in zip(self.names, self.recordings, strict=True):
             if one.planned_path is None:
                 continue
@@ -227,7 +227,7 @@ class _Said:
                 yield _written("/simulator/contacts", told, stamp)
 
     def end(self) -> Iterator[Written]:
-        """Yield the message of the end."""
+        """Yield the message that ends the episode."""
         stamp = BEGAN + self.final * self.stage.periods.physics
         robots = [
             _new("agora_msgs/RobotStatus", name=name, ended=True, goal=len(begun.goals) - 1, outcome=int(one.outcome),
@@ -242,7 +242,9 @@ class _Said:
 
 
 def _told(recording: Recording, t: int) -> Array:
-    """Return the twist (3,) of the command in force before a sample; zeros at the first sample, and if not recorded."""
+    """Return the twist (3,) of the command in effect before a sample; zeros at the first sample or if commands were not
+    recorded.
+    """
     commands = recording.command
     return np.zeros(3) if commands is None or not 0 < t <= len(commands) else np.asarray(commands[t - 1])
 
@@ -321,7 +323,7 @@ def _pedestrians(recording: Recording, t: int, step: int, stamp: float) -> Any:
 
 
 def _markers(recording: Recording, t: int, stamp: float) -> Any:
-    """Return pedestrians as cylinders; absent ones are deleted."""
+    """Return markers that show pedestrians as cylinders and delete absent pedestrians."""
     duration, colour = store().types["builtin_interfaces/msg/Duration"](0, 0), (0.84, 0.37, 0.0, 1.0)
     markers = []
     for slot, number in enumerate(recording.pedestrian_id):

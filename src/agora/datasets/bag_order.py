@@ -1,10 +1,11 @@
-"""The order of time of the messages of a bag.
+"""The chronological order of the messages in a bag.
 
-A file may hold its messages in another order: scripts merge two bags one after another, or write one topic after the other. `ranks`
-gives each message its place in the order of its record time, so that readers need no payload to sort.
+A file may hold its messages in a different order: scripts concatenate bags, or write one topic after another. `ranks` gives each
+message its rank by record time, so readers can sort without decoding payloads.
 
-If a simulation is reset, or a wall clock is set back, record times repeat. Then the order of the file is the order of publication,
-and `ranks` keeps it. The clock topics (odometry) distinguish such a bag from a merged one: their own record times overlap.
+If a simulation is reset, or a wall clock is set back, record times repeat. In that case the file order is the order of publication,
+and `ranks` keeps it. The clock topics (odometry) distinguish such a bag from a merged one: record times overlap even within a
+single clock topic.
 """
 
 from __future__ import annotations
@@ -19,15 +20,15 @@ from agora.datasets.bagfile import Connection
 from agora.datasets.parts import Source
 
 _JITTER = 50_000_000
-"""Largest overlap of a topic's record times that counts as jitter of the recorder, ns."""
+"""Maximum overlap of a topic's record times that counts as recorder jitter, ns."""
 
 
 def ranks(bag: Source, clock: Callable[[Connection], bool], topics: Collection[str] | None = None) -> Ints:
-    """Return the rank of each message of ``bag.messages(topics)`` in the order of time; simultaneous messages keep their order.
+    """Return the chronological rank of each message of ``bag.messages(topics)``; simultaneous messages keep their order.
 
     Args:
         bag: bag to read.
-        clock: returns whether a connection is a clock topic, which is published all the time.
+        clock: function that returns whether a connection is a clock topic, which is published continuously.
         topics: topics to read; all by default.
 
     Raises:
@@ -46,7 +47,7 @@ def ranks(bag: Source, clock: Callable[[Connection], bool], topics: Collection[s
 
 
 def _repeats(times: Array) -> bool:
-    """Return whether times (N,), ns, go back to an interval that they have already covered."""
+    """Return whether times (N,), ns, go back into an interval that they have already covered."""
     back = np.flatnonzero(np.diff(times) < 0) + 1
     first, last = times[np.append(0, back)], times[np.append(back, len(times)) - 1]
     by_begin = np.argsort(first, kind="stable")

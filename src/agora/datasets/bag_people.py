@@ -1,8 +1,8 @@
 """People in a bag, published by trackers, simulators or Agora, sampled at the times of a robot's recording.
 
 The types are ``people_msgs`` (navigation_layers), ``TrackedPersons`` (spencer_people_tracking, pedsim_ros), ``AgentStates``
-(pedsim_ros), ``PersonArray`` (leg_tracker), ``Agents`` (hunav_sim) and ``agora_msgs/Pedestrians``. Robot agents are left out. A
-person moves in a straight line between two messages that name it.
+(pedsim_ros), ``PersonArray`` (leg_tracker), ``Agents`` (hunav_sim) and ``agora_msgs/Pedestrians``. Robot agents are omitted.
+Between two messages that contain a person, the person moves in a straight line.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from agora.errors import InputError, nearest
 from agora.ranges import LARGEST
 
 _COLUMNS = 10
-_LONGEST_GAP = 2.0  # s between two messages that name a person up to which it walked on (as in agora.datasets.scenes)
-_GONE = 1.0  # s of presence after the last message that names a person, without other messages
-_WALKS = 0.05  # m/s, smallest speed whose direction counts as heading
-_MOST = 8_000_000  # largest number of samples of people per episode
+_LONGEST_GAP = 2.0  # s, longest gap between messages with a person that the person walks through (as in agora.datasets.scenes)
+_GONE = 1.0  # s of presence after the last message with a person, if no other messages follow
+_WALKS = 0.05  # m/s, minimum speed whose direction counts as heading
+_MOST = 8_000_000  # maximum number of samples of people per episode
 _ROBOT = (2, "2", "robot")  # pedsim_ros's type of a robot
 _LIKELY = re.compile(r"people|person|pedestrian|human|crowd|agents?(?![a-z])|obstacle_?tracks", re.IGNORECASE)
 _OTHERS = re.compile(
@@ -38,7 +38,7 @@ _OTHERS = re.compile(
 
 
 class _Seen(NamedTuple):
-    """A person in a message: name, position and velocity (nan if the message has none), and radius (0 if unknown), m."""
+    """A person in a message: name, position, velocity (nan if the message does not state it), and radius (0 if unknown), m."""
 
     name: str
     place: tuple[float, float, float]
@@ -47,7 +47,7 @@ class _Seen(NamedTuple):
 
 
 def _listed(people: str, name: str, place: str, velocity: str = "", radius: str = "") -> Callable[[Any], Iterator[_Seen]]:
-    """Return a reader of messages with a list of people, given the paths of its fields."""
+    """Return a reader for messages that contain a list of people, given the paths of its fields."""
     named, placed, moving = operator.attrgetter(name), operator.attrgetter(place), operator.attrgetter(velocity or name)
 
     def read(message: Any) -> Iterator[_Seen]:
@@ -75,16 +75,16 @@ _READERS: dict[str, Callable[[Any], Iterator[_Seen]]] = {
     "people_msgs/PositionMeasurementArray": _listed("people", "object_id", "pos"),
     "*/PersonArray": _listed("people", "id", "pose.position"),
 }
-"""Readers by type, the most exact first; ``*`` stands for any package."""
+"""Readers by message type, the most exact first; ``*`` stands for any package."""
 
 
 def people_kind(kind: str) -> str:
-    """Return the key of a type in the table of readers; empty for types without people."""
+    """Return the key of a message type in the table of readers; empty for types without people."""
     return next((known for known in (kind, f"*/{kind.rpartition('/')[2]}") if known in _READERS), "")
 
 
 def unread_people(topics: Mapping[str, str], strange: Collection[str] = ()) -> list[str]:
-    """Return a note on topics that, by their names, may have people but cannot be read; empty without such topics.
+    """Return a note on topics that, judging by their names, may have people but cannot be read; empty if there are no such topics.
 
     Args:
         topics: types by topic.
@@ -117,7 +117,7 @@ class PeopleTopic:
         return len(self._ticks) // 3
 
     def add(self, number: int, recorded: float, message: Any) -> None:
-        """Add a message: its number in the order of time, its record time, s, and its contents.
+        """Add a message, given its chronological rank, its record time (s), and its contents.
 
         Raises:
             AttributeError: it lacks fields of its type.
@@ -134,7 +134,7 @@ class PeopleTopic:
             self._radius[who] = one.radius or People().radius
 
     def placed(self, tree: TransformTree, target: str, stretch: OdometryStretch) -> PlacedPeople:
-        """Return the people of a stretch, transformed to a frame.
+        """Return the people in a stretch, transformed to a frame.
 
         Args:
             tree: transforms of the stretch.
@@ -169,17 +169,17 @@ class PeopleTopic:
 
 @dataclass(frozen=True, eq=False)
 class PlacedPeople:
-    """People of a stretch in the frame of a recording: N rows in the order of person and time, M messages, P persons.
+    """People in a stretch, in the frame of a recording: N rows ordered by person, then time; M messages; P people.
 
     Attributes:
         time: (N,) times, s.
-        who: (N,) numbers of the persons.
+        who: (N,) indices of the people.
         place: (N, 2) m.
         velocity: (N, 2) m/s; nan if not given.
         ticks: (M,) times of all messages, s.
-        ids: (P,) ids of the persons.
+        ids: (P,) ids of the people.
         radius: (P,) m.
-        lost: number of rows without a transform.
+        lost: number of rows dropped because no transform was known.
     """
 
     time: Doubles
@@ -192,11 +192,11 @@ class PlacedPeople:
     lost: int
 
     def sampled(self, moments: Doubles, robot: Doubles) -> tuple[dict[str, Any], int]:
-        """Return the fields of a recording about pedestrians, and the number of people that do not fit.
+        """Return a recording's pedestrian fields, and the number of people who do not fit.
 
         Args:
             moments: (T,) times of the samples, s.
-            robot: (T, 2) positions of the robot, m; if there are too many people, the nearest are kept.
+            robot: (T, 2) positions of the robot, m; if there are too many people, those nearest to it are kept.
         """
         late, early = moments[0] - _LONGEST_GAP, moments[-1] + _LONGEST_GAP
         near = (self.time >= late) & (self.time <= early)
@@ -225,7 +225,7 @@ class PlacedPeople:
 
 
 def _track(time: Doubles, place: Doubles, velocity: Doubles, ticks: Doubles, moments: Doubles) -> tuple[Doubles, Doubles, Array]:
-    """Return the position (T, 2), velocity (T, 2) and presence (T,) of one person, observed at ``time``, at other times."""
+    """Return the position (T, 2), velocity (T, 2) and presence (T,) at ``moments`` of one person who was observed at ``time``."""
     before = np.searchsorted(time, moments, side="right") - 1
     here, there = np.clip(before, 0, None), np.minimum(before + 1, len(time) - 1)
     gap = time[there] - time[here]
@@ -241,7 +241,9 @@ def _track(time: Doubles, place: Doubles, velocity: Doubles, ticks: Doubles, mom
 
 
 def _headings(velocity: Doubles) -> Doubles:
-    """Return (T, P) directions of velocities (T, P, 2); a standing person keeps its last direction, or has its first."""
+    """Return the directions (T, P) of velocities (T, P, 2). A standing person keeps its last direction or, before it first moves,
+    gets its first direction.
+    """
     heading, walks = np.arctan2(velocity[..., 1], velocity[..., 0]), np.hypot(velocity[..., 0], velocity[..., 1]) > _WALKS
     last = np.maximum.accumulate(np.where(walks, np.arange(len(walks))[:, None], -1), axis=0)
     last = np.where(last < 0, np.argmax(walks, axis=0) if len(walks) else 0, last)
@@ -250,11 +252,12 @@ def _headings(velocity: Doubles) -> Doubles:
 
 
 def chosen(people: Sequence[PeopleTopic], asked: str) -> tuple[PeopleTopic | None, list[str]]:
-    """Return the topic of people to read, and notes: the requested one, else the most exact type, then the most messages.
+    """Return the topic of people to read, and notes. This is the requested topic, or else the topic with the most exact type and
+    then the most messages.
 
     Args:
         people: topics with people.
-        asked: requested topic; empty for none.
+        asked: requested topic; empty if no topic was requested.
 
     Raises:
         InputError: the topic does not exist.

@@ -1,8 +1,8 @@
-"""Reads ROS 1 files (``.bag``, format 2.0) without ROS: every message in the order of writing.
+"""Reads ROS 1 bags (``.bag``, format 2.0) without ROS: all messages, in the order in which they were written.
 
-A bag is read from its beginning, record by record, and not through its index, because a bag whose recorder was killed has none.
-Such a file (``.bag.active``) ends somewhere in a record; everything before that is complete. The bag contains the definitions of
-its messages, so messages of packages that are not installed are read too.
+A bag is read from its beginning, record by record, rather than through its index, because a bag whose recorder was killed does not
+have an index. Such a file (``.bag.active``) ends in the middle of a record; everything before that record is complete. The bag
+contains the definitions of its messages, so messages from packages that are not installed can be read too.
 
 Format: http://wiki.ros.org/Bags/Format/2.0
 """
@@ -30,12 +30,12 @@ _PIECE = 1 << 22  # bytes that are read at a time
 
 
 def stem(path: Path) -> str:
-    """Return the name of a bag, even if cut off, or of an MCAP file, without suffix."""
+    """Return the name of a bag (even a truncated one) or of an MCAP file, without suffix."""
     return re.split(r"\.bag|\.mcap", path.name)[0]
 
 
 class Connection(NamedTuple):
-    """The source of messages: their topic, their type (``package/Name``) and its definition."""
+    """The source of some messages: their topic, their type (``package/Name``) and its definition."""
 
     topic: str
     type: str
@@ -43,14 +43,14 @@ class Connection(NamedTuple):
 
 
 class Message(NamedTuple):
-    """A message as stored in the bag: its time, ns, and its bytes."""
+    """A message as stored in the bag: its connection, its time (ns), and its bytes."""
 
     connection: Connection
     nanoseconds: int
     data: bytes
 
     def decode(self) -> Any:
-        """Return the message, with the attributes of its definition; arrays of numbers are NumPy arrays.
+        """Return the decoded message, with the attributes of its definition; numeric arrays are NumPy arrays.
 
         Raises:
             InputError: the bytes do not match the definition, or the package rosbags is missing.
@@ -61,17 +61,17 @@ class Message(NamedTuple):
 
 
 class _Cut(Exception):  # noqa: N818
-    """The file ends, or is corrupt from here on."""
+    """Raised where the file ends or becomes corrupt."""
 
 
 @dataclass
 class Bag:
-    """A bag, complete or cut off.
+    """A bag, complete or truncated.
 
     Attributes:
         path: path of the file.
         connections: connections by number, as far as the bag was read.
-        cut: problem of the bag, as far as it was read; empty if there is none.
+        cut: problem found in the part of the bag read so far; empty if there is none.
     """
 
     path: Path
@@ -84,7 +84,8 @@ class Bag:
         return stem(self.path)
 
     def messages(self, topics: Collection[str] | None = None) -> Iterator[Message]:
-        """Yield the messages of some topics, or of all, in the order of writing; afterwards, `cut` names the damage.
+        """Yield the messages of some topics, or of all, in the order in which they were written; afterwards, `cut` describes any
+        damage.
 
         Raises:
             InputError: the file cannot be read, or is not a bag.
@@ -100,7 +101,9 @@ class Bag:
             raise InputError(f"{self.path}: cannot be read: {error.strerror or error}") from error
 
     def _records(self, file: BinaryIO, topics: Collection[str] | None) -> Iterator[Message]:
-        """Yield the messages from here on; a chunk that was never closed has no length, and its records follow individually."""
+        """Yield the messages from the current file position on; a chunk that was never closed has no length, and its records follow
+        individually.
+        """
         while True:
             try:
                 record = _record(file)
@@ -138,7 +141,7 @@ class Bag:
 
 
 def _record(file: BinaryIO) -> tuple[dict[str, bytes], bytes] | None:
-    """Return header and data of the next record, None at the end."""
+    """Return header and data of the next record; None at the end of the file."""
     size = file.read(4)
     if not size:
         return None
@@ -183,7 +186,7 @@ def _number(header: dict[str, bytes], name: str) -> int:
 
 
 def _unpacked(header: dict[str, bytes], data: bytes) -> bytes:
-    """Return the records of a chunk; no more bytes than it declares are unpacked."""
+    """Return the records of a chunk; at most the declared number of bytes is unpacked."""
     compression, size = header["compression"].decode(), _length(header["size"])
     try:
         if compression == "none":
@@ -211,7 +214,7 @@ def _no_rosbags() -> InputError:
 
 @functools.lru_cache(maxsize=256)
 def _decoder(name: str, definition: str) -> tuple[Any, str]:
-    """Return the decoder of a type of this definition, and the type's name in it."""
+    """Return the decoder for a type with this definition, and the name under which the decoder knows the type."""
     try:
         from rosbags.typesys import Stores, TypesysError, get_types_from_msg, get_typestore
     except ImportError as error:

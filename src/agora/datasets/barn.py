@@ -1,12 +1,12 @@
 """BARN: static worlds of cylinders between a start and a goal ten metres ahead.
 
 D. Perille, A. Truong, X. Xiao, P. Stone, "Benchmarking metric ground navigation", IEEE SSRR 2020; worlds and paths of
-Daffan/the-barn-challenge (bf5a226f), 270 of 300: worlds whose number ends in 7 are not in the data.
+Daffan/the-barn-challenge (bf5a226f), 270 of 300 worlds: worlds whose number ends in 7 are not in the data.
 
-The map frame is Gazebo's. Row r of a world's grid runs along x, column c along y, the way to drive; a filled cell is a cylinder at
-x = -4.425 + 0.15 r, y = 5.175 + 0.15 c. The challenge's score places the same cells at x = -4.575 + 0.15 r, y = 5.075 + 0.15 c, an
-error of the original that affects its published numbers. `BarnWorld.scored_path` and `BarnWorld.optimal_time` reproduce it,
-`BarnWorld.path` does not.
+The map frame is Gazebo's. Row r of a world's grid corresponds to x, and column c to y, the driving direction; a filled cell is a
+cylinder at x = -4.425 + 0.15 r, y = 5.175 + 0.15 c. The challenge's scoring code places the same cells at x = -4.575 + 0.15 r, y =
+5.075 + 0.15 c, an error in the original that affects its published numbers. `BarnWorld.scored_path` and `BarnWorld.optimal_time`
+reproduce this error, `BarnWorld.path` does not.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ _BEYOND_GOAL = 36
 
 @dataclass(frozen=True, eq=False)
 class BarnWorld:
-    """A world of BARN; poses are x, y, heading, m and rad.
+    """A BARN world; poses are x, y, heading, in m and rad.
 
     Attributes:
-        number: number, 0 to 299.
-        grid: (30, 30) cells with a cylinder, [row along x, column along y].
-        map: the cylinders and the corridor of cylinders in front of them.
+        number: number of the world, 0 to 299.
+        grid: (30, 30) whether each cell contains a cylinder, [row along x, column along y].
+        map: the field of cylinders, and the corridor of cylinders that leads to it.
         start: start of the robot.
         goal: goal of the robot.
-        path: (K, 2) reference path from start to goal, to drive or draw, m.
-        scored_path: (K, 2) the reference path at the positions of the challenge's score, m.
+        path: (K, 2) reference path from start to goal, for driving or drawing, m.
+        scored_path: (K, 2) the reference path at the positions used by the challenge's scoring code, m.
     """
 
     number: int
@@ -66,7 +66,7 @@ class BarnWorld:
 
     @property
     def optimal_time(self) -> float:
-        """Time that the challenge's score compares with: the length of `scored_path` at 2 m/s, s."""
+        """Reference time of the challenge's score, s: the time to drive `scored_path` at 2 m/s."""
         return float(np.hypot(*np.diff(self.scored_path, axis=0).T).sum()) / TOP_SPEED
 
 
@@ -74,7 +74,7 @@ def world_numbers(folder: Path | None = None) -> list[int]:
     """Return the numbers of the available worlds.
 
     Raises:
-        InputError: the data set is missing, or a file is wrong.
+        InputError: the data set is missing, or a file is invalid.
     """
     return sorted(_grids(_root(folder) / "grids.txt"))
 
@@ -92,13 +92,13 @@ def read_world(
     Args:
         number: number of the world, one of `world_numbers`.
         folder: folder of the data set; None for the import folder.
-        obstacles: the cylinders as exact discs of radius 0.075 m, or as cells of 0.15 m.
+        obstacles: whether the cylinders are exact discs of radius 0.075 m, or cells of 0.15 m.
         start_x: x of start and goal, m; -2.25, or -2 as in the challenge of 2022.
-        resolution: resolution of the distance field about discs, m.
+        resolution: resolution of the distance field around discs, m.
 
     Raises:
         UnknownNameError: the world is unknown.
-        InputError: the data set is missing, or a file is wrong.
+        InputError: the data set is missing, or a file is invalid.
     """
     root = _root(folder)
     grids, paths = _grids(root / "grids.txt"), _paths(root / "paths.json")
@@ -119,7 +119,7 @@ def read_world(
 
 
 def _map(grid: Bools, name: str, obstacles: str, resolution: float) -> Map:
-    """Return field and corridor on one lattice: the corridor's cells continue the field's towards the robot."""
+    """Return field and corridor on a common lattice: the corridor's cells extend the field's cells towards the robot."""
     before = round((_FIRST[1] - _BACK) / CELL)
     whole = np.zeros((before + _CELLS, _CELLS), np.bool_)
     whole[before:] = grid.T
@@ -137,7 +137,9 @@ def _map(grid: Bools, name: str, obstacles: str, resolution: float) -> Map:
 
 
 def free_space(grid: Bools) -> Bools:
-    """Return the cells (30, 30) where the data set's robot, a block of 5 x 5 cells, fits (its C-space); cells outside are free."""
+    """Return the cells (30, 30) where the data set's robot, a block of 5 x 5 cells, fits (the C-space); cells outside the grid are
+    free.
+    """
     blocked = np.zeros((_CELLS + 4, _CELLS + 4), np.bool_)
     for row in range(5):
         for column in range(5):
@@ -147,7 +149,7 @@ def free_space(grid: Bools) -> Bools:
 
 @once_per_file
 def _grids(path: Path) -> dict[int, Bools]:
-    """Return the grids of ``grids.txt``: per world a line ``world N`` and 30 lines of 30 digits 0 or 1."""
+    """Return the grids in ``grids.txt``, which has for each world a line ``world N`` and 30 lines of 30 digits 0 or 1."""
     lines = [(i, line) for i, line in enumerate(read_text(path).splitlines(), 1) if line.strip() and not line.startswith("#")]
     grids: dict[int, Bools] = {}
     for at in range(0, len(lines), _CELLS + 1):
@@ -169,7 +171,7 @@ def _grids(path: Path) -> dict[int, Bools]:
 
 @once_per_file
 def _paths(path: Path) -> dict[str, tuple[tuple[int, int], ...]]:
-    """Return the paths of ``paths.json``: by world a list of [row, column]."""
+    """Return the paths in ``paths.json``, which has a list of [row, column] for each world."""
     paths = load(path, dict[str, tuple[tuple[int, int], ...]])
     for world, cells in paths.items():
         if not cells or any(not 0 <= value < _CELLS for cell in cells for value in cell):
@@ -182,10 +184,10 @@ def _root(folder: Path | None) -> Path:
 
 
 def check(folder: Path) -> None:
-    """Read every world of a folder; each reference path must stay where the robot fits.
+    """Read every world of a folder, and check that the robot fits along each reference path.
 
     Raises:
-        InputError: a file is wrong.
+        InputError: a file is invalid.
     """
     paths = _paths(folder / "paths.json")
     for number, grid in _grids(folder / "grids.txt").items():

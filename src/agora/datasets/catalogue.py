@@ -1,7 +1,7 @@
 """The catalogue of data sets, their folders, and their import.
 
-The data folder is named by the environment variable ``AGORA_DATA``, else it is ``~/.local/share/agora``; each data set is a folder
-in it.
+The environment variable ``AGORA_DATA`` names the data folder; the default is ``~/.local/share/agora``. Each data set is a subfolder
+of it.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ class DataSet:
     """A data set that Agora can read but does not ship.
 
     Attributes:
-        name: name of its folder and of its module in `agora.datasets`, which has ``check(folder)``.
-        title: description in a line.
-        origin: origin and terms.
+        name: name of its folder and of its module in `agora.datasets`, which provides ``check(folder)``.
+        title: one-line description.
+        origin: origin and terms of use.
         files: expected files, relative to its folder.
-        elsewhere: folders of the original distribution by Agora's folders, where `import_folder` also looks for files.
+        elsewhere: for each of Agora's folders, the folders of the original distribution in which `import_folder` also looks for
+            files.
     """
 
     name: str
@@ -44,7 +45,7 @@ class DataStatus:
     Attributes:
         name: name of the data set.
         folder: folder where it is expected.
-        state: whether all, some or none of the files exist.
+        state: whether all, some, or none of the files exist.
         missing: missing files.
     """
 
@@ -125,7 +126,7 @@ def data_set(name: str) -> DataSet:
 
 
 def status(name: str) -> DataStatus:
-    """Return the state of a data set on this machine; opens no file.
+    """Return the state of a data set on this machine, without opening any file.
 
     Raises:
         UnknownNameError: no data set has this name.
@@ -139,7 +140,7 @@ def status(name: str) -> DataStatus:
 
 
 def missing(name: str) -> str:
-    """Return one line that a data set is missing or incomplete, and how to get it; empty if it is complete.
+    """Return one line saying that a data set is missing or incomplete and how to get it; empty if the data set is complete.
 
     Raises:
         UnknownNameError: no data set has this name.
@@ -171,14 +172,14 @@ def import_folder(name: str, source: str | Path) -> Path:
 
     Args:
         name: name of the data set.
-        source: folder with its files, laid out as here or as in the original distribution.
+        source: folder with its files, laid out as in the data folder or as in the original distribution.
 
     Returns:
         The folder of the data set.
 
     Raises:
-        InputError: files are missing or do not belong to this data set (then the data folder is unchanged), or the folder cannot be
-            written.
+        InputError: files are missing or do not belong to this data set (in both cases the data folder is unchanged), or the folder
+            cannot be written.
     """
     data, source = data_set(name), Path(source)
     if not source.is_dir():
@@ -208,17 +209,17 @@ def import_folder(name: str, source: str | Path) -> Path:
 
 
 def _of_source(message: str, part: Path, found: Mapping[str, Path | None]) -> str:
-    """Return a message about temporary copies, with the paths of the original files."""
+    """Return a message about temporary copies, rewritten with the paths of the original files."""
     for file, path in found.items():
         message = message.replace(str(part / file), str(path))
     return message
 
 
 def check(name: str, folder: Path) -> None:
-    """Read everything of a data set once.
+    """Read all files of a data set once.
 
     Raises:
-        InputError: a file is wrong; the message has file and line.
+        InputError: a file is invalid; the message gives file and line.
     """
     importlib.import_module(f"agora.datasets.{data_set(name).name}").check(folder)
 
@@ -232,7 +233,7 @@ def _find(source: Path, file: str, elsewhere: Mapping[str, str]) -> Path | None:
 
 
 def _copy(path: Path, target: Path) -> None:
-    """Copy a file unless an equal one exists, whole or not at all."""
+    """Copy a file atomically, unless an identical copy exists."""
     if target.is_file() and target.stat().st_size == path.stat().st_size and target.read_bytes() == path.read_bytes():
         return
     target.parent.mkdir(parents=True, exist_ok=True)

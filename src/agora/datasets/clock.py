@@ -1,4 +1,4 @@
-"""Time stamps of messages from robots and simulators: clocks that go back, jump, or stay at 0."""
+"""Handles time stamps of messages from robots and simulators whose clocks go back, jump, or stay at 0."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ import numpy as np
 from agora.core.state import Array, Bools, Doubles, Ints
 
 GAP = 60.0
-"""Time between two messages above which they belong to two drives, s."""
-_LATE = 1.0  # s: stamps farther from the record time belong to another clock
-_FAST, _FAR = 20.0, 1.0  # m/s and m: larger jumps are not drives
+"""Messages more than this time apart belong to different drives, s."""
+_LATE = 1.0  # s, stamps farther from the record time belong to a different clock
+_FAST, _FAR = 20.0, 1.0  # m/s and m, larger jumps are not driven
 
 
 def stretches(stamps: Array, places: Array | None = None, gap: float = GAP) -> list[Ints]:
-    """Return the numbers of the messages of each stretch in which time increases and nothing jumps.
+    """Return the indices of the messages in each stretch in which time increases and neither time nor position jumps.
 
     A stretch ends where the clock goes back (a simulation that was reset, NTP) or jumps ahead by more than ``gap``, or where the
-    position jumps faster than 20 m/s (a robot that was moved). A single message is left out if its neighbours are consistent with
-    each other but not with it, or if it has the stamp of the message before.
+    position jumps faster than 20 m/s (a robot that was moved). A single message is omitted if its neighbours are consistent with
+    each other but not with it, or if it has the same stamp as the previous message.
 
     Args:
         stamps: (N,) s, in the order of arrival.
         places: (N, 2) m.
-        gap: longest time between two messages of a stretch, s.
+        gap: maximum time between two messages of a stretch, s.
     """
     if not len(stamps):
         return []
@@ -42,7 +42,7 @@ def stretches(stamps: Array, places: Array | None = None, gap: float = GAP) -> l
 
 
 def moments(stamps: Array, recorded: Array) -> Doubles:
-    """Return the times of messages: their stamps, or their record times if the stamps are of another clock.
+    """Return the times of messages: their stamps, or their record times if the stamps are from a different clock.
 
     Args:
         stamps: (N,) s.

@@ -1,4 +1,4 @@
-"""A recording of a robot's drive without Agora: fields that cannot be computed are missing."""
+"""A recording of a robot that was driven without Agora; fields that cannot be computed are missing."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ _NOBODY_SAID = frozenset(
 def drive(
     robot: RobotModel | None, time: Array, pose: Array, twist: Array, goal: Array | None, place: Map | None, **known: Any
 ) -> PlayedRobot:
-    """Return a drive as a recording, as far as it is known; ``known`` has further known fields of the recording.
+    """Return a drive as a recording, as far as its data are known; ``known`` contains further known fields of the recording.
 
-    Positions are in the frame of the files; the recording's are in the map frame (`agora.maps.frame`). The goal counts as reached
-    if the robot was within `TOLERANCE` of it at the end. The unknown time limit is replaced by the end; values that depend on it
-    are empty.
+    The given positions are in the frame of the files; positions in the recording are in the map frame (`agora.maps.frame`). The
+    goal counts as reached if the robot was within `TOLERANCE` of it at the end. The time limit is unknown and replaced by the end
+    time; values that depend on the time limit are empty.
     """
     missing = set(_NOBODY_SAID) - set(known)
     missing |= {"radius", "max_speed"} if robot is None else set()

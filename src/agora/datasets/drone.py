@@ -1,7 +1,8 @@
-"""Stanford Drone: the text files ``annotations.txt`` of its videos.
+"""Stanford Drone: the ``annotations.txt`` files of its videos.
 
 A. Robicquet, A. Sadeghian, A. Alahi, S. Savarese, "Learning social etiquette: human trajectory understanding in crowded scenes",
-ECCV 2016. A row is: track, xmin, ymin, xmax, ymax, frame, lost, occluded, generated, "label". Boxes are in pixels, y down.
+ECCV 2016. A row is: track, xmin, ymin, xmax, ymax, frame, lost, occluded, generated, "label". Boxes are in pixels, with y pointing
+down.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ _COLUMNS = 9
 
 
 def read_annotations(path: Path) -> Rows:
-    """Read the pedestrians, in pixels with y up: the middle of the box of each pedestrian that is not lost.
+    """Read the pedestrians as the centre of the box of each pedestrian that is not lost, in pixels with y pointing up.
 
-    Bikers, skaters, carts, cars and buses are left out. The position is that of the box, because the videos look straight down.
+    Bikers, skaters, carts, cars and buses are omitted. The centre of the box can be used because the videos look straight down.
 
     Raises:
-        InputError: the file is wrong; the message has the line.
+        InputError: the file is invalid; the message gives the line.
     """
     lines: list[int] = []
     rows: list[list[float]] = []

@@ -1,8 +1,8 @@
-"""DynaBARN: moving cylinders, unaware of the robot, that cross an arena again and again.
+"""DynaBARN: moving cylinders that cross an arena repeatedly and do not react to the robot.
 
 A. Nair, F. Jiang, K. Hou, Z. Xu, S. Li, X. Xiao, P. Stone, "DynaBARN: benchmarking metric ground navigation in dynamic
-environments", SSRR 2022. 90 worlds, easy, medium and hard: ``challenge_NN`` of the BARN challenge and ``demo_NN`` of the paper's
-demonstrations.
+environments", SSRR 2022. There are 90 easy, medium and hard worlds: ``challenge_NN`` of the BARN challenge and ``demo_NN`` of the
+paper's demonstrations.
 """
 
 from __future__ import annotations
@@ -69,15 +69,15 @@ class _File:
 
 @dataclass(frozen=True, eq=False)
 class DynabarnWorld:
-    """A world of DynaBARN; poses are x, y, heading, m and rad.
+    """A DynaBARN world; poses are x, y, heading, in m and rad.
 
     Attributes:
         name: name of the world.
         difficulty: difficulty of the world.
-        map: the arena's walls; it is open towards the start.
+        map: the arena's walls; the arena is open towards the start.
         start: start of the robot.
         goal: goal of the robot.
-        obstacles: the cylinders, each with its period; ids count from 0 in the order of the world.
+        obstacles: the cylinders, each with its period; ids count from 0 in the order in which the world lists them.
         radius: radius of the cylinders, m.
     """
 
@@ -94,7 +94,7 @@ def world_names(folder: Path | None = None, *, difficulty: Difficulty | None = N
     """Return the names of the worlds, sorted; if given, only those of one difficulty.
 
     Raises:
-        InputError: the data set is missing, or ``worlds.json`` is wrong.
+        InputError: the data set is missing, or ``worlds.json`` is invalid.
     """
     worlds = _file(_root(folder) / "worlds.json").worlds
     return sorted(name for name, world in worlds.items() if difficulty in (None, world.difficulty))
@@ -112,14 +112,14 @@ def read_world(
     Args:
         name: one of `world_names`.
         folder: folder of the data set; None for the import folder.
-        phases: (n,) share in [0, 1) of its period by which each obstacle is ahead at time 0; None to start all at their first
+        phases: (n,) phase of each obstacle at time 0, as a fraction in [0, 1) of its period; None to start all at their first
             waypoint, as in the data.
         motion: straight lines at constant speed between waypoints, as in the paper, or a uniform Catmull-Rom spline through them
             that starts and ends at rest, similar to Gazebo (drawn as 16 lines per segment).
 
     Raises:
         UnknownNameError: the world is unknown.
-        InputError: the data set is missing, a file is wrong, or the number of phases is wrong.
+        InputError: the data set is missing, a file is invalid, or the number of phases is wrong.
     """
     root = _root(folder)
     file = _file(root / "worlds.json")
@@ -169,11 +169,11 @@ def _spline(table: Doubles) -> Doubles:
 
 
 def arena_map(name: str, arena: tuple[float, float, float, float] = (-10.0, 10.0, -10.0, 10.0)) -> Map:
-    """Return walls half a metre thick on three sides; the fourth has room for the start.
+    """Return walls half a metre thick on three sides; the fourth side leaves room for the start.
 
     Args:
         name: name of the map.
-        arena: least x, largest x, least y and largest y, m.
+        arena: minimum x, maximum x, minimum y and maximum y, m.
     """
     x0, x1, y0, y1 = arena
     h = _THICKNESS / 2
@@ -196,7 +196,7 @@ def check(folder: Path) -> None:
     """Read every world of a folder.
 
     Raises:
-        InputError: the file is wrong.
+        InputError: the file is invalid.
     """
     for name in _file(folder / "worlds.json").worlds:
         read_world(name, folder)

@@ -1,7 +1,7 @@
-"""The messages of Agora's ROS graph in a bag, by episode.
+"""Groups the messages of Agora's ROS graph in a bag by episode.
 
-Step 0 of the robots begins an episode. Stamps of the graph only increase, so all messages from its stamp up to the next step 0
-belong to this episode. The message that describes an episode comes before its step 1.
+An episode begins with a message of the robots at step 0. Stamps in the graph only increase, so all messages from that stamp up to
+the next step 0 belong to the episode. The message that describes an episode precedes the episode's step 1.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ _PEDESTRIANS, _STATUS = "pedsim_simulator/pedestrians", "simulator/status"
 _CONTACTS, _NOTES = "simulator/contacts", "navigation/notes"
 _TOPICS = (EPISODE, ROBOTS, _PEDESTRIANS, _STATUS, _CONTACTS, _NOTES)
 SAME = 1e-6
-"""Time between stamps that count as equal, s."""
+"""Maximum difference between stamps that count as equal, s."""
 
 
 @dataclass
 class EpisodeMessages:
     """The messages of an episode.
 
-    ``robots`` and ``pedestrians`` are by physics step; ``began`` is the record time, ns; ``set_at`` has the steps at which goals
-    were set by hand.
+    ``robots`` and ``pedestrians`` are keyed by physics step; ``began`` is the record time of the start, ns; ``set_at`` lists the
+    steps at which goals were set manually.
     """
 
     episode: Any = None
@@ -45,7 +45,9 @@ class EpisodeMessages:
 
 @dataclass(frozen=True)
 class _Run:
-    """Messages of the robots from a step 0 on: numbers of the first and last one, the first one's record time, ns, and steps."""
+    """Messages of the robots from a step 0 on: the indices of the first and the last message, the record time of the first (ns),
+    and the steps.
+    """
 
     first: int
     last: int
@@ -54,7 +56,7 @@ class _Run:
 
 
 def topics_of(bag: Source) -> dict[str, str]:
-    """Return the topics of episodes in a bag, in any namespace, by their kind.
+    """Return the episode topics in a bag, in any namespace, by kind.
 
     Raises:
         InputError: the file cannot be read, or is not a bag.
@@ -65,10 +67,10 @@ def topics_of(bag: Source) -> dict[str, str]:
 
 
 def collect_episodes(bag: Source) -> tuple[list[EpisodeMessages], list[str]]:
-    """Return the messages of each episode, in their order, and notes on incomplete episodes.
+    """Return the messages of each episode, in order, and notes on incomplete episodes.
 
     Raises:
-        InputError: the bag has no episode, or none from its beginning.
+        InputError: the bag does not have an episode, or not the beginning of any episode.
     """
     wanted = topics_of(bag)
     heard: dict[str, list[tuple[int, int, Any]]] = {name: [] for name in _TOPICS}
@@ -84,7 +86,7 @@ def collect_episodes(bag: Source) -> tuple[list[EpisodeMessages], list[str]]:
         entry = heard[EPISODE][-1][2].entry
         raise InputError(f"{bag.path}: no robots at the start of {entry}; expected {ROBOTS} from step 0 on")
     told = {run.first: max((one for one in heard[EPISODE] if one[0] < run.last), default=heard[EPISODE][0]) for run in runs}
-    # A latched step 0 of an earlier episode may come after the description of this one: an episode begins once.
+    # A latched step 0 of an earlier episode may follow the description of this one, so repeated beginnings are ignored.
     runs = [run for run, after in itertools.pairwise([*runs, None]) if run and not (after and told[run.first] is told[after.first])]
     notes = _left_out(heard[EPISODE], [told[run.first][0] for run in runs])
     edges = [-math.inf, *(time_of(run.steps[0]) - SAME for run in runs[1:]), math.inf]
@@ -123,14 +125,14 @@ def _messages_of(
 
 
 def _left_out(episodes: list[tuple[int, int, Any]], read: list[int]) -> list[str]:
-    """Return lines about episodes whose beginning is not in the bag."""
+    """Return notes on episodes whose beginning is not in the bag."""
     known = {content.number for number, _, content in episodes if number in read}
     lost = {content.number: content.entry for _, _, content in episodes if content.number not in known}
     return [f"the start of {entry} is not in the bag; the episode is left out" for entry in lost.values()]
 
 
 def goals_by_hand(robot: Any) -> int:
-    """Return the number of a robot's goals that were set by hand, by its ``RobotStatus``; bags of earlier versions lack it."""
+    """Return how many goals of a robot were set manually, from its ``RobotStatus``; bags from earlier versions lack this field."""
     return int(getattr(robot, "by_hand", 0))
 
 

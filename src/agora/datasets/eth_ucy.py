@@ -1,20 +1,20 @@
-"""ETH and UCY: annotated pedestrians of six scenes and of any others in their files, with walls, groups and goals.
+"""ETH and UCY: annotated pedestrians of six scenes, and of any other scenes in the same file formats, with walls, groups and goals.
 
-S. Pellegrini, A. Ess, K. Schindler, L. Van Gool, "You'll never walk alone", ICCV 2009 (eth, hotel); A. Lerner, Y. Chrysanthou,
-D. Lischinski, "Crowds by example", Computer Graphics Forum 26(3), 2007 (zara, students). Files as in crowdbotp/OpenTraj (97ec1d5e).
+S. Pellegrini, A. Ess, K. Schindler, L. Van Gool, "You'll never walk alone", ICCV 2009 (eth, hotel); A. Lerner, Y. Chrysanthou, D.
+Lischinski, "Crowds by example", Computer Graphics Forum 26(3), 2007 (zara, students). The files are those of crowdbotp/OpenTraj
+(97ec1d5e).
 
 What to know before comparing numbers:
 
-- A Zara scene has two metric scales. "obsmat" is the one that trajectory prediction uses; "annotation" is the original annotation
-  through its homography, of which obsmat is turned by 90 degrees, mirrored and scaled by about 0.84 x 1.20: people are faster in it
-  (1.30 instead of 1.10 m/s in zara01). With "annotation" all Zara scenes share one frame.
-- obsmat of zara01 is in zara02's frame moved by (1.30, 15.66) m. The building's lines of zara01's ``map.xml`` and its goals are in
-  zara02's frame; they are moved here. The lines of the parked car are right as they are.
-- The frame rate of a scene follows from its ``scene.yaml``, from its name for public scenes, or from its velocities
-  (`agora.datasets.scenes`).
-- obsmat of students003 was made from different pixels and has different ids: it differs from the other sources by 0.36 m (median).
-  Its ``groups.txt`` has the ids of obsmat, so groups come with that source only; students001 has no groups and uses students003's
-  homography. No scene of students has a map.
+- A Zara scene has two metric scales. "obsmat" is used in trajectory prediction; "annotation" is the original annotation transformed
+by its homography. Relative to "annotation", obsmat is rotated by 90 degrees, mirrored and scaled by about 0.84 x 1.20, so people
+are faster in obsmat (1.30 instead of 1.10 m/s in zara01). With "annotation" all Zara scenes share one frame. - zara01's obsmat is
+in zara02's frame, shifted by (1.30, 15.66) m. zara01's goals and the lines of the building in its ``map.xml`` are in zara02's
+frame; they are shifted when they are read. The lines of the parked car are already correct. - The frame rate of a scene is taken
+from its ``scene.yaml``, from its name for public scenes, or from its velocities (`agora.datasets.scenes`). - The obsmat of
+students003 was made from different pixels and has different ids; it differs from the other sources by 0.36 m (median). Its
+``groups.txt`` uses the ids of obsmat, so groups are only available with that source. students001 does not have groups and uses
+students003's homography. None of the students scenes has a map.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ SOURCES: dict[str, tuple[Source, ...]] = {
     "students001": ("table", "annotation"),
     "students003": ("table", "annotation", "obsmat"),
 }
-"""The scenes of the data set and the sources of their pedestrians, the default first."""
+"""The scenes of the data set, and the possible sources of their pedestrians, the default first."""
 
 _SAME_CAMERA = {
     **dict.fromkeys(("students001", "students01", "uni_examples"), ("students003", "students03")),
     "zara03": ("zara01",),
 }
-"""Folders of scenes with the same homography, by the names of the data set and of OpenTraj."""
+"""Folders of scenes with the same homography, by the folder names of the data set and of OpenTraj."""
 _TRAJNET = ".ndjson"
 
 _ZARA01_OFFSET = np.array([1.30, 15.66])
@@ -68,10 +68,10 @@ class RecordedScene:
 
     Attributes:
         name: name of the scene.
-        source: kind of file that its pedestrians were read from.
-        map: walls of the scene; free space as far as people walk if none are known.
-        trajectories: pedestrians of the scene; time 0 is frame 0.
-        destinations: (D, 2) goals that the authors assumed, m; D = 0 if they gave none.
+        source: kind of file from which its pedestrians were read.
+        map: walls of the scene; if no walls are known, free space as far as people walk.
+        trajectories: pedestrians in the scene; time 0 is frame 0.
+        destinations: (D, 2) goals that the authors assumed, m; D = 0 if they did not give any.
     """
 
     name: str
@@ -92,16 +92,16 @@ def read_scene(
     """Read a scene.
 
     Args:
-        name: name of a folder of the data set (`scene_sources`).
-        source: kind of file that its pedestrians are read from; None for the default.
-        walls: source of eth's and hotel's walls: the authors' image of obstacles, or the lines and pillars that OpenTraj drew; the
-            others have lines only.
+        name: name of a folder in the data set (`scene_sources`).
+        source: kind of file from which its pedestrians are read; None for the default.
+        walls: source of the walls of eth and hotel: the authors' obstacle image, or the lines and pillars drawn by OpenTraj; the
+            other scenes only have lines.
         folder: folder of the data set; None for the import folder.
-        said: frame rate and scale, which override those of the scene.
+        said: frame rate and scale, which override the values of the scene.
 
     Raises:
-        UnknownNameError: the scene is unknown, or lacks this source.
-        InputError: the data set is missing, or a file is wrong.
+        UnknownNameError: the scene is unknown, or does not have this source.
+        InputError: the data set is missing, or a file is invalid.
     """
     sources = scene_sources(name, folder)
     chosen = source or sources[0]
@@ -130,10 +130,10 @@ def read_scene(
 def scene_sources(name: str, folder: Path | None = None) -> tuple[Source, ...]:
     """Return the kinds of files from which the pedestrians of a scene can be read, the default first.
 
-    A scene that is not in `SOURCES`, such as UCY's zara03 and uni_examples, is a folder of the data set with ``obsmat.txt``,
-    ``<name>.txt``, one file ``.ndjson`` of TrajNet++ (`agora.datasets.trajnet`), Stanford Drone's ``annotations.txt``
-    (`agora.datasets.drone`) or ``annotation.vsp``; this needs ``H.txt``, or uses that of a scene filmed from the same place. A file
-    ``<name>.ndjson`` in the folder of the data set is a scene, too.
+    A scene that is not in `SOURCES`, such as UCY's zara03 and uni_examples, is a subfolder of the data set with one of these:
+    ``obsmat.txt``, ``<name>.txt``, a TrajNet++ file ``.ndjson`` (`agora.datasets.trajnet`), Stanford Drone's ``annotations.txt``
+    (`agora.datasets.drone`), or ``annotation.vsp``, which needs its own ``H.txt`` or the homography of a scene filmed from the same
+    place. A file ``<name>.ndjson`` in the folder of the data set is also a scene.
 
     Args:
         name: name of the scene.
@@ -153,7 +153,7 @@ def scene_sources(name: str, folder: Path | None = None) -> tuple[Source, ...]:
 
 
 def scenes_folder(name: str) -> Path:
-    """Return the folder that contains a scene: the data set's, which must be complete for its own scenes.
+    """Return the folder that contains a scene: the folder of the data set, which must be complete for the data set's own scenes.
 
     Raises:
         InputError: the data set is missing.
@@ -167,7 +167,7 @@ def _sources_in(place: Path) -> tuple[Source, ...]:
 
 
 def _files(place: Path, source: Source) -> list[Path]:
-    """Return the files of a source, possibly none. A scene that is not a folder is a TrajNet++ file in the folder of the others."""
+    """Return the files of a source, possibly none. A scene that is not a folder is a TrajNet++ file next to the scene folders."""
     if not place.is_dir():
         return [place.with_name(f"{place.name}{_TRAJNET}")] if source == "trajnet" else []
     if source == "trajnet":
@@ -180,7 +180,7 @@ def _file(place: Path, source: Source) -> Path:
     """Return the file of a source.
 
     Raises:
-        InputError: the folder has several files of TrajNet++, each of which is a scene.
+        InputError: the folder has several TrajNet++ files, each of which is a scene.
     """
     path, *others = _files(place, source) or [place]
     if others:
@@ -203,10 +203,10 @@ def _pedestrians(root: Path, name: str, source: Source, said: SceneFile) -> Traj
 
 
 def stated_rate(place: Path, source: Source, said: SceneFile) -> float | None:
-    """Return the frame rate that the file of a source states; None if it states none.
+    """Return the frame rate stated by the file of a source; None if the file does not state it.
 
     Raises:
-        InputError: the file is wrong.
+        InputError: the file is invalid.
     """
     return None if source == "annotation" else _rows(place, _file(place, source), source, said).rate
 
@@ -228,7 +228,7 @@ def scene_path(name: str, folder: Path | None = None) -> Path:
 def homography_file(place: Path) -> Path:
     """Return the homography of a scene: its own, or that of a scene filmed from the same place.
 
-    That scene is searched for in the neighbouring folders and in the data folder.
+    The other scene is searched for in the neighbouring folders and in the data folder.
 
     Args:
         place: folder of the scene.
@@ -251,7 +251,7 @@ def _rows(place: Path, path: Path, source: Source, said: SceneFile) -> Rows:
     """Return the rows of a source.
 
     Raises:
-        InputError: the file is wrong, or its pixels have no scale.
+        InputError: the file is invalid, or the scale of its pixels is unknown.
     """
     if source == "trajnet":
         return read_tracks(path)
@@ -265,17 +265,17 @@ def _rows(place: Path, path: Path, source: Source, said: SceneFile) -> Rows:
 
 
 def read_annotation(path: Path, homography: Doubles, rate: float) -> Trajectories:
-    """Read UCY's splines (``.vsp``): control points in pixels from the picture's centre, joined by straight lines.
+    """Read UCY's splines (``.vsp``): control points in pixels from the image centre, joined by straight lines.
 
     The first line gives the number of splines; obstacles may follow. A pedestrian's id is its position in the file, from 1.
 
     Args:
         path: the file.
-        homography: (3, 3) from centred pixels to metres.
+        homography: (3, 3) matrix from centred pixels to metres.
         rate: frames per second.
 
     Raises:
-        InputError: the file is wrong; the message has the line.
+        InputError: the file is invalid; the message gives the line.
     """
     lines = read_text(path).splitlines()
     count, at = _leading_count(lines, 0, path), 1
@@ -307,10 +307,10 @@ def _leading_count(lines: list[str], at: int, path: Path) -> int:
 
 
 def read_homography(path: Path) -> Doubles:
-    """Read a (3, 3) matrix that takes pixels to metres.
+    """Read a (3, 3) matrix that maps pixels to metres.
 
     Raises:
-        InputError: the file is wrong, or the matrix has no inverse.
+        InputError: the file is invalid, or the matrix is singular.
     """
     matrix = read_table(path, 3)
     if matrix.shape != (3, 3) or abs(np.linalg.det(matrix)) < 1e-12:
@@ -319,7 +319,7 @@ def read_homography(path: Path) -> Doubles:
 
 
 def read_groups(path: Path) -> list[tuple[int, ...]]:
-    """Read walking groups, one line of ids each; a line with a single number is a count and is skipped.
+    """Read walking groups, one line of ids per group; a line with a single number is a count and is skipped.
 
     Raises:
         InputError: a line contains anything other than integers.
@@ -338,7 +338,7 @@ def project(homography: Doubles, points: Doubles) -> Doubles:
     """Return points (N, 2) transformed by a homography (3, 3).
 
     Raises:
-        InputError: it maps a point to infinity.
+        InputError: the homography maps a point to infinity.
     """
     taken = np.column_stack((points, np.ones(len(points)))) @ homography.T
     if not np.isfinite(taken).all() or (np.abs(taken[:, 2]) <= 1e-12 * np.abs(taken).max(1)).any():
@@ -347,18 +347,18 @@ def project(homography: Doubles, points: Doubles) -> Doubles:
 
 
 def map_of_image(path: Path, homography: Doubles, *, name: str, resolution: float = 0.05) -> Map:
-    """Return the map of an image in which obstacles are white.
+    """Return the map given by an image in which obstacles are white.
 
-    A cell takes the pixel at its centre; cells outside the picture are unknown.
+    Each cell takes the value of the pixel at its centre; cells outside the image are unknown.
 
     Args:
         path: path of the image.
-        homography: (3, 3) from pixels (row, column) to metres.
+        homography: (3, 3) matrix from pixels (row, column) to metres.
         name: name of the map.
         resolution: length of a cell, m.
 
     Raises:
-        InputError: the image cannot be read, or its homography does not yield a map.
+        InputError: the image cannot be read, or the homography does not yield a map.
     """
     try:
         with image_of(path) as image:
@@ -383,7 +383,7 @@ def map_of_image(path: Path, homography: Doubles, *, name: str, resolution: floa
 
 
 def _map_of_lines(name: str, people: Trajectories, segments: Doubles, pillars: Doubles) -> Map:
-    """Return walls as shapes, and free space around them with a margin and as far as people walk."""
+    """Return a map with walls as shapes, and free space that covers the walls, a margin, and the area in which people walk."""
     ends = segments.reshape(-1, 2)
     centres, reach = pillars[:, :2], pillars[:, 2:]
     walked = np.column_stack((people.knot_x, people.knot_y))
@@ -413,8 +413,8 @@ def _lines(path: Path, name: str) -> tuple[Doubles, Doubles]:
 
 
 def _obsmat_to_annotation(root: Path, name: str, said: SceneFile) -> tuple[Doubles, Doubles]:
-    """Return the affine map (2, 2), (2,) from obsmat's metres to the annotation's, fitted to everybody's positions in both (0.12
-    m).
+    """Return the affine map (2, 2), (2,) from obsmat's metres to the annotation's metres, fitted to the positions of all people in
+    both (error 0.12 m).
     """
     one, other = (_pedestrians(root, name, source, said) for source in ("obsmat", "annotation"))
     here, there = [], []
@@ -435,7 +435,7 @@ def check(folder: Path) -> None:
     """Read every scene of a folder from every source.
 
     Raises:
-        InputError: a file is wrong.
+        InputError: a file is invalid.
     """
     for name, sources in SOURCES.items():
         for source in sources:

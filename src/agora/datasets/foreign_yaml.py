@@ -1,4 +1,6 @@
-"""YAML files of other programs: their plain values with the lines of their keys, and notes on keys that have no counterpart."""
+"""Reads YAML files of other programs: plain values with the lines of their keys, and notes on keys without a counterpart in
+Agora.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +13,12 @@ from agora.errors import InputError
 from agora.yaml_tree import Node, value_text
 
 MOST = 10_000
-"""Largest number of objects of one entry."""
+"""Maximum number of objects per entry."""
 
 
 @dataclass
 class Notes:
-    """Notes on the keys of a file, each once with the line of its first occurrence.
+    """Notes on the keys of a file; each note appears once, with the line of its first occurrence.
 
     Attributes:
         where: path of the file.
@@ -37,7 +39,7 @@ class Notes:
         Args:
             node: the mapping.
             known: known keys.
-            path: path of the mapping, without names and numbers.
+            path: path of the mapping, excluding names and numbers.
             why: reasons by path of the key.
         """
         for key in node.value if isinstance(node.value, dict) else ():
@@ -59,14 +61,14 @@ def wrong(where: str, line: int | None, key: str, expected: str, value: Any) -> 
 
 
 def plain_of(node: Node) -> Any:
-    """Return the plain value of a node: scalars, lists and dicts."""
+    """Return the plain value of a node: a scalar, a list or a dict."""
     if isinstance(node.value, dict):
         return {key: plain_of(value) for key, value in node.value.items()}
     return [plain_of(value) for value in node.value] if isinstance(node.value, list) else node.value
 
 
 def numbers_of(node: Node | None, where: str, key: str, least: int, default: tuple[float, ...] | None = None) -> tuple[float, ...]:
-    """Return a list of at least ``least`` finite numbers; ``default`` without a node.
+    """Return a list of at least ``least`` finite numbers; ``default`` if there is no node.
 
     Raises:
         InputError: the value is something else.
@@ -80,7 +82,7 @@ def numbers_of(node: Node | None, where: str, key: str, least: int, default: tup
 
 
 def number_of(node: Node | None, where: str, key: str, default: float) -> float:
-    """Return a finite number; ``default`` without a node.
+    """Return a finite number; ``default`` if there is no node.
 
     Raises:
         InputError: the value is something else.

@@ -1,8 +1,8 @@
-"""Goals in a bag, and the episodes into which they divide a drive.
+"""Goals in a bag, and how they divide a drive into episodes.
 
-An episode begins at the stamp of its goal. It ends at the arrival, at the result or the cancellation of the goal's action, at the
-next goal, or at the end of the record. The robot arrives when it is within `TOLERANCE` of the goal and comes at most another 2 cm
-nearer before it leaves again.
+An episode begins at the stamp of its goal. It ends on arrival, when the goal's action is completed or cancelled, at the next goal,
+or at the end of the record. The robot arrives when it is within `TOLERANCE` of the goal and gets at most another 2 cm closer before
+it leaves again.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ from agora.datasets.messages import seconds
 from agora.datasets.transforms import Transforms, frame_name
 
 _LEAVES = ("goal", "current_goal", "goal_pose")
-_SETTLED = 0.02  # m that a robot may still come nearer once it has arrived
-_SAME = 0.1  # m, largest distance between equal goals
-_SOON = 1.0  # s within which a goal on a topic becomes the action's goal
-_ROUNDING = 1e-4  # s, rounding error of stamps in float seconds
+_SETTLED = 0.02  # m that a robot may still get closer after it has arrived
+_SAME = 0.1  # m, maximum distance between goals that count as equal
+_SOON = 1.0  # s within which a goal on a topic becomes the goal of the action
+_ROUNDING = 1e-4  # s, rounding error of stamps given as float seconds
 _CANCELLED = "cancelled"
 _STATUS = {2: "preempted", 3: "succeeded", 4: "aborted", 5: "rejected", 8: "recalled", 9: "lost"}  # of actionlib_msgs/GoalStatus
 
 
 class StampedPose(NamedTuple):
-    """A published pose: a goal, or an estimate of a localisation.
+    """A published pose: a goal, or a pose estimate from localisation.
 
     Attributes:
-        number: number of its message in the order of time.
+        number: chronological rank of its message.
         topic: topic of the message.
         recorded: record time, s.
         stamp: stamp of the message, s.
         frame: frame of the pose, empty if unknown.
         pose: position (1, 3), m, and quaternion (1, 4).
-        name: name of the action's goal, empty for none.
+        name: name of the action's goal; empty if there is none.
     """
 
     number: int
@@ -52,7 +52,7 @@ class StampedPose(NamedTuple):
 
     @staticmethod
     def of(number: int, topic: str, recorded: float, header: Any, pose: Any) -> StampedPose:
-        """Return the pose of a ``std_msgs/Header`` and a ``geometry_msgs/Pose``; a zero quaternion counts as no rotation."""
+        """Return the pose from a ``std_msgs/Header`` and a ``geometry_msgs/Pose``; a zero quaternion counts as no rotation."""
         at, turned = pose.position, pose.orientation
         rotation = np.array([[turned.x, turned.y, turned.z, turned.w]])
         length = float(np.linalg.norm(rotation))
@@ -61,21 +61,23 @@ class StampedPose(NamedTuple):
         return StampedPose(number, topic, recorded, seconds(header.stamp), frame_name(header.frame_id), there)
 
     def time(self, shift: float) -> float:
-        """Return the sending time, s, on the robot's clock, which is ``shift`` ahead of the record: the stamp if of this clock."""
+        """Return the sending time, s, on the robot's clock, which is ``shift`` ahead of the record clock. This is the stamp if the
+        stamp is from the robot's clock.
+        """
         return float(moments(np.array(self.stamp), np.array(self.recorded + shift)))
 
 
 class GoalDone(NamedTuple):
-    """A message that ends a goal of an action: its result, or its cancellation.
+    """A message that ends an action goal: a result or a cancellation.
 
     Attributes:
-        number: number of its message in the order of time.
+        number: chronological rank of its message.
         topic: topic of the message.
         recorded: record time, s.
         stamp: stamp of the message, s.
-        says: the end in a word.
-        name: name of the goal; empty for all.
-        sent: time at which the goal was sent, s, by the clock of its sender; 0 if unknown.
+        says: one word for how the goal ended.
+        name: name of the goal; empty for all goals.
+        sent: time at which the goal was sent, on the sender's clock, s; 0 if unknown.
     """
 
     number: int
@@ -92,24 +94,28 @@ class GoalDone(NamedTuple):
 
 
 def is_goal(topic: str, kind: str) -> bool:
-    """Return whether a topic, by its type, carries goals: poses on ``.../goal``, or actions of move_base and Move Base Flex."""
+    """Return whether a topic carries goals, judging by its name and type: poses on ``.../goal``, or action goals of move_base and
+    Move Base Flex.
+    """
     return kind.endswith("/MoveBaseActionGoal") or (kind == "geometry_msgs/PoseStamped" and topic.rpartition("/")[2] in _LEAVES)
 
 
 def goal_of(number: int, topic: str, recorded: float, message: Any) -> StampedPose:
-    """Return the goal of a message of a goal topic."""
+    """Return the goal in a message on a goal topic."""
     posed = message.goal.target_pose if hasattr(message, "goal") else message
     name = message.goal_id.id if hasattr(message, "goal_id") else ""
     return StampedPose.of(number, topic, recorded, posed.header, posed.pose)._replace(name=name)
 
 
 def is_word(topic: str, kind: str) -> bool:
-    """Return whether a topic, by its type, ends goals: results of move_base and Move Base Flex, and their cancellations."""
+    """Return whether a topic ends goals, judging by its name and type: results and cancellations of move_base and Move Base
+    Flex.
+    """
     return kind.endswith("/MoveBaseActionResult") or (kind == "actionlib_msgs/GoalID" and topic.endswith("move_base/cancel"))
 
 
 def word_of(number: int, topic: str, recorded: float, message: Any) -> GoalDone | None:
-    """Return the word of a message of such a topic; None for a status that does not end a goal."""
+    """Return the end of a goal from a message on such a topic; None for a status that does not end a goal."""
     if not hasattr(message, "status"):
         return GoalDone(number, topic, recorded, recorded, _CANCELLED, message.id, seconds(message.stamp))
     goal, said = message.status.goal_id, _STATUS.get(message.status.status)
@@ -127,7 +133,7 @@ class Aim(NamedTuple):
 
 
 class End(NamedTuple):
-    """The end of a goal: its time, s, the end in a word, the goal's name, and its sending time (`GoalDone`)."""
+    """The end of a goal: its time (s), one word for how the goal ended, the goal's name, and its sending time (`GoalDone`)."""
 
     time: float
     says: str
@@ -136,7 +142,9 @@ class End(NamedTuple):
 
 
 class GoalSpan(NamedTuple):
-    """An episode: its goal (3,), None for none, its times on the robot's clock, s, and the word that ended it, if any."""
+    """An episode: its goal (3,) or None, its start and end on the robot's clock (s), and the word for how its goal ended, if
+    any.
+    """
 
     goal: Array | None
     begin: float
@@ -146,7 +154,7 @@ class GoalSpan(NamedTuple):
 
 @dataclass
 class _Chosen:
-    """A goal that defines an episode, and its names."""
+    """A goal that defines an episode, and the names under which it was sent."""
 
     time: float
     goal: Array
@@ -156,13 +164,13 @@ class _Chosen:
 def spans(time: Array, pose: Array, goals: Iterable[Aim], ends: Sequence[End] = ()) -> Iterator[GoalSpan]:
     """Yield the episodes into which goals divide a drive.
 
-    A goal that is sent again, on any topic, is the same goal while the robot is on its way to it or stands on it.
+    A goal that is sent again, on any topic, counts as the same goal while the robot is driving to it or standing on it.
 
     Args:
         time: (T,) times, s.
         pose: (T, 3) poses of the robot, m and rad.
-        goals: goals in the same frame, in the order of time.
-        ends: ends of goals, in the order of time.
+        goals: goals in the same frame, in chronological order.
+        ends: ends of goals, in chronological order.
     """
     chosen: list[_Chosen] = []
     for aim in goals:
@@ -186,7 +194,7 @@ def spans(time: Array, pose: Array, goals: Iterable[Aim], ends: Sequence[End] = 
 
 
 def _is_again(time: Array, pose: Array, aim: Aim, chosen: Sequence[_Chosen], ends: Sequence[End]) -> bool:
-    """Return whether a goal is the last chosen one, which the robot is on its way to, or on which it stands."""
+    """Return whether a goal repeats the last chosen goal while the robot is driving to it or standing on it."""
     last = chosen[-1]
     if np.hypot(*(aim.goal[:2] - last.goal[:2])) >= _SAME:
         return False
@@ -199,9 +207,10 @@ def _is_again(time: Array, pose: Array, aim: Aim, chosen: Sequence[_Chosen], end
 
 
 def _end_of(k: int, chosen: Sequence[_Chosen], ends: Sequence[End]) -> End | None:
-    """Return the end of goal number k; None if there is none.
+    """Return the end of goal number k; None if it did not end.
 
-    A result names its goal. If the goal's name is unknown, the result belongs to the last goal sent by then, or the current one.
+    A result names its goal. If that name is unknown, the result belongs to the last goal that had been sent by then, or to the
+    current goal.
     """
     known = set().union(*(one.names for one in chosen))
     for end in ends:
@@ -218,12 +227,13 @@ def _end_of(k: int, chosen: Sequence[_Chosen], ends: Sequence[End]) -> End | Non
 
 
 def _sent_by(end: End) -> float:
-    """Return the time by which the goal of an end was sent, s."""
+    """Return the time by which the ended goal had been sent, s."""
     return min(end.sent + _SOON if end.sent > 0.0 else math.inf, end.time)
 
 
 def without_goal(goals: Iterable[Aim], ends: Sequence[End]) -> list[End]:
-    """Return the results whose goal is not among ``goals``: it was sent before the record began, or on a missing topic.
+    """Return the ends whose goal is not among ``goals``: the goal was sent before the record began, or on a topic that was not
+    recorded.
 
     Args:
         goals: goals of a drive.
@@ -235,9 +245,9 @@ def without_goal(goals: Iterable[Aim], ends: Sequence[End]) -> list[End]:
 
 
 def arrival(pose: Array, goal: Array) -> int | None:
-    """Return the number of the sample at which a robot arrives; None if it does not.
+    """Return the index of the sample at which a robot arrives; None if it does not arrive.
 
-    A robot that begins within the tolerance and returns to it later arrives when it returns.
+    A robot that starts within the tolerance and later returns to it arrives when it returns.
 
     Args:
         pose: (T, 2 or more) m.

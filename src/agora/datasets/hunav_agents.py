@@ -1,11 +1,12 @@
-"""Files ``agents.yaml`` of HuNavSim (robotics-upo/hunav_sim) as world folders.
+"""Converts HuNavSim's ``agents.yaml`` files (robotics-upo/hunav_sim) to world folders.
 
-The parameters of the loader are the names of the agents, and by name their place, speed, behaviour and goals. Keys and defaults are
-those of hunav_agent_manager/src/hunav_loader.cpp (afa9743) and of later configurations (965619e), in which a behaviour is a
-mapping. HuNavSim's behaviours are Agora's reactions to robots (hunav_msgs/msg/Agent.msg). A goal is reached within ``goal_radius``.
-Cyclic goals are visited in a loop, others once.
+The loader's parameters are the names of the agents and, for each name, the position, speed, behaviour and goals. Keys and defaults
+follow hunav_agent_manager/src/hunav_loader.cpp (afa9743) and later configurations (965619e), in which a behaviour is a mapping.
+HuNavSim's behaviours correspond to Agora's reactions to robots (hunav_msgs/msg/Agent.msg). A goal is reached within
+``goal_radius``. Cyclic goals are visited in a loop, other goals once.
 
-Positions are in the frame of a map, which the file names and which HuNavSim stores in hunav_rviz2_panel/maps. A file has no robot.
+Positions are in the frame of a map that the file names and that HuNavSim stores in hunav_rviz2_panel/maps. These files do not
+contain a robot.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def import_hunav(source: str | Path, output: str | Path, place: Path | None = No
     Args:
         source: path of the file.
         output: folder of the world, which must be missing or empty.
-        place: map (.yaml) of the file; by default, the map that the file names, near the file.
+        place: map (.yaml) to use; by default, the map that the file names, searched for near the file.
 
     Raises:
         InputError: a file cannot be read or has unexpected contents, or the folder cannot be written.
@@ -63,7 +64,7 @@ def read_hunav(path: str | Path, place: Path | None = None) -> Imported:
     """Read an ``agents.yaml``; arguments as in `import_hunav`.
 
     Raises:
-        InputError: a file cannot be read or has unexpected contents; the message has line and key.
+        InputError: a file cannot be read or has unexpected contents; the message gives line and key.
     """
     with reading(path, "an agents.yaml of HuNavSim"):
         return _read(path, place)
@@ -95,7 +96,7 @@ def _read(path: str | Path, place: Path | None) -> Imported:
 
 
 def _parameters(node: Node, where: str) -> Node:
-    """Return the mapping ``ros__parameters`` of the only node of a file."""
+    """Return the mapping ``ros__parameters`` of the only node in a file."""
     for one in node.value.values() if isinstance(node.value, dict) else ():
         found = _of(one, "ros__parameters") or one
         if isinstance(found.value, dict):
@@ -104,7 +105,7 @@ def _parameters(node: Node, where: str) -> Node:
 
 
 def _map(root: Node, where: str, place: Path | None) -> Map:
-    """Return the given map, or the map that the file names, near the file."""
+    """Return the given map, or the map that the file names, which is searched for near the file."""
     if place is not None:
         return read_map(place)
     named = root.value.get("map")
@@ -120,7 +121,7 @@ def _map(root: Node, where: str, place: Path | None) -> Map:
 
 
 def _person(name: str, agent: Node, root: Node, map: Map, notes: Notes) -> Pedestrian:
-    """Return the pedestrian of an agent."""
+    """Return an agent as a pedestrian."""
     where = notes.where
     if not isinstance(agent.value, dict):
         raise wrong(where, agent.line, name, "a mapping", agent.value)
@@ -166,7 +167,7 @@ def _reaction(name: str, agent: Node, notes: Notes) -> str:
 
 
 def _goal(name: str, goal: Node, agent: Node, root: Node, notes: Notes) -> tuple[float, float]:
-    """Return the position of a goal, by its name among the agent's goals, or among those of all agents."""
+    """Return the position of a goal, looked up by name among the agent's goals or among the goals of all agents."""
     key = str(goal.value)
     shared = root.value.get("global_goals", Node({}, None)).value
     node = agent.value.get(key) or (shared.get(key) if isinstance(shared, dict) else None)

@@ -1,4 +1,4 @@
-"""A world described by another program's file, and its folder."""
+"""A world read from another program's file, and the folder that it is written to."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Imported:
     Attributes:
         map: map of its obstacles.
         scenario: robots and people.
-        notes: differences from the other program's interpretation, one line each.
+        notes: differences from how the other program interprets the file, one line each.
     """
 
     map: Map
@@ -27,7 +27,7 @@ class Imported:
 
 
 def write_imported(read: Imported, output: Path, name: str) -> Imported:
-    """Write a world folder with the map, and robots and people as ``scenarios/NAME.json``; return the contents.
+    """Write a world folder with the map, and with the robots and people in ``scenarios/NAME.json``; return the contents.
 
     Args:
         read: contents of the file.

@@ -1,4 +1,6 @@
-"""Shapes and obstacle map of an ir-sim world, as exact shapes and map cells (a76275f, lib/handler/geometry_handler.py)."""
+"""Converts the shapes and the obstacle map of an ir-sim world to exact shapes and map cells (a76275f,
+lib/handler/geometry_handler.py).
+"""
 
 from __future__ import annotations
 
@@ -48,10 +50,10 @@ class Shapes:
         return np.array(self._discs).reshape(-1, 3)
 
     def add(self, line: int | None, shape: Any, state: tuple[float, ...]) -> None:
-        """Add a shape at a state x, y, heading.
+        """Add a shape at a state (x, y, heading).
 
         Raises:
-            InputError: the shape is unknown, or its numbers are wrong.
+            InputError: the shape is unknown, or its numbers are invalid.
         """
         known = {"name": "circle", "radius": 1.0} if shape is None else shape
         name = known.get("name") if isinstance(known, dict) else known
@@ -83,7 +85,7 @@ class Shapes:
             self._segments += [np.concatenate(pair) for pair in itertools.pairwise(points) if (pair[0] != pair[1]).any()]
 
     def _random(self, line: int | None, shape: dict[str, Any], state: tuple[float, ...]) -> None:
-        """Return a random circle or polygon, as a disc of its mean radius; polygons have their own positions."""
+        """Add a random circle or polygon, as a disc of its mean radius; polygons have their own positions."""
         span = shape.get("radius_range") or shape.get("avg_radius_range") or [0.1, 1.0]
         low, high = (self._length(line, "radius_range", value) for value in (span[0], span[-1]))
         x, y = state[:2]
@@ -107,7 +109,7 @@ class Shapes:
 
 
 def _turned(points: Doubles, state: tuple[float, ...]) -> Doubles:
-    """Return points (N, 2) of a body at a state x, y, heading."""
+    """Return points (N, 2) of a body transformed to a state (x, y, heading)."""
     c, s = math.cos(state[2]), math.sin(state[2])
     moved: Doubles = points @ np.array([[c, s], [-s, c]]) + np.array(state[:2])
     return moved
@@ -149,14 +151,14 @@ def ground_of(world: Node, where: str, name: str, size: tuple[float, ...], offse
 
 
 def _image(folder: Path, name: str) -> Path:
-    """Return the path of an image: next to the file, or in an installed ir-sim (util/util.py, file_check)."""
+    """Return the path of an image: next to the file, or in the installed package ir-sim (util/util.py, file_check)."""
     found = importlib.util.find_spec("irsim")
     package = [Path(place) / "world" / "map" / name for place in (found.submodule_search_locations or ())] if found else []
     return next((path for path in (folder / name, *package) if path.is_file()), folder / name)
 
 
 def _dark(path: Path, where: str) -> Any:
-    """Return the pixels (rows, columns) of an image that are darker than half."""
+    """Return which pixels (rows, columns) of an image are darker than 50 % grey."""
     from PIL import Image, UnidentifiedImageError
 
     try:

@@ -1,9 +1,10 @@
-"""YAML worlds of ir-sim (hanruihua/ir-sim) as world folders.
+"""Converts YAML worlds of ir-sim (hanruihua/ir-sim) to world folders.
 
-The keys and their defaults are those of ir-sim a76275f: ``world`` (world/world.py), lists of ``robot`` and ``obstacle``
-(world/object_factory.py, world/object_base.py) and shapes (`agora.datasets.irsim_shapes`). Objects without kinematics, and
+The keys and their defaults are those of ir-sim a76275f: ``world`` (world/world.py), the lists ``robot`` and ``obstacle``
+(world/object_factory.py, world/object_base.py), and shapes (`agora.datasets.irsim_shapes`). Objects without kinematics, and
 obstacles without a behaviour, are static and part of the map. An obstacle with a behaviour is a pedestrian: with ``loop`` it walks
-between its start and its goal, with ``wander`` to random points, else to its goal. Random positions are drawn once.
+between its start and its goal, with ``wander`` to random points, otherwise to its goal. Random positions are sampled once, at
+import.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _TAKEN = ("number", "distribution", "state", "goal", "shape", "kinematics", "beh
 _OF_OBSTACLES = ("goal_threshold",)
 _MARGIN, _APART, _TRIES = 0.5, 1.0, 200  # m from the world's edge, m between objects, and number of draws per object
 _SPEED = 1.0  # m/s, vel_max by default
-_WANDERED = 8  # number of points of an endless walk
+_WANDERED = 8  # number of points in an endless walk
 _FASTEST = 15.0  # m/s
 _ROBOT = "the stage sets the robot model: robot: NAME"
 _PICTURES = "Agora draws its own pictures"
@@ -61,7 +62,7 @@ _WHY = {
 
 
 def import_irsim(source: str | Path, output: str | Path, seed: int = 0) -> Imported:
-    """Write a world folder with the obstacles of a YAML world as its map, and its robots and moving obstacles as the scenario.
+    """Write a world folder whose map has the obstacles of a YAML world, and whose scenario has its robots and moving obstacles.
 
     Args:
         source: path of the file.
@@ -78,7 +79,7 @@ def read_irsim(path: str | Path, seed: int = 0) -> Imported:
     """Read a YAML world; arguments as in `import_irsim`.
 
     Raises:
-        InputError: the file cannot be read or has unexpected contents; the message has line and key.
+        InputError: the file cannot be read or has unexpected contents; the message gives line and key.
     """
     where = str(path)
     root = tree_of_text(read_text(path), where, is_json=False)
@@ -90,7 +91,7 @@ def read_irsim(path: str | Path, seed: int = 0) -> Imported:
 
 @dataclass(frozen=True)
 class _Thing:
-    """One object: a robot or obstacle with its own values from the lists of its entry."""
+    """A single object: a robot or obstacle, with its own values from the lists in its entry."""
 
     role: str
     node: Node
@@ -108,7 +109,7 @@ class _Thing:
 
 
 class _World:
-    """The objects of a file, with random positions drawn."""
+    """The objects in a file, with their random positions already sampled."""
 
     def __init__(self, root: Node, where: str, name: str, seed: int) -> None:
         self.root, self.where, self.name = root, where, name
@@ -148,7 +149,7 @@ class _World:
                 yield from self._of_entry(role, node)
 
     def _of_entry(self, role: str, node: Node) -> Iterator[_Thing]:
-        """Yield the objects of one entry, whose count is its number."""
+        """Yield the objects of one entry; its key ``number`` is their count."""
         entry = plain_of(node)
         count = entry.get("number", 1)
         if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= MOST:
@@ -211,7 +212,7 @@ class _World:
             )
 
     def _range(self, said: Mapping[str, Any], line: int | None, key: str) -> tuple[Doubles, Doubles]:
-        """Return the lowest and highest x, y, heading of random positions."""
+        """Return the minimum and maximum x, y, heading of random positions."""
         (x, y), (width, height) = self.offset, self.size
         low = said.get("range_low", [x + _MARGIN, y + _MARGIN, -math.pi])
         high = said.get("range_high", [x + width - _MARGIN, y + height - _MARGIN, math.pi])
@@ -221,7 +222,7 @@ class _World:
         return np.array([*low[:2], *(low[2:3] or [0.0])], float), np.array([*high[:2], *(high[2:3] or [0.0])], float)
 
     def _drawn(self, low: Doubles, high: Doubles, count: int) -> Doubles:
-        """Return random positions (count, 3), 1 m from each other if there is room."""
+        """Return random positions (count, 3), at least 1 m apart if there is room."""
         found: list[Doubles] = []
         for _ in range(count):
             tried = self.stream.uniform(0.0, 1.0, (_TRIES, 3)) * (high - low) + low
@@ -272,7 +273,9 @@ def _first(value: Any) -> Any:
 
 
 def _kth(value: Any, k: int) -> Any:
-    """Return the value of the k-th object of an entry, as in ir-sim's convert_list_length: lists of numbers are one value."""
+    """Return the value for the k-th object of an entry, as ir-sim's convert_list_length does: a list of numbers is a single
+    value.
+    """
     if not isinstance(value, list) or not value or all(map(is_number, value)):
         return value
     return value[min(k, len(value) - 1)]

@@ -1,4 +1,4 @@
-"""The poses of a robot in the map, sample by sample, combined from transforms, odometry and pose estimates."""
+"""The poses of a robot in the map frame, sample by sample, combined from transforms, odometry and pose estimates."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from agora.datasets.transforms import TransformLog, Transforms, TransformTree
 from agora.ranges import LARGEST
 
 MAP = "map"
-"""The map's frame if no map states its own."""
-_HELD = 2.0  # s for which a correction may hold without a note
-_LEAP, _FAST = 1.0, 20.0  # m and m/s: steps between samples in the map that exceed both are noted
+"""Name of the map frame if no map states it."""
+_HELD = 2.0  # s for which a correction may be held without a note
+_LEAP, _FAST = 1.0, 20.0  # m and m/s, a step between samples in the map that exceeds both is noted
 
 
 @dataclass(frozen=True, eq=False)
 class Frames:
-    """The frames of a robot over a stretch.
+    """A robot's frames over a stretch.
 
     Attributes:
-        tree: transforms, supplemented by odometry and estimates if there are no transforms.
+        tree: transforms; where transforms are missing, odometry and pose estimates replace them.
         target: frame of the map.
         body: frame of the robot.
-        notes: assumptions.
+        notes: notes on assumptions.
     """
 
     tree: TransformTree
@@ -44,12 +44,12 @@ class Frames:
         target: str = MAP,
         name: str = "",
     ) -> Frames:
-        """Join the frames of transforms, odometry and estimates.
+        """Combine the frames of transforms, odometry and pose estimates.
 
         Args:
             odometry: odometry of the robot, which contains ``stretch``.
             logs: logs of transforms.
-            estimates: estimates of its pose in the map, of all stretches.
+            estimates: estimates of the robot's pose in the map, from all stretches.
             target: frame of the map.
             name: name of the robot, which may prefix its frames.
         """
@@ -72,9 +72,10 @@ class Frames:
         return Frames(tree, target, body, notes)
 
     def place(self, sent: StampedPose, stretch: OdometryStretch) -> tuple[Array, float] | None:
-        """Return a pose (3,) in the map by the transforms of its stamp, else of the first time after it; and its delay, s.
+        """Return a pose (3,) transformed to the map, and the delay of the transforms, s. The transforms are those at the pose's
+        stamp, or else at the first time after it.
 
-        None if no transforms lead to the map, or the pose has no numbers.
+        Return None if no transforms lead to the map, or the pose is not finite or out of range.
         """
         time = sent.time(stretch.shift)
         times = np.concatenate(([time], stretch.time[stretch.time > time]))
@@ -87,7 +88,9 @@ class Frames:
 
 
 def _localise(tree: TransformTree, target: str, body: str, estimates: Sequence[StampedPose], stretch: OdometryStretch) -> None:
-    """Add the estimates of a robot's pose, that is of its frames' root in the map; the first also applies to earlier times."""
+    """Add estimates of a robot's pose as transforms of the root of its frames in the map; the first also applies to earlier
+    times.
+    """
     root, sent = tree.root(body), sorted(estimates, key=lambda one: one.time(stretch.shift))
     times = np.array([one.time(stretch.shift) for one in sent])
     place = np.concatenate([one.pose.place for one in sent])
@@ -101,7 +104,7 @@ def _localise(tree: TransformTree, target: str, body: str, estimates: Sequence[S
 
 
 def located(frames: Frames, stretch: OdometryStretch) -> tuple[Doubles, Doubles, Doubles, list[str]]:
-    """Return times (T,), poses (T, 3) in the map and twists (T, 3) of a stretch, as far as they are known; and notes."""
+    """Return the times (T,), poses (T, 3) in the map and twists (T, 3) in a stretch, as far as they are known, and notes."""
     target, body = frames.target, frames.body
     there, notes = frames.tree.lookup(target, body, stretch.time, ends=True), []
     assert there is not None

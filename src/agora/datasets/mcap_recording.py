@@ -1,8 +1,8 @@
-"""Recordings as MCAP messages: one message with an episode's constants, and a sample of each robot at each control step.
+"""Recordings as MCAP messages: one message with the constants of an episode, and a sample of each robot at each control step.
 
-The fields of the messages are those of `agora.core.recording.Recording`, with their axes after time. Numbers are JSON doubles, so
-every float is restored exactly. JSON cannot express infinite numbers: arrays contain the text ``Infinity`` instead, and a missing
-``shortest_path`` is left out. The map is an attachment (`agora.maps.exact`). Values of absent pedestrians are discarded.
+The fields of the messages are those of `agora.core.recording.Recording`, without the time axis. Numbers are JSON doubles, so every
+float is restored exactly. JSON cannot express infinite numbers: arrays contain the string ``Infinity`` instead, and a missing
+``shortest_path`` is omitted. The map is an attachment (`agora.maps.exact`). Values of absent pedestrians are discarded.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _TOPICS = re.compile(rf"{EPISODE}|/agora/robot_(\d+)/sample")
 _ARRAYS = declared_arrays(Recording)
 _SAMPLED = {name: one for name, one in _ARRAYS.items() if one.names[0] in ("T", "T-1")}
 _FIXED = {name: one for name, one in _ARRAYS.items() if name not in _SAMPLED}
-_MAYBE = ("reference_path", "shortest_turn")  # numbers that not every recording has
+_MAYBE = ("reference_path", "shortest_turn")  # numbers that some recordings lack
 _SCALARS = ("failure", "clipped", "goal_tolerance", "radius", "max_speed", "timeout", "command_delay")
 _WHOLE = ("kinematics", "vertices")
 _KINDS: dict[str, tuple[type, ...]] = {
@@ -51,7 +51,7 @@ def _schema(title: str, properties: dict[str, Any], required: list[str]) -> dict
 
 
 def _type(one: Axes, axes: int) -> dict[str, Any]:
-    """Return the schema of an array with this number of axes."""
+    """Return the schema of an array with a given number of axes."""
     word = {"b": "boolean", "i": "integer", "f": "number"}[np.dtype(one.kind).kind]
     schema: dict[str, Any] = {"type": word}
     for _ in range(axes):
@@ -89,10 +89,10 @@ def _robot_schema() -> dict[str, Any]:
 
 
 def entries_of(played: PlayedEpisode) -> Iterator[McapMessage]:
-    """Yield the messages of an episode, those of a robot in the order of time.
+    """Yield the messages of an episode; messages of the same robot are ordered by time.
 
     Raises:
-        InputError: a value is not a number.
+        InputError: a scalar value is not finite.
     """
     said = {name: getattr(played, name) for name in _SAID} | {"robots": [_robot(robot) for robot in played.robots]}
     if played.conditions is not None:
@@ -108,7 +108,7 @@ def entries_of(played: PlayedEpisode) -> Iterator[McapMessage]:
 
 
 def map_of(played: PlayedEpisode) -> dict[str, tuple[str, bytes]]:
-    """Return the map of an episode as an attachment; empty if it has none."""
+    """Return the map of an episode as an attachment; empty if the episode has no map."""
     known = next((robot.recording.map for robot in played.robots if robot.recording.map is not None), None)
     return {} if known is None else {MAP: ("application/x-npz", encode_exact(known))}
 
@@ -154,7 +154,7 @@ def _sample(recording: Recording, t: int) -> dict[str, Any]:
 
 
 def _plain(values: Array) -> Any:
-    """Return an array as lists, with numbers that are not finite as texts."""
+    """Return an array as lists, with non-finite numbers as strings."""
     if values.dtype.kind != "f" or np.isfinite(values).all():
         return values.tolist()
     return _in_words(values.tolist())
@@ -169,10 +169,10 @@ def _in_words(value: Any) -> Any:
 
 
 def read_recording(file: McapFile) -> PlayedEpisode | None:
-    """Return the episode written by `entries_of`; None for a file without one.
+    """Return the episode written by `entries_of`; None if the file does not contain one.
 
     Raises:
-        InputError: the file cannot be read, or lacks a part of its episode; the message names it.
+        InputError: the file cannot be read, or a part of the episode is missing; the message names it.
     """
     said: dict[str, Any] | None = None
     samples: dict[int, list[dict[str, Any]]] = {}
@@ -197,7 +197,7 @@ def read_recording(file: McapFile) -> PlayedEpisode | None:
 
 
 def _check(file: McapFile, where: str, said: dict[str, Any], schema: dict[str, Any]) -> None:
-    """Make sure that a message has the fields of its schema, with the right types.
+    """Check that a message has the fields of its schema, with the right types.
 
     Raises:
         InputError: a field is missing, or has the wrong type.
@@ -267,7 +267,9 @@ def _traits(said: dict[str, Any]) -> RobotTraits:
 
 
 def _sensors(samples: list[dict[str, Any]], kinds: dict[str, dict[str, str]]) -> dict[str, dict[str, Array]]:
-    """Return readings by channel and field, at each call of the planner; without a type in the file, they are float32."""
+    """Return the sensor readings at each call of the planner, by channel and field; they are float32 if the file does not state a
+    type.
+    """
     first = samples[0].get("sensors", {})
     return {
         channel: {

@@ -1,6 +1,6 @@
-"""MCAP files: ROS 1 messages as in bags, JSON messages, and attachments, read in the order of writing.
+"""MCAP files: ROS 1 messages as in bags, JSON messages, and attachments, read in the order in which they were written.
 
-A file is read completely; truncated files are refused. As in a bag, the file contains the definitions of its messages.
+Files are read completely; truncated files are rejected. Like a bag, a file contains the definitions of its messages.
 
 Format: https://mcap.dev/spec
 """
@@ -22,13 +22,13 @@ from agora.yaml_tree import require_file
 
 MAGIC = b"\x89MCAP0\r\n"
 ROS1, JSON = "ros1", "json"
-"""Encodings of messages; those of their definitions are ``ros1msg`` and ``jsonschema``."""
+"""Message encodings; the corresponding encodings of the definitions are ``ros1msg`` and ``jsonschema``."""
 _DEFINED_IN = {ROS1: "ros1msg", JSON: "jsonschema"}
 _LARGEST = 1 << 28  # bytes, limit of an unpacked chunk; recorders write less
 
 
 class McapChannel(NamedTuple):
-    """The source of messages: their topic, their type, its definition and their encoding."""
+    """The source of some messages: their topic, their type, its definition, and their encoding."""
 
     topic: str
     type: str
@@ -42,7 +42,7 @@ class McapChannel(NamedTuple):
 
 
 class McapMessage(NamedTuple):
-    """A message as stored in the file: its channel, time, ns, and its bytes."""
+    """A message as stored in the file: its channel, its time (ns), and its bytes."""
 
     channel: McapChannel
     nanoseconds: int
@@ -67,7 +67,7 @@ class McapFile:
         connections: ROS 1 connections by number, as far as the file was read.
         channels: all channels by number.
         attachments: attachments by name.
-        cut: always empty, because truncated files are refused.
+        cut: always empty, because truncated files are rejected.
     """
 
     path: Path
@@ -82,10 +82,10 @@ class McapFile:
         return stem(self.path)
 
     def messages(self, topics: Collection[str] | None = None) -> Iterator[Message]:
-        """Yield the ROS 1 messages of some topics, or of all, in the order of writing.
+        """Yield the ROS 1 messages of some topics, or of all, in the order in which they were written.
 
         Raises:
-            InputError: the file cannot be read, is not an MCAP file, was cut off or is damaged.
+            InputError: the file cannot be read, is not an MCAP file, is truncated or is damaged.
         """
         for number, nanoseconds, data in self._entries():
             connection = self.connections.get(number)
@@ -93,10 +93,11 @@ class McapFile:
                 yield Message(connection, nanoseconds, data)
 
     def contents(self, topics: re.Pattern[str]) -> Iterator[tuple[McapChannel, int, dict[str, Any]]]:
-        """Yield the JSON objects on topics that match a pattern, with their channels and times, ns, in the order of writing.
+        """Yield the JSON objects on topics that match a pattern, each with its channel and time (ns), in the order in which they
+        were written.
 
         Raises:
-            InputError: as `messages`, or a message is not JSON.
+            InputError: as for `messages`, or a message is not JSON.
         """
         for number, nanoseconds, data in self._entries():
             channel = self.channels[number]
@@ -107,7 +108,7 @@ class McapFile:
                     yield channel, nanoseconds, content
 
     def _entries(self) -> Iterator[tuple[int, int, bytes]]:
-        """Yield number of the channel, time, ns, and bytes of each message."""
+        """Yield the channel number, the time (ns), and the bytes of each message."""
         self._check_ends()
         stream, chunk_of = _reader()
         self.connections, self.channels, self.attachments = {}, {}, {}
@@ -135,10 +136,10 @@ class McapFile:
             self.connections[record.id] = Connection(record.topic, name, definition)
 
     def _check_ends(self) -> None:
-        """Make sure that the file begins and ends like an MCAP file.
+        """Check that the file begins and ends like an MCAP file.
 
         Raises:
-            InputError: it does not; the message says what is missing.
+            InputError: it does not; the message states what is missing.
         """
         require_file(self.path)
         try:
@@ -158,7 +159,7 @@ class McapFile:
 
 
 def opened(path: Path) -> Bag | McapFile:
-    """Return the reader of a file: an MCAP file by its first bytes or its name, else a bag.
+    """Return the reader for a file: an `McapFile` if its first bytes or its name indicate one, otherwise a `Bag`.
 
     Raises:
         InputError: the file cannot be read.
@@ -167,7 +168,7 @@ def opened(path: Path) -> Bag | McapFile:
 
 
 def is_mcap(path: Path) -> bool:
-    """Return whether a file is an MCAP file, by its first bytes or its name.
+    """Return whether a file is an MCAP file, judging by its first bytes or its name.
 
     Raises:
         InputError: the file cannot be read.
@@ -181,10 +182,10 @@ def is_mcap(path: Path) -> bool:
 
 
 def encode_mcap(entries: Iterable[McapMessage], attachments: Mapping[str, tuple[str, bytes]]) -> bytes:
-    """Return the bytes of a file.
+    """Return the bytes of an MCAP file.
 
     Args:
-        entries: messages of the file, in their order.
+        entries: messages of the file, in order.
         attachments: media type and bytes by name.
 
     Raises:
@@ -214,7 +215,7 @@ def encode_mcap(entries: Iterable[McapMessage], attachments: Mapping[str, tuple[
 
 
 def _reader() -> tuple[Any, Any]:
-    """Return the reader of records, and the function that unpacks chunks."""
+    """Return the class that reads records, and the function that unpacks chunks."""
     try:
         from mcap.stream_reader import StreamReader, breakup_chunk
     except ImportError as error:
@@ -223,7 +224,7 @@ def _reader() -> tuple[Any, Any]:
 
 
 def _checked(chunk: Any) -> Any:
-    """Return a chunk, after checking that it unpacks to its declared size, and not to more than a recorder writes."""
+    """Return a chunk, after checking that it unpacks to its declared size and does not exceed what recorders write."""
     import zstandard
 
     size = zstandard.frame_content_size(chunk.data) if chunk.compression == "zstd" else -1

@@ -1,6 +1,7 @@
-"""Converts messages of the ROS graph to the library's objects. Rospy decodes them, or a bag reader without ROS.
+"""Converts messages of the ROS graph to the library's objects. The messages are decoded by rospy or by a bag reader that does not
+need ROS.
 
-Functions read attributes with the names in ``src/agora_msgs``; sequences may be lists, tuples, bytes or arrays. Every float32 is
+The functions read attributes as named in ``src/agora_msgs``; sequences may be lists, tuples, bytes or arrays. Every float32 is
 restored exactly: headings are sent as float64 quaternions, which preserve every float32 heading in (-pi, pi].
 """
 
@@ -24,7 +25,7 @@ _HALF_TURN = float(np.float32(math.pi))  # a little more than pi
 
 
 def seconds(stamp: Any) -> float:
-    """Return a stamp from a bag reader without ROS, s."""
+    """Return a stamp from a bag reader that does not need ROS, s."""
     return float(stamp.sec + stamp.nanosec * 1e-9)
 
 
@@ -57,10 +58,10 @@ def from_twist(message: Any) -> Floats:
 
 
 def from_episode(message: Any) -> tuple[Start, Stage]:
-    """Return the episode of an ``agora_msgs/Episode``, and its conditions.
+    """Return the episode in an ``agora_msgs/Episode``, and its conditions.
 
     Raises:
-        InputError: it is not in the format ``agora.episode``, such as in bags recorded by an older Agora.
+        InputError: it is not in the format ``agora.episode``; this happens in bags recorded by older versions of Agora.
     """
     if not hasattr(message, "resolved"):
         raise InputError(f"{message.entry}: recorded by an older version of Agora, without the field resolved; record it again")

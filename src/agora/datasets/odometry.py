@@ -1,4 +1,4 @@
-"""Odometry in a bag: the topics of each robot, the topic that is read, and the stretches over which its clock advances."""
+"""Odometry in a bag: the topics of each robot, the choice of the topic to read, and the stretches over which its clock advances."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from agora.ranges import LARGEST
 _COLUMNS = 13
 _FUSED = re.compile("filter|ekf|ukf|fused|combined")
 _OF_A_ROBOT = frozenset({"geometry_msgs/Twist", "geometry_msgs/PoseStamped", "sensor_msgs/LaserScan", "tf2_msgs/TFMessage"})
-"""Types of topics that make a namespace that of a separate robot."""
+"""Topic types whose presence in a namespace marks it as belonging to a separate robot."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,10 +27,10 @@ class OdometryStretch:
     """Odometry over a stretch in which the clock advances, T samples.
 
     Attributes:
-        begin: number of the message after the previous stretch; infinite for none.
-        end: number of the message after this stretch; infinite for none.
+        begin: rank of the first message after the previous stretch; 0 if there is no previous stretch.
+        end: rank of the first message after this stretch; infinity if there is none.
         time: (T,) stamps, s.
-        shift: time by which the stamps are ahead of the record's, s.
+        shift: time by which the stamps are ahead of the record times, s.
         body: pose of the robot in the odometry's frame.
         twist: (T, 3) vx, vy, omega in the robot's frame.
     """
@@ -45,12 +45,12 @@ class OdometryStretch:
 
 @dataclass
 class Odometry:
-    """The messages of a topic of ``nav_msgs/Odometry``.
+    """The messages on a topic of type ``nav_msgs/Odometry``.
 
     Attributes:
         topic: name of the topic.
         frame: frame of its poses.
-        child: frame of the robot, empty if unknown.
+        child: frame of the robot; empty if unknown.
     """
 
     topic: str
@@ -60,20 +60,20 @@ class Odometry:
 
     @staticmethod
     def of(topic: str, message: Any) -> Odometry:
-        """Return the empty odometry of a topic, from its first message, which must also be passed to `add`."""
+        """Return empty odometry for a topic, based on its first message; that message must also be passed to `add`."""
         return Odometry(topic, frame_name(message.header.frame_id) or "odom", frame_name(message.child_frame_id))
 
     def __len__(self) -> int:
         return len(self._rows) // _COLUMNS
 
     def add(self, place: int, recorded: float, message: Any) -> None:
-        """Add a message: its number in the order of time, its record time, s, and its contents."""
+        """Add a message, given its chronological rank, its record time (s), and its contents."""
         at, turned, twist = message.pose.pose.position, message.pose.pose.orientation, message.twist.twist
         self._rows.extend((place, recorded, seconds(message.header.stamp), at.x, at.y, at.z))
         self._rows.extend((turned.x, turned.y, turned.z, turned.w, twist.linear.x, twist.linear.y, twist.angular.z))
 
     def stretches(self) -> tuple[list[OdometryStretch], list[str]]:
-        """Return the stretches of two samples or more, and notes on the messages."""
+        """Return the stretches with at least two samples, and notes on the messages."""
         rows = np.frombuffer(self._rows).reshape(-1, _COLUMNS)
         rows = rows[np.argsort(rows[:, 0], kind="stable")]
         finite = (np.abs(rows[:, 3:]) <= LARGEST).all(1)
@@ -106,14 +106,14 @@ class Odometry:
 
 
 def robots_of(odometry: Mapping[str, Odometry], topics: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return the odometry topics of each robot by its name, which is empty for the only robot of a bag.
+    """Return the odometry topics of each robot by name; the name is empty if the bag has a single robot.
 
-    Robots have frames ``name/base_link``, or topics of the same name in namespaces of their own. Such namespaces also have
-    commands, scans, goals or transforms, or are numbered. All other odometry belongs to one robot.
+    Robots are distinguished by frames ``name/base_link``, or by topics of the same name in separate namespaces. Such namespaces
+    also contain commands, scans, goals or transforms, or are numbered. All other odometry belongs to a single robot.
 
     Args:
         odometry: odometry by topic.
-        topics: the types of all topics of the bag.
+        topics: the types of all topics in the bag.
     """
     by_frame = {topic: one.child.rpartition("/")[0] for topic, one in odometry.items()}
     split = {topic: topic.strip("/").partition("/")[::2] for topic in odometry}
@@ -135,13 +135,13 @@ def _is_robots(space: str, topics: Mapping[str, str]) -> bool:
 
 
 def preferred(odometry: Sequence[Odometry], connected: Collection[str]) -> tuple[Odometry, str]:
-    """Return the odometry of a robot that is read, and the reason, in words.
+    """Return the odometry to read for a robot, and a text with the reason.
 
-    The order of preference is: a frame that transforms connect to the map; the output of a filter; the shortest name.
+    In order of preference: odometry whose frame is connected to the map by transforms; the output of a filter; the shortest name.
 
     Args:
         odometry: odometry of one robot.
-        connected: the frames that are connected to the map.
+        connected: frames that are connected to the map.
     """
 
     def rank(one: Odometry) -> tuple[bool, bool, bool, int, str]:
@@ -155,7 +155,7 @@ def preferred(odometry: Sequence[Odometry], connected: Collection[str]) -> tuple
 
 
 def derived(time: Array, pose: Array) -> Doubles:
-    """Return (T, 3) vx, vy, omega in the robot's frame from its poses (T, 3)."""
+    """Return the twists (T, 3), vx, vy, omega in the robot's frame, derived from its poses (T, 3)."""
     x, y, turn = (np.gradient(column, time) for column in (pose[:, 0], pose[:, 1], np.unwrap(pose[:, 2])))
     cosine, sine = np.cos(pose[:, 2]), np.sin(pose[:, 2])
     return np.column_stack((cosine * x + sine * y, cosine * y - sine * x, turn))

@@ -1,4 +1,4 @@
-"""Files that together form one recording, from ``rosbag record --split``: ``NAME_0.bag``, ``NAME_1.bag`` ..."""
+"""Files that together form one recording, as written by ``rosbag record --split``: ``NAME_0.bag``, ``NAME_1.bag`` ..."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from agora.datasets.mcapfile import McapFile, opened
 from agora.errors import InputError
 
 _NAME = re.compile(r"(?P<name>.*?)(?:_?(?P<date>\d{4}(?:-\d\d){5}))?_(?P<number>\d+)\.bag(?:\.active)?")
-_PAUSE = 5.0  # s, longest time between the last message of a part and the first of the next
-_FIRST = 3  # number of first messages that include the recorder's own
+_PAUSE = 5.0  # s, maximum time between the last message of a part and the first message of the next
+_FIRST = 3  # number of messages at the start that may include the recorder's own
 
 
 @dataclass(frozen=True)
 class Parts:
-    """A recording in several files.
+    """A recording that consists of several files.
 
     Attributes:
-        files: files in their order.
+        files: files, in order.
     """
 
     files: tuple[Bag | McapFile, ...]
@@ -39,16 +39,16 @@ class Parts:
 
     @property
     def cut(self) -> str:
-        """The problems of the files, as far as they were read; empty if there are none."""
+        """The problems found in the files so far; empty if there are none."""
         return "; ".join(f"{file.path.name} {file.cut}" for file in self.files if file.cut)
 
     @property
     def connections(self) -> dict[tuple[int, int], Connection]:
-        """The connections of all files, by the number of the file and the connection's number."""
+        """The connections of all files, by file number and connection number."""
         return {(n, number): one for n, file in enumerate(self.files) for number, one in file.connections.items()}
 
     def messages(self, topics: Collection[str] | None = None) -> Iterator[Message]:
-        """Yield the messages of some topics, or of all, in the order of the files, and of writing within a file.
+        """Yield the messages of some topics, or of all, file by file, in the order in which they were written.
 
         Raises:
             InputError: a file cannot be read.
@@ -58,13 +58,13 @@ class Parts:
 
 
 Source = Bag | McapFile | Parts
-"""Sources of messages."""
+"""Anything that messages can be read from."""
 
 
 def joined(paths: Iterable[Path], left_out: list[str] | None = None) -> list[Source]:
-    """Return the recordings in files: files with consecutive numbers and consecutive messages form one recording.
+    """Return the recordings in some files; files with consecutive numbers and consecutive times form a single recording.
 
-    Each bag of Agora's recorder, which numbers its episodes, is a separate recording.
+    Each bag from Agora's recorder is a separate recording, because the recorder numbers episodes in the same way.
 
     Args:
         paths: paths of the files.
@@ -96,13 +96,13 @@ def joined(paths: Iterable[Path], left_out: list[str] | None = None) -> list[Sou
 
 
 def _order(path: Path) -> tuple[str, int]:
-    """Return date and number of a part, from its name."""
+    """Return the sort key of a part, from the date and the number in its name."""
     found = _NAME.fullmatch(path.name)
     return (found["date"] or "", int(found["number"])) if found else ("", 0)
 
 
 def _goes_on(path: Path, after: Path) -> bool:
-    """Return whether one bag is the next part of another one's recording; False for a file that cannot be read."""
+    """Return whether a bag is the next part of the recording of another bag; False if a file cannot be read."""
     first = Bag(path)
     try:
         if _order(after)[1] != _order(path)[1] + 1 or any(_is_recorders(m) for m in itertools.islice(first.messages(), _FIRST)):

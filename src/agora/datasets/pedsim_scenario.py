@@ -1,15 +1,17 @@
-"""Scenario files of pedsim_ros (XML) as world folders.
+"""Converts scenario files of pedsim_ros (XML) to world folders.
 
-The elements are those of its scenario reader (pedsim_simulator, scenarioreader.cpp, srl-freiburg/pedsim_ros master): ``obstacle``
-(x1, y1, x2, y2), ``waypoint`` (id, x, y, r), ``queue`` (id, x, y, direction in degrees), ``attraction``, and ``agent`` (x, y, n,
-dx, dy, type) with ``addwaypoint`` and ``addqueue``; ``source`` is an agent whose people appear repeatedly. Agents visit their
-waypoints in an endless loop. Types are 0 adult, 1 child, 2 robot, 3 elder, which walks at most at 0.9 m/s.
+The elements are those read by its scenario reader (pedsim_simulator, scenarioreader.cpp, srl-freiburg/pedsim_ros master):
+``obstacle`` (x1, y1, x2, y2), ``waypoint`` (id, x, y, r), ``queue`` (id, x, y, direction in degrees), ``attraction``, and ``agent``
+(x, y, n, dx, dy, type) with ``addwaypoint`` and ``addqueue``; ``source`` is an agent whose people appear repeatedly. Agents visit
+their waypoints in an endless loop. The types are 0 for adults, 1 for children, 2 for robots, and 3 for elders, who walk at no more
+than 0.9 m/s.
 
-A waypoint is an area: people turn to the next waypoint as soon as they are within ``r`` of its centre (areawaypoint.cpp,
-isWithinArea). The centre may lie in a wall. `agora.datasets.waypoint_areas` converts these areas to points and one radius.
+A waypoint is an area: people head for the next waypoint as soon as they are within ``r`` of the centre of the current one
+(areawaypoint.cpp, isWithinArea). The centre may lie in a wall. `agora.datasets.waypoint_areas` converts these areas to points with
+a common radius.
 
-pedsim_ros draws the positions of an agent's people in a box about x and y at each start, even inside walls. Here they are drawn
-once, clear of walls and of each other; a box without enough room grows, and the import reports it.
+At each start, pedsim_ros samples the positions of an agent's people in a box around x and y, possibly inside walls. This import
+samples them once, clear of walls and of each other; if a box is too small, it is enlarged, and the import reports it.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ from agora.yaml_tree import read_text, value_text
 
 _TYPES = {0: "adult", 1: "child", 3: "elder"}
 _ROBOT = 2
-_SLOW = 0.9  # m/s, of elders
+_SLOW = 0.9  # m/s, maximum speed of elders
 _KNOWN = {
     "obstacle": ("x1", "y1", "x2", "y2", "type"),
     "waypoint": ("id", "x", "y", "r", "b"),
@@ -48,13 +50,13 @@ _MARGIN = 2.0  # m of open ground around everything
 _RESOLUTION, _LONGEST = 0.05, 4000  # m per cell, and cells along a side; larger places have larger cells
 _POINT = 0.1  # m, radius of an obstacle without length
 _PERSON = 0.3  # m, radius of a pedestrian
-_CLEAR, _APART = 0.35, 0.7  # m from a person's centre to walls, and between two
-_TRIES, _GROWTH = 200, 0.5  # draws per person before the box grows, and growth, m
+_CLEAR, _APART = 0.35, 0.7  # m from a person's centre to walls, and between two people
+_TRIES, _GROWTH = 200, 0.5  # samples per person before the box grows, and growth, m
 _MOST = 1000
 
 
 def import_pedsim(source: str | Path, output: str | Path, seed: int = 0) -> Imported:
-    """Write a world folder with the obstacles of a scenario file as its map, and its people and robots as ``scenarios/NAME.json``.
+    """Write a world folder whose map has the obstacles of a scenario file, with its people and robots in ``scenarios/NAME.json``.
 
     Args:
         source: path of the XML file.
@@ -86,7 +88,7 @@ def read_pedsim(path: str | Path, seed: int = 0) -> Imported:
 
 @dataclass
 class _Group:
-    """An ``agent`` or ``source``: its people's centre, box, type and waypoints."""
+    """An ``agent`` or ``source``: the centre and box of its people, their type and waypoints."""
 
     line: int
     centre: tuple[float, float]
@@ -162,7 +164,7 @@ class _Reader:
         return True
 
     def number(self, element: Element, key: str, default: float | None = None) -> float:
-        """Return a number of metres; ``default`` if it is missing."""
+        """Return a value in metres; ``default`` if it is missing."""
         text = element.attributes.get(key)
         if text is None and default is not None:
             return default
@@ -185,7 +187,7 @@ class _Reader:
 
 
 class _Drawn:
-    """Map and scenario of the file, with everybody's position."""
+    """The map and the scenario of the file, with everybody's position sampled."""
 
     def __init__(self, read: _Reader, name: str, seed: int) -> None:
         self.read, self.name, self.notes = read, name, list(read.notes)
@@ -194,7 +196,7 @@ class _Drawn:
         self.places: list[Doubles] = []
 
     def _map(self) -> Map:
-        """Return the obstacles, on ground that covers everything."""
+        """Return a map with the obstacles that is large enough to cover everything."""
         walls = np.array(self.read.walls).reshape(-1, 2, 2)
         spots = [(x, y) for x, y, _ in self.read.points.values()] + [group.centre for group in self.read.groups]
         everything = np.vstack([walls.reshape(-1, 2), np.array(spots).reshape(-1, 2)])
@@ -236,7 +238,9 @@ class _Drawn:
         return Imported(self.map, scenario, self.notes)
 
     def _goal(self, group: _Group, start: tuple[float, float, float]) -> tuple[float, float]:
-        """Return the goal of a group of robots: a reachable point in its last waypoint, or the centre if there is none."""
+        """Return the goal of a group of robots: a reachable point in its last waypoint, or the waypoint's centre if no point is
+        reachable.
+        """
         way = way_through(self.map, start, [Area(*group.waypoints[-1])], _PERSON)
         self._note_lost(group, way.lost)
         return (way.points[0] if way.points else group.waypoints[-1])[:2]
@@ -248,7 +252,7 @@ class _Drawn:
             self.notes.append(f"{where}: there is no path from here to the waypoint at ({x:g}, {y:g}), r = {r:g} m; {so}")
 
     def _spots(self, group: _Group) -> Iterator[tuple[float, float, float]]:
-        """Yield the poses of a group's people, drawn in its box; they face their first waypoint."""
+        """Yield sampled poses of a group's people inside its box; the people face their first waypoint."""
         size = np.abs(group.box)
         grown = 0.0
         for _ in range(group.count):
@@ -270,7 +274,7 @@ class _Drawn:
             )
 
     def _free(self, centre: tuple[float, float], size: Doubles) -> Doubles | None:
-        """Return a position in a box, clear of walls and people; None if the draws find none."""
+        """Return a sampled position in a box, clear of walls and people; None if no sample is clear."""
         tried = centre + size * (self.stream.uniform(-0.5, 0.5, (_TRIES, 2)))
         clear = self.map.gap(tried, limit=2 * _CLEAR) >= _CLEAR
         clear &= (np.abs(tried - self.map.origin - np.array(self.map.size) / 2) < np.array(self.map.size) / 2 - _CLEAR).all(axis=1)

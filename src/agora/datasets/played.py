@@ -1,4 +1,6 @@
-"""Externally played episodes: in a ROS graph, by Arena, by a real robot; and the fields that are missing."""
+"""Episodes that were run elsewhere (in a ROS graph, by Arena, or by a real robot), with the names of the fields that are
+missing.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +14,12 @@ from agora.interfaces import Metric
 
 @dataclass(frozen=True, eq=False)
 class PlayedRobot:
-    """A robot of an externally played episode.
+    """A robot in an episode that was run elsewhere.
 
     Attributes:
         planner: label of its planner, for tables.
         model: name of its model.
-        recording: recording of the robot; fields named in ``missing`` have no meaning.
+        recording: recording of the robot; fields named in ``missing`` are undefined.
         missing: names of the fields that were not recorded.
     """
 
@@ -27,30 +29,30 @@ class PlayedRobot:
     missing: frozenset[str] = frozenset()
 
     def measure(self, metric: Metric) -> float | None:
-        """Return a metric of the robot; None if it is undefined or reads a missing field.
+        """Return the value of a metric for the robot; None if it is undefined or the metric reads a missing field.
 
         Raises:
-            ComponentError: the metric's code is wrong (`agora.interfaces.Metric`).
+            ComponentError: the metric is implemented incorrectly (`agora.interfaces.Metric`).
         """
         return metric(self.recording, self.missing)
 
 
 @dataclass(frozen=True, eq=False)
 class PlayedEpisode:
-    """An externally played episode.
+    """An episode that was run elsewhere.
 
     Attributes:
-        source: file or folder that it was read from.
+        source: file or folder from which it was read.
         suite: name of the suite.
         stage: name of the stage.
         episode: number of the episode.
         seed: seed of the stage.
         robots: robots of the episode.
-        interrupted: reason why it has no end; empty if it has one.
+        interrupted: reason why the episode has no end; empty if it has one.
         conditions: conditions of the episode; None if not recorded.
-        notes: missing and assumed values, in words.
-        began: record time of the beginning, ns.
-        by_hand: names of the robots with a goal that was set by hand; their drives are not episodes of the suite.
+        notes: descriptions of missing and assumed values.
+        began: record time of the start, ns.
+        by_hand: names of the robots with a manually set goal; their drives do not count as episodes of the suite.
     """
 
     source: Path

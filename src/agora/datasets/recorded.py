@@ -1,4 +1,4 @@
-"""Reads episodes from recordings: bags and MCAP files of Agora's recorder or of a robot, folders of Arena's recorder."""
+"""Reads episodes from recordings: bags and MCAP files from Agora's recorder or from a robot, and folders from Arena's recorder."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ ENDINGS = (".bag", ".bag.active", ".mcap")
 
 @dataclass(frozen=True, eq=False)
 class Unsaid:
-    """The facts that a recording may lack.
+    """Information that a recording may lack.
 
     Attributes:
         robot: model of the robot.
         goal: (2,) goal, m.
-        planner: label of its planner.
+        planner: label of the robot's planner.
         odometry: odometry topic to read, if a bag has several.
-        people: topic of people to read, if a bag has several.
+        people: people topic to read, if a bag has several.
     """
 
     robot: RobotModel | None = None
@@ -42,7 +42,7 @@ class Unsaid:
 
     @staticmethod
     def of(robot: str, goal: str, planner: str, odometry: str = "", people: str = "") -> Unsaid:
-        """Return the facts from texts of a command line; empty texts are ignored.
+        """Return the information from command-line strings; empty strings are ignored.
 
         Raises:
             InputError: the robot is unknown, or the goal is not of the form x,y.
@@ -54,17 +54,17 @@ class Unsaid:
 
 
 def read_all(paths: Sequence[Path], unsaid: Unsaid, left_out: list[str] | None = None) -> list[PlayedEpisode]:
-    """Return the episodes of files and folders, in their order, those of a folder in the order of their names.
+    """Return the episodes of files and folders, in the given order; within a folder, files are ordered by name.
 
-    The parts of a split bag are one recording (`agora.datasets.parts`).
+    The parts of a split bag form a single recording (`agora.datasets.parts`).
 
     Args:
-        paths: bags, MCAP files, folders of them, or folders of Arena's recorder.
-        unsaid: facts that the recordings may lack.
+        paths: bags, MCAP files, folders that contain them, or folders from Arena's recorder.
+        unsaid: information that the recordings may lack.
         left_out: called with the reason for each recording that cannot be read. If None, the first such recording raises an error.
 
     Raises:
-        InputError: there is nothing to read, or something cannot be read; with ``left_out``, nothing can be read.
+        InputError: there is nothing to read, or a recording cannot be read; if ``left_out`` is given, only if none can be read.
     """
     reasons: list[str] = []
     episodes: list[PlayedEpisode] = []
@@ -85,14 +85,14 @@ def read_all(paths: Sequence[Path], unsaid: Unsaid, left_out: list[str] | None =
 
 
 def sources_of(paths: Sequence[Path], left_out: list[str] | None = None) -> list[Source | Path]:
-    """Return the recordings at some paths: bags and MCAP files, single or in parts, and folders of Arena's recorder.
+    """Return the recordings at some paths: bags and MCAP files, single or split, and folders from Arena's recorder.
 
     Args:
         paths: as in `read_all`.
         left_out: called with the reason for each file that cannot be opened. If None, the first such file raises an error.
 
     Raises:
-        InputError: a folder has no recording, or a file cannot be opened.
+        InputError: a folder does not contain a recording, or a file cannot be opened.
     """
     found = [file for path in paths for file in files_of(path)]
     folders = [path for path in found if path.is_dir()]
@@ -100,10 +100,10 @@ def sources_of(paths: Sequence[Path], left_out: list[str] | None = None) -> list
 
 
 def files_of(path: Path) -> list[Path]:
-    """Return the bags, MCAP files and folders of Arena's recorder at a path: the path itself, or those in the folder.
+    """Return the bags, MCAP files and folders from Arena's recorder at a path: the path itself, or those inside the folder.
 
     Raises:
-        InputError: the folder has none.
+        InputError: the folder does not contain any.
     """
     if not path.is_dir() or (path / "odom.csv").is_file():
         return [path]
@@ -132,7 +132,7 @@ def _sound(played: PlayedEpisode) -> PlayedEpisode:
     """Return an episode after checking its numbers.
 
     Raises:
-        InputError: a pose, a velocity, a time or a goal is not finite, or beyond `agora.ranges.LARGEST`.
+        InputError: a pose, a velocity, a time or a goal is not finite, or exceeds `agora.ranges.LARGEST`.
     """
     for robot in played.robots:
         known, there = robot.recording, robot.recording.pedestrian_present
@@ -157,10 +157,10 @@ def _messages(source: Source, unsaid: Unsaid) -> list[PlayedEpisode]:
 
 
 def _refuse_strange(file: McapFile) -> None:
-    """Make sure that an MCAP file has ROS 1 messages.
+    """Check that an MCAP file has ROS 1 messages.
 
     Raises:
-        InputError: it has none; the message says what it has.
+        InputError: it does not; the message states what it contains.
     """
     if not file.connections:
         topics = sorted({f"{c.topic} ({c.type or 'no type'}, {c.encoding or 'no encoding'})" for c in file.channels.values()})

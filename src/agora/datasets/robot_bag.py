@@ -1,9 +1,9 @@
-"""Bags of real or simulated robots without Agora: odometry, and transforms, goals and a map if available.
+"""Bags of real or simulated robots that were run without Agora: odometry and, if available, transforms, goals and a map.
 
 Each goal is an episode (`agora.datasets.goals`); a bag without goals is one episode. Values that were not recorded (contacts;
-people, unless a tracker published them) are missing, and metrics that read them are undefined. Positions come from the transforms
-of the robot in the map, which include the corrections of a localisation; without transforms, from the odometry, moved into the map;
-otherwise, from the odometry alone.
+people, unless a tracker published them) are missing, and metrics that read them are undefined. Positions come from the robot's
+transforms to the map, which include the corrections of a localisation. Without transforms, they come from the odometry, moved to
+the map by pose estimates or, without these, unchanged.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ __all__ = ["read_drives"]
 
 _ODOMETRY, _GRID, _TF = "nav_msgs/Odometry", "nav_msgs/OccupancyGrid", ("tf2_msgs/TFMessage", "tf/tfMessage")
 _ESTIMATE = "geometry_msgs/PoseWithCovarianceStamped"
-_LATER = 1.0  # s after a goal from which on a transform that places it is said
-_OCCUPIED = 65  # per cent, as map_server draws the line
+_LATER = 1.0  # s after a goal; a transform that is used later than this is noted
+_OCCUPIED = 65  # per cent, the threshold of map_server
 
 
 @dataclass
 class _Messages:
-    """The contents of a bag, each with its rank in the order of time; maps also have their position in the file."""
+    """The contents of a bag; each message has its chronological rank, and maps also have their position in the file."""
 
     odometry: dict[str, Odometry] = field(default_factory=dict)
     logs: dict[str, TransformLog] = field(default_factory=dict)
@@ -59,16 +59,16 @@ class _Messages:
 
 @dataclass(frozen=True, eq=False)
 class _Robot:
-    """A robot of a bag.
+    """A robot in a bag.
 
     Attributes:
-        name: name of the robot; empty for the only one.
+        name: name of the robot; empty if it is the only one.
         odometry: odometry that is read.
         logs: logs of the robot's transforms.
-        goals: goals sent to it.
-        estimates: estimates of its pose.
-        words: messages about the ends of its goals.
-        maps: ranks in time and positions in the file of the messages with maps.
+        goals: goals sent to the robot.
+        estimates: estimates of the robot's pose.
+        words: messages that end its goals.
+        maps: chronological ranks and file positions of the messages with maps.
         people: people around the robot; None if none were published.
         notes: notes for the user.
     """
@@ -87,17 +87,17 @@ class _Robot:
 def read_drives(
     bag: Source, robot: RobotModel | None = None, goal: Array | None = None, odometry: str = "", people: str = ""
 ) -> list[PlayedEpisode]:
-    """Return the episodes of a bag with odometry, those of each robot in the order of time.
+    """Return the episodes of a bag with odometry; the episodes of each robot are ordered by time.
 
     Args:
         bag: bag to read.
         robot: model of its robots, if known.
-        goal: (2,) goal, m, which replaces the goals in the bag: the whole bag is one drive to it.
+        goal: (2,) goal, m, that replaces the goals in the bag, so that the whole bag is a single drive to it.
         odometry: odometry topic to read, if the bag has several.
-        people: topic of people to read, if the bag has several.
+        people: people topic to read, if the bag has several.
 
     Raises:
-        InputError: the file cannot be read, or lacks odometry, or this topic.
+        InputError: the file cannot be read, or does not have odometry or the requested topic.
     """
     read = _read_messages(bag)
     if not read.odometry:
@@ -138,7 +138,7 @@ def _read_messages(bag: Source) -> _Messages:
         elif people_kind(kind) and topic not in read.strange:
             try:
                 read.people.setdefault(topic, PeopleTopic(topic, kind)).add(number, recorded, message.decode())
-            except AttributeError:  # the type has a known name, but other fields
+            except AttributeError:  # the type has a known name, but different fields
                 del read.people[topic]
                 read.strange.add(topic)
         elif is_word(topic, kind) and (word := word_of(number, topic, recorded, message.decode())):
@@ -147,7 +147,7 @@ def _read_messages(bag: Source) -> _Messages:
 
 
 def _robots(path: Path, read: _Messages, asked: str, people: str) -> Iterator[_Robot]:
-    """Yield the robots of a bag; if an odometry topic is requested, only its robot."""
+    """Yield the robots in a bag; if an odometry topic is requested, only the robot that it belongs to."""
     known, groups = read.odometry, robots_of(read.odometry, read.topics)
     wanted = next((topic for topic in known if topic.strip("/") == asked.strip("/")), "") if asked else ""
     if asked and not wanted:
@@ -179,7 +179,7 @@ def _robots(path: Path, read: _Messages, asked: str, people: str) -> Iterator[_R
 
 
 def _episodes(bag: Source, robot: _Robot, model: RobotModel | None, given: Array | None) -> Iterator[PlayedEpisode]:
-    """Yield the episodes of a robot; notes lack the name of the file."""
+    """Yield the episodes of a robot; their notes do not mention the name of the file."""
     drives, notes = robot.odometry.stretches()
     if not drives:
         raise InputError(
@@ -229,7 +229,7 @@ def _episodes(bag: Source, robot: _Robot, model: RobotModel | None, given: Array
 def _people(
     crowd: PlacedPeople, robot: _Robot, cut: tuple[Doubles, Doubles, Doubles], begin: float
 ) -> tuple[dict[str, Any], list[str]]:
-    """Return the fields of an episode about people, and notes; its samples begin at ``begin``, s."""
+    """Return the pedestrian fields of an episode whose samples begin at ``begin`` (s), and notes."""
     fields, left = crowd.sampled(cut[0] + begin, cut[1][:, :2])
     topic = robot.people.topic if robot.people is not None else ""
     notes = [f"people come from {topic}; people without a radius get {People().radius:g} m"]
@@ -239,7 +239,7 @@ def _people(
 
 
 def _goals(sent: Sequence[StampedPose], stretch: OdometryStretch, frames: Frames) -> tuple[list[Aim], list[str]]:
-    """Return the goals of a stretch in the map, in the order of time; and notes."""
+    """Return the goals in a stretch, in the map frame and in chronological order, and notes."""
     found: list[Aim] = []
     notes = set()
     for goal in sent:
@@ -259,7 +259,7 @@ def _goals(sent: Sequence[StampedPose], stretch: OdometryStretch, frames: Frames
 
 
 def _cut(span: GoalSpan, time: Doubles, pose: Doubles, twist: Doubles) -> tuple[Doubles, Doubles, Doubles]:
-    """Return the samples of an episode, from time 0 on; the first is interpolated if no sample is at the beginning."""
+    """Return the samples of an episode, with times from 0 on; if there is no sample at the start, the first is interpolated."""
     within = (time > span.begin) & (time <= span.end)
     known = np.column_stack((pose[:, :2], np.unwrap(pose[:, 2]), twist))
     first = np.array([[np.interp(span.begin, time, column) for column in known.T]])
@@ -269,7 +269,7 @@ def _cut(span: GoalSpan, time: Doubles, pose: Doubles, twist: Doubles) -> tuple[
 
 
 def _map_before(bag: Source, maps: Sequence[tuple[int, int]], end: float) -> tuple[Map | None, str]:
-    """Return the last map before a message, else the first; and the name of its frame."""
+    """Return the last map before a message, or else the first map, and the name of its frame."""
     if not maps:
         return None, MAP
     _, place = max((one for one in maps if one[0] < end), default=maps[0])

@@ -1,4 +1,4 @@
-"""Import of additional scenes of recorded pedestrians."""
+"""Imports additional scenes of recorded pedestrians."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _PARTS = ("obsmat.txt", "annotation.vsp", "annotations.txt", "H.txt", "groups.tx
 
 
 def import_scene(source: Path, name: str, said: SceneFile) -> Path:
-    """Copy one scene to the folder of the ETH and UCY scenes, with a ``scene.yaml`` that has the given frame rate and scale.
+    """Copy a scene to the folder of the ETH and UCY scenes, with a ``scene.yaml`` that states the given frame rate and scale.
 
     Args:
-        source: folder of the scene, with files that `agora.datasets.eth_ucy.scene_sources` knows, or a TrajNet++ file.
+        source: folder of the scene, with files supported by `agora.datasets.eth_ucy.scene_sources`, or a TrajNet++ file.
         name: name of the scene in the data set.
         said: frame rate, scale and columns of the scene; other keys of the user's ``scene.yaml`` are kept.
 
@@ -26,7 +26,7 @@ def import_scene(source: Path, name: str, said: SceneFile) -> Path:
         The folder of the scene.
 
     Raises:
-        InputError: files are missing or wrong, or the folder cannot be written.
+        InputError: files are missing or invalid, or the folder cannot be written.
     """
     alone = source.suffix == ".ndjson" and source.is_file()
     if not source.is_dir() and not alone:
@@ -39,7 +39,7 @@ def import_scene(source: Path, name: str, said: SceneFile) -> Path:
     place = source.with_suffix("") if alone else source
     scene = read_scene(place.name, folder=place.parent, said=said)
     known = said.over(said_of(place))
-    if stated_rate(place, scene.source, said) is None:  # then only the name determines it, and the name may change here
+    if stated_rate(place, scene.source, said) is None:  # then it depends on the name alone, which the import may change
         known = known.over(SceneFile(FRAME_RATE.get(place.name.lower())))
     target = data_home() / "eth_ucy" / name
     part = target.parent / f".{name}.part"

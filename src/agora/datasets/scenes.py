@@ -1,4 +1,6 @@
-"""Scenes of recorded pedestrians: ``scene.yaml``, and the conversion of rows of frame, pedestrian and position to people."""
+"""Scenes of recorded pedestrians: the file ``scene.yaml``, and the conversion of rows (frame, pedestrian, position) to
+trajectories.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ from agora.ranges import Within
 from agora.world.trajectories import Trajectories
 
 LONGEST_GAP = 2.0
-"""s, longest gap between rows of one id that a person walked through; an id that reappears later belongs to another person."""
+"""s, maximum gap between rows of one id for which the person is assumed to walk on; an id that reappears later belongs to a
+different person."""
 
 PLAUSIBLE = 0.3, 2.5
 """m/s, plausible mean speeds of people; other scenes are read with a warning."""
@@ -40,16 +43,17 @@ FRAME_RATE = {name: 15.0 for name in ("eth", "seq_eth", "biwi_eth")} | {
         *("uni_examples", "crowds_uni_examples", "arxiepiskopi1", "arxiepiskopi2"),
     )
 }
-"""Frames per second in the numbering of the scenes of ETH and UCY, by the folder names of the public collections.
+"""Frames per second, as frames are numbered in the scenes of ETH and UCY, by the folder names of the public collections.
 
-Those are the data set's own, OpenTraj's and TrajNet's; the frames of ETH's first scene count 15 a second, all others 25.
+These are the collections of the data set itself, OpenTraj and TrajNet. ETH's first scene has 15 frames per second, all other scenes
+25.
 """
 
 SCENE_FILE = "scene.yaml"
-"""In the folder of a scene (`SceneFile`)."""
+"""Name of the file in a scene's folder (`SceneFile`)."""
 
 _UNKNOWN_RATE = 25.0
-_SMOOTHER = 0.5  # share of the roughness below which one order of columns is surely right
+_SMOOTHER = 0.5  # ratio of roughnesses below which one column order is certainly right
 _LOG = logging.getLogger(__name__)
 
 
@@ -58,9 +62,9 @@ class SceneFile:
     """The contents of ``scene.yaml`` next to the files of a scene.
 
     Attributes:
-        frame_rate: frames per second in the numbering of its files.
-        scale: length of a unit of its positions, m, for positions in pixels.
-        columns: order of the columns of its table of four.
+        frame_rate: frames per second, as frames are numbered in its files.
+        scale: length of one unit of its positions, m, for positions in pixels.
+        columns: column order of its four-column table.
     """
 
     frame_rate: FrameRate | None = None
@@ -68,21 +72,21 @@ class SceneFile:
     columns: Columns | None = None
 
     def over(self, other: SceneFile) -> SceneFile:
-        """Return these values, supplemented by those of the other file."""
+        """Return these values, with missing values taken from the other file."""
         return SceneFile(self.frame_rate or other.frame_rate, self.scale or other.scale, self.columns or other.columns)
 
 
 def said_of(place: Path) -> SceneFile:
-    """Return the contents of a scene's file; empty if it has none.
+    """Return the contents of a scene's ``scene.yaml``; empty if the scene does not have one.
 
     Raises:
-        InputError: the file is wrong.
+        InputError: the file is invalid.
     """
     return load(scene_file(place), SceneFile) if scene_file(place).is_file() else SceneFile()
 
 
 def scene_file(place: Path) -> Path:
-    """Return the path of a scene's file: in the folder of the scene, or next to a scene that is a file."""
+    """Return the path of a scene's ``scene.yaml``: in the folder of the scene, or next to a scene that is a single file."""
     return (place if place.is_dir() else place.parent) / SCENE_FILE
 
 
@@ -91,13 +95,13 @@ class Rows:
     """Annotated positions of pedestrians.
 
     Attributes:
-        path: path of the file they were read from.
+        path: path of the file from which they were read.
         line: (N,) line of each row in the file.
         frame: (N,) number of the frame.
         id: (N,) number of the pedestrian.
         x: (N,) position, x, in units of the file.
         y: (N,) position, y, in units of the file.
-        rate: frames per second stated by the file; None if it states none.
+        rate: frames per second stated by the file; None if not stated.
     """
 
     path: Path
@@ -112,15 +116,15 @@ class Rows:
 def rows_of_table(path: Path, columns: int, order: Columns | None = None) -> Rows:
     """Read a table: frame, pedestrian, x, y (4 columns); or frame, pedestrian, x, z, y, vx, vz, vy (8 columns, OpenTraj's obsmat).
 
-    In the latter case, the frame rate follows from the velocities: it makes the lengths of paths match them.
+    With 8 columns, the frame rate is derived from the velocities, so that path lengths match them.
 
     Args:
         path: path of the file.
         columns: number of columns.
-        order: order of four columns. None for the documented order, unless the numbers show that pedestrians come first.
+        order: order of four columns; None for the documented order, unless the numbers show that the pedestrian column comes first.
 
     Raises:
-        InputError: the file is wrong; the message has the line.
+        InputError: the file is invalid; the message gives the line.
     """
     line, table = read_numbered(path, columns)
     if columns == 4 and (order == "pedestrian frame x y" or (order is None and _pedestrians_first(path, table))):
@@ -132,11 +136,11 @@ def rows_of_table(path: Path, columns: int, order: Columns | None = None) -> Row
 
 
 def _pedestrians_first(path: Path, table: Doubles) -> bool:
-    """Return whether the first column has pedestrians and the second frames; log this, or that the numbers are ambiguous.
+    """Return whether the first column contains pedestrians and the second frames; log this, or that the numbers are ambiguous.
 
-    The correct order of the columns has the smoother paths: the successive positions of one pedestrian lie on a line, but the
-    positions of successive pedestrians in one frame do not. If the difference is small, numbers with constant gaps (0, 10, 20)
-    indicate frames.
+    The correct column order gives the smoother paths: successive positions of one pedestrian lie on a line, whereas the positions
+        of successive pedestrians in one frame do not. If the difference is small, a column with evenly spaced numbers (0, 10, 20)
+        is taken as the frames.
     """
     apart = [int(np.gcd.reduce(np.diff(np.unique(table[:, k])).astype(np.int64), initial=0)) for k in (0, 1)]
     usual, other = (_roughness(table[:, 1 - k], table[:, k], table[:, 2:]) for k in (0, 1))  # with frames in column k
@@ -169,7 +173,7 @@ def _roughness(who: Doubles, frame: Doubles, places: Doubles) -> float:
 
 
 def _rate_of_velocities(frame: Doubles, who: Doubles, x: Doubles, y: Doubles, speed: Doubles) -> float | None:
-    """Return the frame rate at which most steps of walking people match their speed; None if nobody walks."""
+    """Return the frame rate at which most steps of walking people match their stated speed; None if nobody walks."""
     order = np.lexsort((frame, who))
     step, way = np.diff(frame[order]), np.hypot(np.diff(x[order]), np.diff(y[order]))
     walks = (np.diff(who[order]) == 0) & (speed[order][:-1] > PLAUSIBLE[0]) & (way > 0) & (step > 0)
@@ -179,17 +183,17 @@ def _rate_of_velocities(frame: Doubles, who: Doubles, x: Doubles, y: Doubles, sp
 
 
 def people_of(rows: Rows, place: Path, said: SceneFile) -> Trajectories:
-    """Return the pedestrians of rows, in seconds and metres; time 0 is frame 0.
+    """Return the pedestrians in some rows, in seconds and metres; time 0 is frame 0.
 
-    An id that reappears after more than `LONGEST_GAP` belongs to another person, who gets the next free id.
+    An id that reappears after more than `LONGEST_GAP` belongs to a different person, who gets the next unused id.
 
     Args:
         rows: rows of the scene.
         place: folder of the scene.
-        said: the caller's facts; they override those of the scene's file, of the rows, and of its name.
+        said: the caller's values; they override those of ``scene.yaml``, of the rows, and those implied by the scene's name.
 
     Raises:
-        InputError: an id occurs twice in a frame (the message has the line), or is invalid; or ``scene.yaml`` is wrong.
+        InputError: an id occurs twice in a frame (the message gives the line), or is invalid; or ``scene.yaml`` is invalid.
     """
     known = said.over(said_of(place))
     rate = rate_of(place, known, rows.rate)
@@ -203,7 +207,7 @@ def people_of(rows: Rows, place: Path, said: SceneFile) -> Trajectories:
 
 
 def rate_of(place: Path, known: SceneFile, read: float | None = None) -> float:
-    """Return the frame rate of a scene: as given, from its files, or by its name; otherwise 25, with a note."""
+    """Return the frame rate of a scene: as given, from its files, or from its name; otherwise 25, with a logged note."""
     rate = known.frame_rate or read or FRAME_RATE.get(place.name.lower())
     if rate is None:
         _tell(
@@ -214,7 +218,7 @@ def rate_of(place: Path, known: SceneFile, read: float | None = None) -> float:
 
 
 def plausible(people: Trajectories, path: Path, rate: float) -> Trajectories:
-    """Return the same people; log if they are implausibly slow or fast on average."""
+    """Return the same people; log a warning if they are implausibly slow or fast on average."""
     speed = people.mean_speed()
     if people.count and not PLAUSIBLE[0] <= speed <= PLAUSIBLE[1]:
         _tell(

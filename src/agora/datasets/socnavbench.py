@@ -1,12 +1,12 @@
 """SocNavBench: 33 curated episodes, each a map, a robot's start and goal, a time budget and recorded pedestrians.
 
 A. Biswas, A. Wang, G. Silvera, A. Steinfeld, H. Admoni, "SocNavBench: a grounded simulation testing framework for evaluating social
-navigation", ACM THRI 11(3), 2022; facts of CMU-TBD/SocNavBench (2724ea85), loading rule included.
+navigation", ACM THRI 11(3), 2022; data and loading rule from CMU-TBD/SocNavBench (2724ea85).
 
-What to know before comparing numbers: the shipped frame rates replay hotel and univ at 0.6 times the real speed; hotel is mirrored,
-so metrics of left and right change sign; the maps are digitised from figures (5 to 10 cm at walls), HotelSmall is an assumption;
-``t_hotel_cross`` equals ``t_hotel_follow_diag``. The peak of 24 pedestrians in ``episodes.json`` for the three episodes in
-DoubleHotel is the sum of the peaks of their two recordings (9 and 15); the largest simultaneous number is 23.
+What to know before comparing numbers: the shipped frame rates replay hotel and univ at 0.6 times the real speed. hotel is mirrored,
+so metrics that depend on left and right change sign. The maps are digitised from figures (5 to 10 cm at walls); the map HotelSmall
+is an assumption. ``t_hotel_cross`` is identical to ``t_hotel_follow_diag``. The peak of 24 pedestrians in ``episodes.json`` for the
+three episodes in DoubleHotel is the sum of the peaks of their two recordings (9 and 15); the maximum simultaneous number is 23.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from agora.ranges import Checked, Positive
 from agora.world.trajectories import Trajectories, joined
 
 REAL_FRAME_RATE = {"eth": 15.0, "hotel": 25.0, "dhotel-top": 25.0, "dhotel-bot": 25.0, "zara01": 25.0, "zara02": 25.0, "univ": 25.0}
-"""Frames per second at which the pedestrians were actually filmed; SocNavBench plays hotel and univ at 15."""
+"""Frames per second at which the pedestrians were actually filmed; SocNavBench replays hotel and univ at 15."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class _Recording(Checked):
             raise ValueError("knots_file must be inside the data set")
 
     def affine(self) -> tuple[Doubles, Doubles]:
-        """Return the map from the recording's metres to the map's: matrix (2, 2) and offset (2,)."""
+        """Return the transformation from the recording's metres to the map's metres: matrix (2, 2) and offset (2,)."""
         sx, sy = -1.0 if self.flipxn else 1.0, -1.0 if self.flipyn else 1.0
         placed = np.array([[0.0, sy], [sx, 0.0]]) if self.swapxy else np.diag([sx, sy])
         cosine, sine = math.cos(self.offset[2]), math.sin(self.offset[2])
@@ -60,7 +60,7 @@ class _Recording(Checked):
 
 @dataclass(frozen=True)
 class _Segment:
-    """The pedestrians of a recording that an episode plays, and the counts that loading must give."""
+    """The pedestrians that an episode replays from a recording, and the counts that loading must reproduce."""
 
     dataset: str
     ped_range: tuple[int, int]
@@ -112,17 +112,17 @@ class _File:
 
 @dataclass(frozen=True, eq=False)
 class SocnavbenchEpisode:
-    """An episode of SocNavBench; poses are x, y, heading in the map frame, m and rad.
+    """A SocNavBench episode; poses are x, y, heading in the map frame, in m and rad.
 
     Attributes:
         name: name in SocNavBench.
         map: map of the episode.
         start: start of the robot.
         goal: goal of the robot.
-        budget: longest duration, s.
+        budget: time budget, s.
         trajectories: recorded pedestrians; time 0 is the episode's start.
         map_name: name of the map in SocNavBench.
-        names: names of the pedestrians in the order of the trajectories, "prerec_0000" upward.
+        names: names of the pedestrians in the order of the trajectories, from "prerec_0000" upward.
     """
 
     name: str
@@ -139,7 +139,7 @@ def episode_names(folder: Path | None = None) -> list[str]:
     """Return the names of the 33 episodes in the order of the benchmark.
 
     Raises:
-        InputError: the data set is missing, or ``episodes.json`` is wrong.
+        InputError: the data set is missing, or ``episodes.json`` is invalid.
     """
     return [episode.name for episode in _file(_root(folder) / "episodes.json").episodes]
 
@@ -155,7 +155,7 @@ def read_episode(name: str, folder: Path | None = None, *, real_speed: bool = Fa
 
     Raises:
         UnknownNameError: the episode is unknown.
-        InputError: the data set is missing, or a file is wrong.
+        InputError: the data set is missing, or a file is invalid.
     """
     root = _root(folder)
     file = _file(root / "episodes.json")
@@ -186,11 +186,11 @@ def read_episode(name: str, folder: Path | None = None, *, real_speed: bool = Fa
 
 
 def _names(segments: Sequence[_Segment], parts: Sequence[Trajectories]) -> tuple[str, ...]:
-    """Return SocNavBench's names of pedestrians (``recorded_human.py: generate_humans``): "prerec_" and the id, counted from the
-    first.
+    """Return SocNavBench's names of the pedestrians (``recorded_human.py: generate_humans``): "prerec_" and the id, counted from
+    the first id.
 
-    In the original, a second recording counts from 0 again, and later pedestrians replace earlier ones of the same name; here it
-    continues counting.
+    In the original, the count restarts from 0 for a second recording, so later pedestrians replace earlier ones with the same name;
+    in Agora, counting continues.
     """
     names: list[str] = []
     begin = 0
@@ -209,7 +209,8 @@ def _pose(given: tuple[float, float, float]) -> tuple[float, float, float]:
 def _loaded(knots: Trajectories, recording: _Recording, segment: _Segment, rate: float, budget: float) -> Trajectories:
     """Return the pedestrians of a segment by SocNavBench's rule.
 
-    These are ids upwards from the first, whose first frame is time 0, up to but excluding the first that appears after the budget.
+    These are the ids from the first one upward, up to but excluding the first id that appears after the time budget. Time 0 is the
+    first frame of the first id.
     """
     rows = np.flatnonzero(knots.id >= segment.first_ped_id)
     if not len(rows):
@@ -250,7 +251,7 @@ def check(folder: Path) -> None:
     """Read every episode of a folder and compare the pedestrians loaded with the counts in ``episodes.json``.
 
     Raises:
-        InputError: a file is wrong.
+        InputError: a file is invalid.
     """
     for episode in _file(folder / "episodes.json").episodes:
         loaded = read_episode(episode.name, folder).trajectories.count

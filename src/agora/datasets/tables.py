@@ -1,4 +1,4 @@
-"""Tables of numbers in text files, with errors that name the line; and caching of read files."""
+"""Reads tables of numbers from text files, with errors that name the line, and caches files that have been read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ T = TypeVar("T")
 
 
 def once_per_file(read: Callable[[Path], T]) -> Callable[[Path], T]:
-    """Decorate a function that reads a file: it caches its last results, and reads a file again if it has changed."""
+    """Decorate a function that reads a file so that it caches its most recent results, and reads a file again only if the file has
+    changed.
+    """
 
     @lru_cache(maxsize=8)
     def keep(path: Path, stamp: tuple[int, int, int]) -> T:
@@ -39,12 +41,12 @@ def read_table(path: Path, columns: int, *, separator: str | None = None, header
 
     Args:
         path: path of the file.
-        columns: number of numbers in a row.
-        separator: text between them; None for white space.
+        columns: how many numbers each row has.
+        separator: text between the numbers; None for white space.
         header: expected first line; None if there is none.
 
     Raises:
-        InputError: the file cannot be read, or a row is wrong.
+        InputError: the file cannot be read, or a row is invalid.
     """
     return read_numbered(path, columns, separator=separator, header=header)[1]
 
@@ -55,7 +57,7 @@ def read_numbered(
     """Read rows as `read_table` does; also return the line number of each row.
 
     Raises:
-        InputError: the file cannot be read, or a row is wrong.
+        InputError: the file cannot be read, or a row is invalid.
     """
     lines = read_text(path).splitlines()
     start = 0
@@ -77,7 +79,7 @@ def numbers(line: str, columns: int, where: str, separator: str | None = None) -
     """Return the ``columns`` finite numbers of a line; ``where`` names it in messages.
 
     Raises:
-        InputError: the line does not have this many numbers.
+        InputError: the line does not consist of this many finite numbers.
     """
     try:
         values = [float(word) for word in line.split(separator)]

@@ -1,8 +1,9 @@
 """TrajNet++: recordings as JSON lines.
 
 P. Kothari, S. Kreiss, A. Alahi, "Human trajectory forecasting in crowds: a deep learning perspective", IEEE T-ITS 23(7), 2022.
-Lines ``{"track": {"f": frame, "p": pedestrian, "x": m, "y": m}}`` are positions, lines ``{"scene": {..., "fps": 2.5}}`` state the
-number of annotated frames per second. Frames are numbered as in the video, so that successive ones are several numbers apart.
+Lines ``{"track": {"f": frame, "p": pedestrian, "x": m, "y": m}}`` are positions; lines ``{"scene": {..., "fps": 2.5}}`` state the
+number of annotated frames per second. Frames are numbered as in the video, so the numbers of successive annotated frames differ by
+more than one.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ _KEYS = ("f", "p", "x", "y")
 
 
 def read_tracks(path: Path) -> Rows:
-    """Read the tracks of a file; predicted tracks are left out.
+    """Read the tracks in a file; predicted tracks are skipped.
 
     Raises:
-        InputError: the file is wrong; the message has the line.
+        InputError: the file is invalid; the message gives the line.
     """
     lines: list[int] = []
     rows: list[list[float]] = []
@@ -51,7 +52,7 @@ def read_tracks(path: Path) -> Rows:
 
 
 def _entry(text: str, where: str) -> dict[str, Any]:
-    """Return the object of a line: a scene or a track."""
+    """Return the object in a line: a scene or a track."""
     try:
         entry = json.loads(text)
     except (ValueError, RecursionError) as error:

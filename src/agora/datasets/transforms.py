@@ -1,10 +1,10 @@
-"""Frames and their relative poses over time: ``/tf`` and ``/tf_static``, looked up by the rules of tf2.
+"""Frames and their relative poses over time, from ``/tf`` and ``/tf_static``, looked up according to the rules of tf2.
 
-Between two stamps a transform is interpolated, including a correction such as AMCL's map -> odom: its position linearly, its
-rotation by slerp. The exception is a correction that jumps (a pose estimate): it holds until the jump. A static transform holds for
-all time, and the latest counts. A chain of frames is followed up and down the tree. Before its first stamp a moving transform is
-unknown. After its last stamp a correction holds, because AMCL dates it into the future and repeats it only when it changes; tf2
-forgets it there, and `ends` selects the same for the robot's own motion.
+Between two stamps, a transform is interpolated (position linearly, rotation by slerp), including a correction such as AMCL's map ->
+odom. The exception is a correction that jumps, for instance after a pose estimate: it is held until the jump. A static transform is
+valid for all time; if there are several, the latest is used. Chains of frames are followed up and down the tree. Before its first
+stamp, a moving transform is unknown. After its last stamp, a correction is held, because AMCL post-dates it and repeats it only
+when it changes. In tf2 a transform is unknown after its last stamp; `ends` selects this behaviour for the robot's own motion.
 
 Source: https://wiki.ros.org/tf2, T. Foote, "tf: The Transform Library", TePRA 2013
 """
@@ -23,12 +23,12 @@ from agora.datasets.clock import stretches
 from agora.datasets.messages import seconds
 
 _LEAST = 1e-6  # length below which a quaternion is not a rotation
-_LEAP, _TURN = 1.0, math.cos(0.25)  # m, and cosine of half of 0.5 rad: larger corrections between two stamps are jumps
+_LEAP, _TURN = 1.0, math.cos(0.25)  # m, and cosine of half of 0.5 rad: larger changes of a correction between two stamps are jumps
 _PARALLEL = 0.9995  # cosine of half the angle between two rotations above which slerp is a straight line
 
 
 class Transforms(NamedTuple):
-    """Transforms at T moments.
+    """Transforms at T times.
 
     Attributes:
         place: (T, 3) m.
@@ -42,7 +42,7 @@ class Transforms(NamedTuple):
 
     @staticmethod
     def same(count: int) -> Transforms:
-        """Return the transforms of a frame to itself."""
+        """Return ``count`` identity transforms."""
         return Transforms(np.zeros((count, 3)), np.tile((0.0, 0.0, 0.0, 1.0), (count, 1)), np.ones(count, np.bool_))
 
     def after(self, first: Transforms) -> Transforms:
@@ -63,7 +63,7 @@ class Transforms(NamedTuple):
 
 
 class TransformLog:
-    """The transforms published on the topics ``tf`` and ``tf_static`` of one namespace, in the order of arrival."""
+    """The transforms published on the topics ``tf`` and ``tf_static`` of one namespace, in order of arrival."""
 
     def __init__(self) -> None:
         self.moving: dict[str, dict[str, array[float]]] = {}
@@ -73,9 +73,9 @@ class TransformLog:
         """Add a ``geometry_msgs/TransformStamped``; transforms that are not rigid motions are ignored, as in tf2.
 
         Args:
-            place: number of the message in the order of time.
+            place: chronological rank of the message.
             recorded: record time, s.
-            static: whether the transform holds for all time.
+            static: whether the transform is valid for all time.
         """
         parent, child = frame_name(transform.header.frame_id), frame_name(transform.child_frame_id)
         move, turn = transform.transform.translation, transform.transform.rotation
@@ -92,13 +92,13 @@ class TransformLog:
 
 
 class TransformTree:
-    """A tree of frames over a time in which the clock advances.
+    """A tree of frames over a period in which the clock advances.
 
     Args:
-        logs: transforms as published; for a frame in several logs, the first counts.
-        begin: number of the first message whose moving transforms are used.
-        end: number of the message after the last one. For static transforms, the last before ``end`` counts.
-        shift: time by which the clock is ahead of the record's, s; frames whose stamps are all 0 use the record time plus this
+        logs: transforms as published; if a frame is in several logs, the first log is used.
+        begin: rank of the first message whose moving transforms are used.
+        end: rank of the message after the last one that is used. For static transforms, the last one before ``end`` is used.
+        shift: time by which the clock is ahead of the record clock, s; frames whose stamps are all 0 use the record time plus this
             shift.
     """
 
@@ -121,7 +121,7 @@ class TransformTree:
         return {name for known in (self._moving, self._static) for child, (parent, _) in known.items() for name in (child, parent)}
 
     def fix(self, parent: str, child: str, row: Array) -> None:
-        """Add a static transform; it also holds before the first moving transform of the same frames.
+        """Add a static transform; it also applies before the first moving transform between the same frames.
 
         Args:
             parent: parent frame.
@@ -131,7 +131,7 @@ class TransformTree:
         self._static[child] = (parent, row)
 
     def follow(self, parent: str, child: str, rows: Array) -> None:
-        """Add a moving transform: rows (N, 8) of a stamp, s, and as in `fix`, in the order of time."""
+        """Add a moving transform: rows (N, 8) with a stamp (s) and the values described in `fix`, in chronological order."""
         self._moving[child] = (parent, rows)
 
     def lookup(self, target: str, source: str, times: Array, *, ends: bool = False) -> Transforms | None:
@@ -141,8 +141,8 @@ class TransformTree:
             target: target frame.
             source: source frame.
             times: (T,) s.
-            ends: whether the moving transform nearest to ``source`` is unknown after its last stamp, as in tf2; the other
-                transforms hold.
+            ends: whether the moving transform nearest to ``source`` is unknown after its last stamp, as in tf2; all other
+                transforms are held.
         """
         above, below = self._line(target), self._line(source)
         common = next((frame for frame in below if frame in above), None)
@@ -152,15 +152,17 @@ class TransformTree:
         return self._up(above[: above.index(common)], times, False).inverse().after(down)
 
     def connects(self, target: str, source: str) -> bool:
-        """Return whether a chain connects the frames."""
+        """Return whether a chain of transforms connects the frames."""
         return self.root(target) == self.root(source)
 
     def moves(self, target: str, source: str) -> bool:
-        """Return whether the chain between the frames has a moving transform."""
+        """Return whether the chain between the frames contains a moving transform."""
         return any(frame in self._moving for frame in set(self._line(target)) ^ set(self._line(source)))
 
     def held(self, target: str, source: str, until: float) -> float:
-        """Return how long transforms, except the robot's own motion, must hold after their last stamps to reach ``until``, s."""
+        """Return how long transforms, except for the robot's own motion, must be held after their last stamps to reach ``until``,
+        s.
+        """
         line = set(self._line(target)) ^ set(self._line(source))
         moving = [frame for frame in self._line(source) if frame in line & set(self._moving)]
         return max((until - float(self._moving[frame][1][-1, 0]) for frame in moving[1:]), default=0.0)
@@ -177,7 +179,7 @@ class TransformTree:
         return line
 
     def _up(self, line: list[str], times: Array, ends: bool) -> Transforms:
-        """Return the transforms from the first frame of a line to the last one's parent."""
+        """Return the transforms from the first frame of a line to the parent of the last frame."""
         way = Transforms.same(len(times))
         for frame in line:
             moving = frame in self._moving
@@ -190,7 +192,9 @@ class TransformTree:
         return Transforms(rows[:, :3], rows[:, 3:], np.ones(count, np.bool_))
 
     def _moved(self, frame: str, times: Array, hold: bool) -> Transforms:
-        """Return a moving frame in its parent; with ``hold``, as a correction: without ramps at jumps, and after its last stamp."""
+        """Return the transforms of a moving frame in its parent. With ``hold``, the frame is treated as a correction: not
+        interpolated across jumps, and held after its last stamp.
+        """
         parent, rows = self._moving[frame]
         stamps, place, rotation = rows[:, 0], rows[:, 1:4], rows[:, 4:]
         before = np.clip(np.searchsorted(stamps, times, side="right") - 1, 0, max(len(stamps) - 2, 0))
@@ -210,7 +214,9 @@ class TransformTree:
 
 
 def _between(rows: array[float], begin: float, end: float, shift: float) -> Array:
-    """Return rows (N, 8) of a stamp and a transform: those of the longest stretch of a clock between two messages."""
+    """Return rows (N, 8) of a stamp and a transform: those between two messages that belong to the longest stretch in which the
+    clock advances.
+    """
     all_rows = np.frombuffer(rows).reshape(-1, 10)
     chosen = all_rows[(all_rows[:, 0] >= begin) & (all_rows[:, 0] < end)]
     chosen = chosen[np.argsort(chosen[:, 0], kind="stable")]

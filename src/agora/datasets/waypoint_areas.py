@@ -1,9 +1,9 @@
-"""Converts waypoints that are areas, as in pedsim_ros and HuNavSim, for pedestrians with points and one radius.
+"""Converts waypoints that are areas, as in pedsim_ros and HuNavSim, to points with a single radius, as Agora's pedestrians use.
 
-A pedestrian heads for the centre of an area and turns to the next area at the edge of this one. Agora's pedestrians have one radius
-for all their waypoints: here, that of the smallest area. In a larger area, the point is shifted towards the previous area, so that
-the pedestrian also turns at the edge. If the centre of an area is in a wall, a free point of the area replaces it, and the radius
-shrinks by the distance of the point from the centre.
+A pedestrian heads for the centre of an area, and turns to the next area when it reaches the edge. Agora's pedestrians have one
+radius for all their waypoints; the conversion uses that of the smallest area. In a larger area, the point is shifted towards the
+previous area, so that the pedestrian still turns at the edge. If the centre of an area is inside a wall, a free point of the area
+replaces it, and the radius shrinks by the distance between that point and the centre.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from agora.draft.people import People
 from agora.draft.placement import component_of
 from agora.maps.grid import Map
 
-_LEAST = 0.2  # m, smallest radius of a waypoint that people reach
+_LEAST = 0.2  # m, minimum radius of a waypoint that people can reach
 
 
 class Area(NamedTuple):
-    """A waypoint: centre and radius, m; a radius of 0 means the crowd's radius."""
+    """A waypoint area: centre and radius, m; a radius of 0 stands for the crowd's default radius."""
 
     x: float
     y: float
@@ -39,9 +39,9 @@ class Way(NamedTuple):
     """The waypoints of a pedestrian.
 
     Attributes:
-        points: x, y and radius of each area that can be reached, m.
+        points: x, y and radius for each reachable area, m.
         radius: radius of all points, m; None if there are no points.
-        lost: areas without a free place for the pedestrian.
+        lost: areas without enough free space for the pedestrian.
     """
 
     points: tuple[tuple[float, float, float], ...]
@@ -55,7 +55,7 @@ def way_through(map: Map, start: ArrayLike, areas: Sequence[Area], body: float) 
     Args:
         map: map of the walls.
         start: (2 or more,) position of the pedestrian, m.
-        areas: areas in their order.
+        areas: areas, in order.
         body: radius of the pedestrian, m.
     """
     place = np.asarray(start, np.float64)[:2]
@@ -76,11 +76,11 @@ def way_through(map: Map, start: ArrayLike, areas: Sequence[Area], body: float) 
 
 
 class _Part(NamedTuple):
-    """A connected part of a map, reachable for a pedestrian.
+    """A connected part of a map that a pedestrian can reach.
 
     Attributes:
         map: map of the walls.
-        labels: (rows, columns) number of the part of each cell, 0 for none.
+        labels: (rows, columns) number of the part that each cell belongs to; 0 for none.
         number: number of this part.
     """
 
@@ -117,7 +117,9 @@ class _Part(NamedTuple):
         return near
 
     def nearest(self, area: Area) -> float:
-        """Return the distance from an area's centre to its nearest point in this part, m: 0 at the centre, infinite for none."""
+        """Return the distance from an area's centre to the nearest point of the area in this part, m: 0 if the centre is in it,
+        infinite if no point is.
+        """
         if self.has(np.array(area[:2])):
             return 0.0
         return float(np.hypot(*(self.cells(area) - area[:2]).T).min(initial=np.inf))

@@ -1,1 +1,1 @@
-"""Pictures from cameras in the world: people with a shape, the scene that they walk in, colours, depth and segmentation."""
+"""Camera images of the simulated world: people with 3-D bodies, the scene that they walk in, colour, depth and segmentation."""

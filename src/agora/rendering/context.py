@@ -1,4 +1,4 @@
-"""Drawing without a screen: a context of OpenGL for each thread, by EGL, or by OSMesa where there is no EGL."""
+"""Off-screen rendering: an OpenGL context for each thread, created with EGL, or with OSMesa if EGL is not available."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ BACKENDS = {
     "egl": ("EGL", "apt install libegl1 libgl1-mesa-dri"),
     "osmesa": ("OSMesa", "apt install libosmesa6"),
 }
-"""Ways to draw without a screen, the first that works is taken: libraries, and how to get them."""
+"""Backends for off-screen rendering, in order of preference: their libraries, and how to install them."""
 
-_CHOICE = "MUJOCO_GL"  # environment variable by which MuJoCo's users choose
+_CHOICE = "MUJOCO_GL"  # environment variable with which MuJoCo's users choose a backend
 _lock = threading.Lock()
 _local = threading.local()
 _used: list[str] = []
 
 
 def libraries() -> dict[str, bool]:
-    """Say which of the libraries of `BACKENDS` are on this machine."""
+    """Return which of the libraries in `BACKENDS` are available on this machine."""
     return {name: ctypes.util.find_library(library) is not None for name, (library, _) in BACKENDS.items()}
 
 
 def backend() -> str:
-    """Return the name of the way that pictures are drawn on this machine.
+    """Return the name of the backend that renders images on this machine.
 
     Raises:
-        InputError: there is none; says what was tried and how to get one.
+        InputError: no backend is available; the message states what was tried and how to install one.
     """
     with _lock:
         if not _used:
@@ -46,7 +46,7 @@ def _find() -> str:
     asked = os.environ.get(_CHOICE, "").lower()
     tried = []
     for name in [asked] if asked in BACKENDS else list(BACKENDS):
-        os.environ[_CHOICE] = name  # MuJoCo's own loader of OpenGL reads it
+        os.environ[_CHOICE] = name  # MuJoCo's own OpenGL loader reads it
         os.environ.setdefault("PYOPENGL_PLATFORM", name)
         try:
             importlib.import_module(f"mujoco.{name}").GLContext(16, 16).free()
@@ -61,10 +61,10 @@ def _find() -> str:
 
 
 def current() -> Any:
-    """Make this thread's context of OpenGL the current one, and return it.
+    """Make this thread's OpenGL context current, and return it.
 
     Raises:
-        InputError: no way to draw works here.
+        InputError: no backend works on this machine.
     """
     name = backend()
     owner = os.getpid()
@@ -82,7 +82,7 @@ _contexts: list[Any] = []
 
 @atexit.register
 def _free() -> None:
-    """Give the contexts back while what they need is still there."""
+    """Release the contexts while the libraries that they need are still loaded."""
     for context in _contexts:
         context.free()
     _contexts.clear()

@@ -1,8 +1,9 @@
-"""The motion of people: the place and the turn of every part of a body, by what somebody does and how far it has walked.
+"""The animation of people: the position and rotation of every body part, depending on a person's activity and the distance walked.
 
-The phase of the gait advances with the walked distance, one turn per stride, so that a foot that stands stays where it is: it goes
-back under the body as fast as the body moves on, first about its heel, then flat, then about its ball. Hips are as high as both
-legs reach; knees follow from hips and feet. Strides grow with the speed, and running has a phase in the air.
+The phase of the gait advances with the distance walked, one cycle per stride, so that a planted foot does not slide: relative to
+the body, it moves backwards as fast as the body moves forwards, pivoting first about the heel, then lying flat, then pivoting about
+the ball. The hips are as high as both legs can reach; the knees follow from hips and feet. Stride length increases with speed, and
+running has a flight phase.
 """
 
 from __future__ import annotations
@@ -27,23 +28,23 @@ _THIGH, _SHANK, _FOOT = (_AT[f"{name}_left"] for name in ("thigh", "shank", "foo
 _TEXTING = SOCIAL_STATES.index("texting")
 _RUNS = [SOCIAL_STATES.index(name) for name in ("running", "panicking")]
 _SITS = [SOCIAL_STATES.index(name) for name in ("sitting",)]
-_SLOWEST = 0.15  # m/s, from which on somebody walks with full steps
-_HEEL, _BALL = -0.24, 0.42  # of the foot's length, before the ankle
-_FRONT = 0.42  # share of a stance in which the foot is before the body
+_SLOWEST = 0.15  # m/s, minimum speed of walking with full steps
+_HEEL, _BALL = -0.24, 0.42  # as fractions of the foot's length, in front of the ankle
+_FRONT = 0.42  # fraction of the stance phase in which the foot is in front of the body
 _GESTURE = 0.7  # Hz
-_WHEEL = 0.31  # m, of a wheelchair
+_WHEEL = 0.31  # m, radius of a wheelchair's wheel
 _SEAT = 0.075  # m, from the seat to the hip joints
 
 
 class Moving(NamedTuple):
-    """The positions and activities of people.
+    """The positions, motion and activities of people.
 
     Attributes:
-        x: (P,) place, x, m.
-        y: (P,) place, y, m.
+        x: (P,) x position, m.
+        y: (P,) y position, m.
         heading: (P,) rad.
         speed: (P,) m/s.
-        phase: (P,) phase of the gait, in strides; of a wheelchair, the turn of its wheels, rad.
+        phase: (P,) phase of the gait, in strides; for a wheelchair, the rotation of its wheels, rad.
         state: (P,) number in `agora.core.state.SOCIAL_STATES`.
         time: time, s.
     """
@@ -62,8 +63,8 @@ class Frames(NamedTuple):
 
     Attributes:
         place: (P, parts, 3) origin of each part's mesh in the map frame, m.
-        turn: (P, parts, 3, 3) its rotation, scaled by its size in m.
-        shown: (P, parts) whether it exists.
+        turn: (P, parts, 3, 3) rotation of each part, scaled by the part's size in m.
+        shown: (P, parts) whether the part is shown.
     """
 
     place: Doubles
@@ -72,7 +73,9 @@ class Frames(NamedTuple):
 
 
 class _Pose(NamedTuple):
-    """The pose of arms and head in a state: angles in rad; of an arm forward, outward, inward about itself, and the elbow's."""
+    """The pose of arms and head in a social state, as angles in rad. An arm has four: forward, outward, inward about its own axis,
+    and the elbow angle.
+    """
 
     left: tuple[float, float, float, float] | None = None
     right: tuple[float, float, float, float] | None = None
@@ -98,7 +101,7 @@ _POSES = {
 
 
 def _tables() -> tuple[Doubles, Bools, Doubles]:
-    """The poses by the number of a state: arms (states, 2, 4), whether they are held so, and (head, lean, gesture)."""
+    """Return the poses by state number: arms (states, 2, 4), whether the arms are held in that pose, and (head, lean, gesture)."""
     arms, held, rest = np.zeros((len(SOCIAL_STATES), 2, 4)), np.zeros((len(SOCIAL_STATES), 2), np.bool_), []
     for number, name in enumerate(SOCIAL_STATES):
         pose = _POSES.get(name, _Pose())
@@ -113,19 +116,19 @@ _ARMS, _HELD, _REST = _tables()
 
 
 def stride(looks: Looks, speed: Doubles) -> Doubles:
-    """Return the way of two steps (P,), m; of a wheelchair, the way of a turn by one radian."""
+    """Return the length of a stride, i.e. two steps, (P,), m; for a wheelchair, the distance per radian of wheel rotation."""
     grown = looks.height * (0.42 + 0.30 * speed) * np.where(looks.kind == ELDER, 0.8, 1.0)
     return np.where(looks.kind == WHEELCHAIR, _WHEEL, grown)
 
 
 class Steps(NamedTuple):
-    """The feet of people who walk or run, in their own frames; the second axis is left and right.
+    """The feet of people who walk or run, in each person's frame; the second axis is (left, right).
 
     Attributes:
         x: (P, 2) forward position of the sole below the ankle, m.
-        z: (P, 2) its height above the ground, m.
+        z: (P, 2) height of the sole above the ground, m.
         up: (P, 2) upward rotation of the toes, rad.
-        stands: (P, 2) whether a foot is on the ground.
+        stands: (P, 2) whether the foot is on the ground.
     """
 
     x: Doubles
@@ -135,7 +138,7 @@ class Steps(NamedTuple):
 
 
 def steps(looks: Looks, speed: Doubles, phase: Doubles, runs: Doubles) -> Steps:
-    """Return the feet at a phase.
+    """Return the feet at a phase of the gait.
 
     Args:
         looks: looks of the people.
@@ -150,7 +153,7 @@ def steps(looks: Looks, speed: Doubles, phase: Doubles, runs: Doubles) -> Steps:
 
 
 def frames(looks: Looks, moving: Moving) -> Frames:
-    """Return where the parts of people are."""
+    """Return the poses of people's body parts."""
     count = len(looks.kind)
     place, turn = np.zeros((count, len(PARTS), 3)), np.zeros((count, len(PARTS), 3, 3))
     sits = (np.isin(moving.state, _SITS) | (looks.kind == WHEELCHAIR)) & ~looks.worn[:, _AT["post"]]
@@ -161,7 +164,7 @@ def frames(looks: Looks, moving: Moving) -> Frames:
 
 
 def _shown(looks: Looks, state: Ints, sits: Bools) -> Bools:
-    """The parts that are there (P, parts)."""
+    """Return which parts are shown (P, parts)."""
     shown, people = looks.worn.copy(), ~looks.worn[:, _AT["post"]]
     shown[:, _AT["phone"]] = people & np.isin(state, [SOCIAL_STATES.index(name) for name in ("texting", "phone")])
     shown[:, _AT["stool"]] = sits & (looks.kind != WHEELCHAIR)
@@ -183,7 +186,7 @@ def _smooth(t):
 
 @hidden
 def _turned(pitch, roll, yaw):
-    """The rotation, rows one after another, by ``pitch`` about y, ahead and down, then about x, then about z, rad."""
+    """Return the row-major rotation by ``pitch`` about y (forward and down), then ``roll`` about x, then ``yaw`` about z, rad."""
     cp, sp, cr, sr, cy, sy = math.cos(pitch), math.sin(pitch), math.cos(roll), math.sin(roll), math.cos(yaw), math.sin(yaw)
     return (
         cy * cp - sy * sr * sp, -sy * cr, cy * sp + sy * sr * cp,
@@ -194,7 +197,7 @@ def _turned(pitch, roll, yaw):
 
 @hidden
 def _times(a, b):
-    """The product of two matrices."""
+    """Return the product of two matrices."""
     return (
         a[0] * b[0] + a[1] * b[3] + a[2] * b[6], a[0] * b[1] + a[1] * b[4] + a[2] * b[7], a[0] * b[2] + a[1] * b[5] + a[2] * b[8],
         a[3] * b[0] + a[4] * b[3] + a[5] * b[6], a[3] * b[1] + a[4] * b[4] + a[5] * b[7], a[3] * b[2] + a[4] * b[5] + a[5] * b[8],
@@ -204,13 +207,13 @@ def _times(a, b):
 
 @hidden
 def _moved(at, m, x, y, z):
-    """The point (x, y, z) of a frame that is turned by ``m`` about ``at``."""
+    """Return the point (x, y, z) of a frame that is rotated by ``m`` and has its origin at ``at``."""
     return at[0] + m[0] * x + m[1] * y + m[2] * z, at[1] + m[3] * x + m[4] * y + m[5] * z, at[2] + m[6] * x + m[7] * y + m[8] * z
 
 
 @hidden
 def _put(place, turn, moving, p, part, at, m, sx, sy, sz):
-    """Write a part, given in the frame of its person, with its size."""
+    """Write the pose and size of a part, given in the frame of its person."""
     c, s = math.cos(moving.heading[p]), math.sin(moving.heading[p])
     place[p, part, 0] = moving.x[p] + c * at[0] - s * at[1]
     place[p, part, 1] = moving.y[p] + s * at[0] + c * at[1]
@@ -224,7 +227,9 @@ def _put(place, turn, moving, p, part, at, m, sx, sy, sz):
 
 @hidden
 def _foot(looks, p, way, speed, phase, runs):
-    """The sole of a foot at a phase: ahead, above the ground, turn of the toes upward, and whether it stands."""
+    """Return the sole of a foot at a phase: its forward position, height above the ground, upward rotation of the toes, and whether
+    it is planted.
+    """
     phase = phase - math.floor(phase)
     share = 0.62 - 0.27 * runs
     way = share * way
@@ -238,7 +243,7 @@ def _foot(looks, p, way, speed, phase, runs):
         base, lift, up = front - way * s, 0.0, strike * heel * heel - push * off * off
     else:
         t = (phase - share) / (1.0 - share)
-        slope = -way * (1.0 - share) / share  # of the swing's ends, as fast as the ground goes back
+        slope = -way * (1.0 - share) / share  # slope at the ends of the swing, where the foot moves as fast as the ground
         t2, t3 = t * t, t * t * t
         base = (2 * t3 - 3 * t2 + 1) * back + (t3 - 2 * t2 + t) * slope + (3 * t2 - 2 * t3) * front + (t3 - t2) * slope
         up = -push * (1.0 - _smooth(t / 0.7)) + strike * _smooth((t - 0.5) / 0.5)
@@ -256,7 +261,7 @@ def _steps(looks, way, speed, phase, runs, x, z, up, stands, first, last):
 
 @hidden
 def _feet(looks, moving, p, way, sits, walks, runs, back):
-    """Both soles of one who walks, stands or sits: ahead, up and turn of each."""
+    """Return both soles of a person who walks, stands or sits: forward position, height and rotation of each."""
     rolls = looks.kind[p] == WHEELCHAIR
     still = 0.47 if rolls else (looks.thigh[p] + back if sits else 0.0)
     apart = 0.0 if rolls else 0.012 * looks.height[p]
@@ -271,7 +276,7 @@ def _feet(looks, moving, p, way, sits, walks, runs, back):
 
 @hidden
 def _reach(looks, p, foot, runs):
-    """The height of the hips at which a leg just reaches a foot, m."""
+    """Return the height of the hips at which a leg just reaches a foot, m."""
     leg, ankle = looks.thigh[p] + looks.shank[p], looks.ankle[p]
     x, z = foot[0] - ankle * math.sin(foot[2]), foot[1] + ankle * math.cos(foot[2])
     reach = (0.995 - 0.03 * runs) * leg
@@ -300,7 +305,9 @@ def _leg(looks, moving, p, side, hip, pelvis, foot, place, turn):
 
 @hidden
 def _swings(moving, p, side, walks, runs, elder, rolls):
-    """The arm of one who walks, runs, stands, leans on a stick or rolls: forward, outward, inward about itself, elbow."""
+    """Return the arm of a person who walks, runs, stands, leans on a stick or uses a wheelchair: forward, outward, inward about its
+    own axis, and elbow angle.
+    """
     if rolls:
         push = 0.22 * math.sin(moving.phase[p]) * min(moving.speed[p], 1.0)
         return push - 0.15, 0.30, 0.25, 0.85 - push
@@ -314,7 +321,7 @@ def _swings(moving, p, side, walks, runs, elder, rolls):
 
 @hidden
 def _arm(looks, moving, p, side, arm, waist, chest, walks, place, turn):
-    """Write an arm, and what the right hand holds."""
+    """Write an arm, and the object in the right hand."""
     way, h, torso = 1.0 - 2.0 * side, looks.height[p], looks.torso[p]
     shoulder = _moved(waist, chest, -0.02 * torso, way * looks.shoulders[p], 0.86 * torso)
     upper = _times(chest, _turned(-arm[0], way * arm[1], 0.0))
@@ -336,7 +343,7 @@ def _arm(looks, moving, p, side, arm, waist, chest, walks, place, turn):
 
 @hidden
 def _trunk(looks, moving, p, hip, pelvis, waist, chest, gaze, sits, place, turn):
-    """Write the trunk, the head, and what is worn or stands below."""
+    """Write the trunk, the head, and what the person wears or sits on."""
     h, g, torso, head = looks.height[p], looks.girth[p], looks.torso[p], looks.head[p]
     wide, hips, radius = 1.12 * looks.shoulders[p], 0.088 * h * g, looks.radius[p]
     upright, ground = _turned(0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
@@ -358,7 +365,7 @@ def _trunk(looks, moving, p, hip, pelvis, waist, chest, gaze, sits, place, turn)
 
 @kernel
 def _pose(looks, moving, way, sits, runs, arms, held, rest, place, turn, first, last):
-    """Write the frames of people ``first <= p < last``."""
+    """Write the body-part poses of people ``first <= p < last``."""
     for p in range(first, last):
         state, speed, h = moving.state[p], moving.speed[p], looks.height[p]
         rolls, elder, cycle = looks.kind[p] == WHEELCHAIR, looks.kind[p] == ELDER, 2.0 * math.pi * moving.phase[p]

@@ -1,7 +1,7 @@
-"""Our own meshes, from which people and their objects are composed.
+"""Agora's own meshes, from which people and their objects are composed.
 
-Each is of about unit size in a frame of its own, and is stretched to its size where it is drawn. Limbs hang down from their upper
-joint at the origin, to z = -1.
+Each mesh is of about unit size in its own frame, and is scaled when it is drawn. Limbs hang down from their upper joint at the
+origin to z = -1.
 """
 
 from __future__ import annotations
@@ -18,29 +18,29 @@ from agora.core.state import Doubles, Ints
 
 __all__ = ["Mesh"]
 
-_AROUND = 10  # corners of a ring
+_AROUND = 10  # number of corners of a ring
 _SPOKES = 6
 
 
 class Mesh(NamedTuple):
-    """A surface of triangles.
+    """A triangle mesh.
 
     Attributes:
-        corners: (V, 3).
-        triangles: (T, 3) numbers of corners, counter-clockwise from outside.
+        corners: (V, 3) positions of the vertices.
+        triangles: (T, 3) indices of vertices, counter-clockwise when seen from outside.
     """
 
     corners: Doubles
     triangles: Ints
 
     def moved(self, at: ArrayLike = (0.0, 0.0, 0.0), size: ArrayLike = (1.0, 1.0, 1.0), pitch: float = 0.0) -> Mesh:
-        """Return the mesh stretched, then turned about y, then moved."""
+        """Return the mesh scaled, then rotated about y, then translated."""
         c, s = math.cos(pitch), math.sin(pitch)
         turn = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
         return Mesh(self.corners * np.asarray(size, float) @ turn.T + np.asarray(at, float), self.triangles)
 
     def normals(self) -> Doubles:
-        """Return the direction outward at each corner (V, 3), the mean of its triangles' by their areas."""
+        """Return the outward normal at each vertex (V, 3): the area-weighted mean of the normals of its triangles."""
         a, b, c = (self.corners[self.triangles[:, k]] for k in range(3))
         faces, found = np.cross(b - a, c - a), np.zeros_like(self.corners)
         for k in range(3):
@@ -49,20 +49,20 @@ class Mesh(NamedTuple):
 
 
 def joined(meshes: Sequence[Mesh]) -> Mesh:
-    """Return several meshes as one."""
+    """Return several meshes joined into one."""
     starts = np.cumsum([0, *(len(mesh.corners) for mesh in meshes)])
     triangles = [mesh.triangles + start for mesh, start in zip(meshes, starts, strict=False)]
     return Mesh(np.vstack([mesh.corners for mesh in meshes]), np.vstack(triangles).astype(np.int32))
 
 
 def loft(rings: ArrayLike, around: int = _AROUND, square: float = 2.0, fine: bool = True) -> Mesh:
-    """Return the skin over rings, one above the other, closed by a point at the bottom and at the top.
+    """Return the surface over a stack of rings, closed by a point at the bottom and at the top.
 
     Args:
-        rings: (K, 5) height, half length along x, half width along y, and middle in x and y of each, from the bottom up.
-        around: number of corners of each.
-        square: exponent of the ellipses; the larger, the more square.
-        fine: whether all of the rings and corners are used; else about half of both.
+        rings: (K, 5) height, half length along x, half width along y, and centre x and y of each ring, from the bottom up.
+        around: number of corners of each ring.
+        square: exponent of the superellipses; larger values are squarer.
+        fine: whether all rings and corners are used; otherwise, about half of each.
     """
     table = np.asarray(rings, float)
     if not fine:
@@ -95,7 +95,7 @@ def ball(rings: int = 6, around: int = _AROUND) -> Mesh:
 
 
 def block() -> Mesh:
-    """Return a box from -1 to 1, whose edges stay sharp."""
+    """Return a box from -1 to 1 with sharp edges."""
     corners: list[list[float]] = []
     triangles: list[tuple[int, ...]] = []
     for axis in range(3):
@@ -111,7 +111,7 @@ def block() -> Mesh:
 
 
 def tube(ends: ArrayLike, radius: float, around: int = 6) -> Mesh:
-    """Return a round bar between two points (2, 3)."""
+    """Return a cylindrical bar between two points (2, 3)."""
     first, last = np.asarray(ends, float)
     axis = last - first
     length = float(np.linalg.norm(axis))
@@ -123,7 +123,7 @@ def tube(ends: ArrayLike, radius: float, around: int = 6) -> Mesh:
 
 
 def ring(radius: float, thick: float, around: int = 20, section: int = 5) -> Mesh:
-    """Return a tyre about y."""
+    """Return a tyre (torus) about the y axis."""
     turn, small = (2.0 * math.pi * np.arange(n) / n for n in (around, section))
     reach = radius + thick * np.cos(small)
     corners = np.stack(
@@ -145,7 +145,7 @@ def ring(radius: float, thick: float, around: int = 20, section: int = 5) -> Mes
 
 @functools.cache
 def library() -> Mapping[str, Mesh]:
-    """Return every mesh by its name: all fine ones, then in the same order the coarse ones, for people who are far away."""
+    """Return all meshes by name: first the fine meshes, then, in the same order, the coarse meshes for people who are far away."""
     coarse = {f"{name}_far": mesh for name, mesh in _meshes(False).items()}
     return {**_meshes(True), **coarse}
 
@@ -179,7 +179,7 @@ def _meshes(fine: bool) -> dict[str, Mesh]:
 
 
 def _limb(profile: Sequence[tuple[float, float]], fine: bool) -> Mesh:
-    """A limb by (how far down, radius), with round ends."""
+    """A limb with round ends, given by a profile of (distance from the upper joint, radius)."""
     rows = [(1.0 + 0.06, 0.45 * profile[-1][1]), *((1.0 + 0.02, 0.85 * profile[-1][1]),), *reversed(profile)]
     rows += [(-0.07, 0.8 * profile[0][1]), (-0.12, 0.4 * profile[0][1])]
     return loft([[-down, radius, radius, 0.0, 0.0] for down, radius in rows], 8, 2.0, fine)
@@ -192,13 +192,13 @@ def _shank(fine: bool) -> Mesh:
 
 
 def _pelvis(fine: bool) -> Mesh:
-    """From the crotch to the waist; a width of 1 is half the hips."""
+    """The pelvis, from the crotch to the waist; a width of 1 is half the hip width."""
     rows = [[-0.42, 0.30, 0.55, 0.0, 0.0], [-0.25, 0.72, 0.92, -0.04, 0.0], [0.05, 0.82, 1.0, -0.08, 0.0]]
     return loft([*rows, [0.5, 0.70, 0.92, -0.02, 0.0], [1.0, 0.60, 0.84, 0.0, 0.0], [1.12, 0.35, 0.5, 0.0, 0.0]], 12, 2.0, fine)
 
 
 def _torso(shoulders: float, waist: float, fine: bool) -> Mesh:
-    """From the waist to the neck, z from 0 to 1; a width of 1 is half the shoulders."""
+    """The torso, from the waist to the neck, z from 0 to 1; a width of 1 is half the shoulder width."""
     rows = [
         [-0.20, 0.44, 0.62 * waist, -0.02, 0.0],
         [-0.17, 0.66, 0.97 * waist, -0.02, 0.0],
@@ -215,7 +215,7 @@ def _torso(shoulders: float, waist: float, fine: bool) -> Mesh:
 
 
 def _head(fine: bool) -> Mesh:
-    """Neck, jaw, skull, nose and ears; the neck begins at the origin, the crown is at z = 1."""
+    """Neck, jaw, skull, nose and ears; the neck starts at the origin, and the crown is at z = 1."""
     rows = [
         [-0.12, 0.22, 0.24, -0.06, 0.0],
         [0.10, 0.21, 0.21, -0.03, 0.0],
@@ -235,7 +235,7 @@ def _head(fine: bool) -> Mesh:
 
 
 def _face() -> Mesh:
-    """Eyes, brows and a mouth, on `_head`."""
+    """Eyes, brows and mouth, placed on `_head`."""
     parts = []
     for side in (-1, 1):
         parts.append(ball(3, 6).moved((0.352, side * 0.125, 0.60), (0.022, 0.042, 0.022)))
@@ -270,7 +270,7 @@ def _cap(fine: bool) -> Mesh:
 
 
 def _hand(fine: bool) -> Mesh:
-    """A hand that hangs down, its palm to the left: the fingers a little bent, the thumb ahead."""
+    """A hand that hangs down with its palm to the left, the fingers slightly bent and the thumb forward."""
     rows = [
         [-1.0, 0.10, 0.08, 0.02, 0.06],
         [-0.92, 0.17, 0.10, 0.01, 0.05],
@@ -284,7 +284,7 @@ def _hand(fine: bool) -> Mesh:
 
 
 def _foot(fine: bool) -> Mesh:
-    """A shoe: the ankle above the origin of the sole, which is at z = 0; a length of 1 is the whole foot's."""
+    """A shoe, with the sole at z = 0 and the ankle above the origin; a length of 1 is the length of the whole foot."""
     rows = [
         [0.0, 0.47, 0.15, 0.22, 0.0],
         [0.05, 0.50, 0.18, 0.22, 0.0],
@@ -298,7 +298,7 @@ def _foot(fine: bool) -> Mesh:
 
 
 def _bag(fine: bool) -> Mesh:
-    """A pack on the back of `_torso`."""
+    """A backpack on `_torso`."""
     rows = [[0.18, 0.24, 0.42, -0.95, 0.0], [0.3, 0.34, 0.5, -0.95, 0.0], [0.7, 0.33, 0.5, -0.92, 0.0]]
     pack = loft([*rows, [0.85, 0.2, 0.35, -0.85, 0.0]], 10, 2.0, fine)
     strap = np.array([[0.53, 0.46, 0.40], [0.55, 0.46, 0.70], [0.40, 0.42, 0.93]])

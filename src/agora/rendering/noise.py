@@ -1,10 +1,10 @@
-"""The noise of depth cameras: of structured light, and of the time of flight.
+"""Noise models of depth cameras: structured light and time of flight.
 
 Structured light: K. Khoshelham and S. Oude Elberink, "Accuracy and resolution of Kinect depth data for indoor mapping
-applications", Sensors 12(2), 2012: the deviation grows with the square of the depth, to 3.6 cm at 5 m, and so do the steps between
-two readings.
-Time of flight: P. Fankhauser, M. Bloesch, D. Rodriguez, R. Kaestner, M. Hutter and R. Siegwart, "Kinect v2 for mobile robot
-navigation: evaluation and modeling", ICAR 2015: the axial noise indoors, without the part that depends on the angle of the surface.
+applications", Sensors 12(2), 2012: the standard deviation grows with the square of the depth, to 3.6 cm at 5 m, and so do the steps
+between readings. Time of flight: P. Fankhauser, M. Bloesch, D. Rodriguez, R. Kaestner, M. Hutter and R. Siegwart, "Kinect v2 for
+mobile robot navigation: evaluation and modeling", ICAR 2015: the axial noise indoors, without the component that depends on the
+angle of the surface.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _STREAM = np.uint64(0x63616D6572612D31)
 
 @kernel
 def _disturb(key, identity, step, a, b, c, unit, lost, depth):
-    """Add noise of the deviation a + b z + c z^2 to depths, round to steps of unit z^2, and lose readings."""
+    """Add noise with the standard deviation a + b z + c z^2 to depths z, round them to steps of unit z^2, and drop readings."""
     rows, columns = depth.shape
     for v in range(rows):
         for u in range(columns):
@@ -44,7 +44,7 @@ def _disturb(key, identity, step, a, b, c, unit, lost, depth):
 
 @dataclass(frozen=True)
 class _DepthNoise(Checked):
-    """The noise of a depth camera: a deviation that is a polynomial of the depth, steps, lost readings.
+    """The noise of a depth camera: a standard deviation that is a polynomial in the depth, quantisation steps, and lost readings.
 
     Attributes:
         lost: probability that a pixel has no reading.
@@ -56,20 +56,21 @@ class _DepthNoise(Checked):
     lost: Chance = 0.0
 
     def disturb(self, key: np.uint64, robot: int, step: int, depth: Floats) -> None:
-        """Change depths (rows, columns), m, as they are read; 0 stays 0.
+        """Add noise to depths (rows, columns), m, in place; 0 stays 0.
 
         Args:
             key: key of the episode's random stream.
             robot: number of the robot.
             step: step of the episode.
-            depth: depths along the optical axis, which are changed.
+            depth: depths along the optical axis, which are modified.
         """
         _disturb(key ^ _STREAM, robot, step, *self.polynomial, self.step, self.lost, depth)
 
 
 @dataclass(frozen=True)
 class StructuredLight(_DepthNoise):
-    """A structured-light camera, like the first Kinect: 1.4 mm at 1 m, 3.6 cm at 5 m, read in steps of 7 cm there.
+    """A structured-light camera, like the first Kinect: noise of 1.4 mm at 1 m and 3.6 cm at 5 m, where readings have steps of 7
+    cm.
 
     Attributes:
         lost: probability that a pixel has no reading.
@@ -81,7 +82,7 @@ class StructuredLight(_DepthNoise):
 
 @dataclass(frozen=True)
 class TimeOfFlight(_DepthNoise):
-    """A time-of-flight camera, like the second Kinect: 1.3 mm at 1 m, 6.5 mm at 5 m.
+    """A time-of-flight camera, like the second Kinect: noise of 1.3 mm at 1 m and 6.5 mm at 5 m.
 
     Attributes:
         lost: probability that a pixel has no reading.

@@ -1,7 +1,7 @@
-"""The scene that cameras see: a place, its furniture, robots and people, as one model of MuJoCo.
+"""The scene that cameras see: a place, its furniture, robots and people, as a single MuJoCo model.
 
-Nothing is simulated: the poses of the world are written where MuJoCo keeps the places of what it draws. Walls and furniture are
-joined into a mesh for each colour and each square of the floor, because a picture takes the longer the more things are drawn.
+Nothing is simulated: the world's poses are written to the arrays from which MuJoCo takes the poses of the geoms it draws. Walls and
+furniture are joined into one mesh per colour and per square of the floor, because rendering time grows with the number of objects.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ from agora.robots.model import RobotModel
 __all__ = ["CLASSES", "Scene"]
 
 CLASSES = ("nothing", "floor", "wall", "furniture", "person", "robot")
-"""The kinds of things that a pixel shows; a segmentation holds the number in this list."""
+"""The classes that a pixel can show; a segmentation contains indices into this tuple."""
 
 _NOTHING, _FLOOR, _WALL, _FURNITURE, _PERSON, _ROBOT = range(len(CLASSES))
-_SQUARE = 6.0  # m, side of the squares of the floor in which walls are one mesh
+_SQUARE = 6.0  # m, side of the floor squares within which walls are joined into one mesh
 SCREEN = 2.3
-"""Height of walls that hide everybody behind them from cameras that are lower, m."""
-_LARGE, _SCREENS = 0.6, 256  # length of such a wall, m, and most of them
-_MARGIN = 40.0  # m, of floor around the map
+"""Height of walls that hide everybody behind them from lower cameras, m."""
+_LARGE, _SCREENS = 0.6, 256  # minimum length of such a wall, m, and maximum number of them
+_MARGIN = 40.0  # m, margin of floor around the map
 _SHADOW = 0.002  # m
-_PARTS_OF_A_PERSON = len(PARTS) + 1  # and the shadow
+_PARTS_OF_A_PERSON = len(PARTS) + 1  # including the shadow
 
 
 def mujoco() -> Any:
-    """Return the package MuJoCo.
+    """Return the package mujoco.
 
     Raises:
-        InputError: it is not installed.
+        InputError: the package is not installed.
     """
     try:
         import mujoco
@@ -61,18 +61,18 @@ class Scene:
     """A compiled place with slots for people and robots.
 
     Attributes:
-        model: the model; rendering threads use copies.
-        names: names of the meshes of people, in the order of their numbers.
+        model: the MuJoCo model; rendering threads use copies.
+        names: names of the meshes of people, ordered by their numbers.
         kinds: (G,) number in `CLASSES` of each geom.
-        owner: (G,) slot of the person or number of the robot that each geom belongs to, -1 for none.
+        owner: (G,) slot of the person, or number of the robot, to which each geom belongs; -1 for neither.
         people: number of the first geom of the first person.
         slots: number of people.
-        robots: number of the first and one more than the last geom of each robot.
-        offset: (meshes, 3) and turn (meshes, 3, 3) by which MuJoCo moved the corners of each mesh.
+        robots: numbers of each robot's first geom and of the geom after its last.
+        offset: translation (meshes, 3) and rotation (meshes, 3, 3) that MuJoCo applied to the vertices of each mesh.
         door: the map's door; None without one.
-        leaves: number of the first of the two leaves of the map's door; -1 without one.
-        solid: bodies that a camera may be inside.
-        bounds: (G, 4) centre and radius of each static geom, m; NaN for the others.
+        leaves: number of the first of the two leaves of the map's door; -1 if there is no door.
+        solid: solid bodies, which a camera may be inside.
+        bounds: (G, 4) centre and radius of each static geom, m; NaN for other geoms.
     """
 
     model: Any
@@ -90,16 +90,16 @@ class Scene:
 
     @staticmethod
     def of(place: Place, robots: Sequence[RobotModel] = (), slots: int = 16) -> Scene:
-        """Return a place with room for some robots and so many people.
+        """Return the scene of a place with some robots and with slots for people.
 
         Raises:
-            InputError: MuJoCo is not installed, or a piece of furniture is not known.
+            InputError: MuJoCo is not installed, or a furniture model is unknown.
         """
         return _Builder(place, slots).built(robots)
 
     @cached_property
     def _blocks(self) -> list[tuple[Doubles, float, float]]:
-        """The outline (V, 2) of each solid part in the map frame, counter-clockwise, and its lowest and highest z."""
+        """The outline (V, 2) of each solid part in the map frame, counter-clockwise, and its minimum and maximum z."""
         found = []
         for group in self.solid:
             c, s = math.cos(group.heading), math.sin(group.heading)
@@ -110,13 +110,13 @@ class Scene:
 
     @cached_property
     def _boxes(self) -> Doubles:
-        """The bounds (B, 6) of each solid part: least and largest x, y and z."""
+        """The bounds (B, 6) of each solid part: minimum and maximum x, y and z."""
         rows = [[*outline.min(axis=0), *outline.max(axis=0), low, high] for outline, low, high in self._blocks]
         return np.array(rows).reshape(-1, 6)
 
     @cached_property
     def screens(self) -> Doubles:
-        """The large walls (K, 6) that hide who is behind them: middle, direction, half length and half width, m."""
+        """The large walls (K, 6) that hide people behind them: centre, direction, half length and half width, m."""
         found = []
         for group in self.solid:
             for part in group.parts:
@@ -136,7 +136,7 @@ class Scene:
 
 
 class _Builder:
-    """A scene during its creation."""
+    """A scene that is being built."""
 
     def __init__(self, place: Place, slots: int) -> None:
         self._mujoco, self._place, self._slots = mujoco(), place, slots
@@ -184,7 +184,7 @@ class _Builder:
         )
 
     def _look(self) -> None:
-        """Light and colours of the whole."""
+        """Set the lights and colours of the scene."""
         spec, mj = self._spec, self._mujoco
         spec.visual.quality.offsamples = spec.visual.quality.shadowsize = 0
         spec.visual.headlight.ambient = [0.42, 0.42, 0.43]
@@ -236,7 +236,7 @@ class _Builder:
             made.usernormal = normals.ravel().tolist()
 
     def _still(self, bodies: Sequence[SolidGroup], kind: int) -> None:
-        """Add what stands still, joined by colour and square."""
+        """Add static bodies, joined by colour and floor square."""
         groups: dict[tuple[Colour, int, int], list[Mesh]] = {}
         for group in bodies:
             c, s = math.cos(group.heading), math.sin(group.heading)
@@ -257,7 +257,7 @@ class _Builder:
             geom.rgba = [*colour, 1.0]
 
     def _leaves(self) -> int:
-        """Add the leaves of the map's door; return the number of the first, -1 without a door."""
+        """Add the leaves of the map's door; return the number of the first leaf, or -1 if there is no door."""
         if self._place.map.door is None:
             return -1
         first = len(self._kinds)
@@ -267,7 +267,7 @@ class _Builder:
         return first
 
     def _robot(self, number: int, model: RobotModel) -> None:
-        """Add a robot, joined by colour."""
+        """Add a robot, with its parts joined by colour."""
         groups: dict[Colour, list[Mesh]] = {}
         for part in body(model).parts:
             c, s = math.cos(part.heading), math.sin(part.heading)
@@ -289,7 +289,7 @@ class _Builder:
 
 
 def _within(outline: Doubles, x: float, y: float) -> bool:
-    """Return whether a point is inside a polygon (V, 2): a ray from it meets an odd number of edges."""
+    """Return whether a point is inside a polygon (V, 2), i.e. whether a ray from it crosses an odd number of edges."""
     (ax, ay), (bx, by) = outline.T, np.roll(outline, -1, axis=0).T
     crosses = (ay > y) != (by > y)
     at = ax + (y - ay) / np.where(by == ay, 1.0, by - ay) * (bx - ax)

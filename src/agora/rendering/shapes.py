@@ -1,8 +1,9 @@
-"""The looks of people: how tall they are, what they wear, and which parts they are made of.
+"""The appearance of people: their height, their clothes, and the parts of which they are composed.
 
-Looks belong to a pedestrian's id in its episode, never to a slot, so that everybody looks the same in any batch. Proportions are
-those of R. Drillis and R. Contini, "Body segment parameters", 1966, as D. A. Winter prints them ("Biomechanics and motor control of
-human movement", 4th edition, 2009, figure 4.1); children have shorter legs and larger heads. Sizes and colours are ours.
+The appearance depends on a pedestrian's id in its episode, never on a slot, so that everybody looks the same in any batch.
+Proportions are those of R. Drillis and R. Contini, "Body segment parameters", 1966, as reproduced by D. A. Winter ("Biomechanics
+and motor control of human movement", 4th edition, 2009, figure 4.1); children have shorter legs and larger heads. Sizes and colours
+are Agora's.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ PARTS = (
     "wheel_right",
     "post",
 )
-"""The parts of a person, and of what belongs to it."""
+"""The parts of a person, including objects that belong to the person."""
 
 _AT = {name: number for number, name in enumerate(PARTS)}
 _HAIR = ("hair", "hair", "hair_long", "hair_bun", "cap", "")
@@ -82,7 +83,7 @@ _WOOD, _BLACK, _STEEL, _DARK = (0.45, 0.29, 0.15), (0.06, 0.06, 0.07), (0.30, 0.
 
 
 class Looks(NamedTuple):
-    """The looks of people in slots.
+    """The appearance of the people in all slots.
 
     Attributes:
         kind: (P,) number in `agora.core.state.TYPES`.
@@ -91,17 +92,17 @@ class Looks(NamedTuple):
         shank: (P,) length, m.
         ankle: (P,) height of the ankle, m.
         foot: (P,) length, m.
-        hips: (P,) half the distance of the hip joints, m.
-        torso: (P,) length from waist to neck, m.
-        shoulders: (P,) half the distance of the shoulder joints, m.
+        hips: (P,) half the distance between the hip joints, m.
+        torso: (P,) length from the waist to the neck, m.
+        shoulders: (P,) half the distance between the shoulder joints, m.
         upper_arm: (P,) length, m.
         forearm: (P,) length, m.
         head: (P,) height of head and neck, m.
         radius: (P,) radius of the disc on the ground, m.
-        girth: (P,) width as a share of that of the average.
+        girth: (P,) body width as a fraction of the average width.
         phase: (P,) initial phase of the gait, 0 to 1.
         colour: (P, parts, 3) red, green, blue in [0, 1].
-        mesh: (P, parts) number of the mesh in the names of `agora.rendering.meshes.library`.
+        mesh: (P, parts) index of each part's mesh among the names in `agora.rendering.meshes.library`.
         worn: (P, parts) whether a person has a part in every pose; phone and stool depend on the activity.
     """
 
@@ -133,15 +134,15 @@ def _draw(key, identity, out):
 
 
 def looks_of(key: np.uint64, identity: Ints, kind: Ints, body: Ints, radius: Array, names: Sequence[str]) -> Looks:
-    """Return the looks of people.
+    """Return the appearance of people.
 
     Args:
         key: key of the episode's random stream.
         identity: (P,) ids of the people.
         kind: (P,) numbers in `agora.core.state.TYPES`.
-        body: (P,) number of the rigid body that somebody is a disc of, -1 for people: discs look like posts.
+        body: (P,) number of the rigid body to which a disc belongs, -1 for people; discs of rigid bodies look like posts.
         radius: (P,) radii of the discs on the ground, m.
-        names: names of the meshes, by whose places they are numbered.
+        names: names of the meshes; their order defines the mesh indices.
     """
     draws = np.empty((len(identity), _DRAWS))
     _draw(key ^ _STREAM, identity.astype(np.int64), draws)
@@ -175,13 +176,13 @@ def looks_of(key: np.uint64, identity: Ints, kind: Ints, body: Ints, radius: Arr
 
 
 def _pick(table: Array, draw: Doubles) -> Array:
-    """A row of a table for each draw."""
+    """Return a row of a table for each random number."""
     picked: Array = np.asarray(table)[np.minimum((draw * len(table)).astype(int), len(table) - 1)]
     return picked
 
 
 def _style(draws: Doubles, slim: Bools) -> Ints:
-    """The number of everybody's hair in `_HAIR`."""
+    """Return the index of each person's hair in `_HAIR`."""
     long = np.minimum(1 + (draws[:, 4] * 4).astype(int), 4)
     return np.where(slim, np.where(long == 1, 2, long), np.where(draws[:, 4] < 0.68, 0, np.where(draws[:, 4] < 0.86, 4, 5)))
 

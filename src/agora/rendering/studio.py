@@ -1,4 +1,4 @@
-"""The worlds of a batch as cameras see them: scenes that are compiled once per map, and people who walk on between pictures."""
+"""Renders the worlds of a batch: scenes are compiled once per map, and people are animated between images."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Studio"]
 
-_SCENES, _VIEWS = 256, 96  # most that are kept, in the process and in each thread
-_JUMP = 2.0  # m between two pictures, beyond which somebody was put elsewhere
+_SCENES, _VIEWS = 256, 96  # maximum number kept, of scenes in the process and of views in each thread
+_JUMP = 2.0  # m between two images; a person who moved farther was relocated
 
 _lock = threading.Lock()
 _scenes: OrderedDict[Any, tuple[Scene, Map]] = OrderedDict()
@@ -35,12 +35,12 @@ _local = threading.local()
 
 
 def furniture_of(start: Start) -> tuple[Furniture, ...]:
-    """Return every piece of furniture that stands in an episode."""
+    """Return all furniture in an episode."""
     return (*start.furniture, *(thing.furniture for thing in start.things if thing.kind == "static"))
 
 
 def scene_of(map: Map, furniture: tuple[Furniture, ...], robots: Sequence[RobotModel], slots: int) -> Scene:
-    """Return the scene of a map, compiled once and shared.
+    """Return the scene of a map, which is compiled once and shared.
 
     Raises:
         InputError: MuJoCo is not installed.
@@ -60,9 +60,9 @@ def view_of(scene: Scene) -> View:
     """Return this thread's view of a scene.
 
     Raises:
-        InputError: nothing here can draw without a screen.
+        InputError: off-screen rendering is not available on this machine.
     """
-    if getattr(_local, "process", None) != os.getpid():  # what a process draws with is of no use to one that is forked from it
+    if getattr(_local, "process", None) != os.getpid():  # a process's rendering contexts cannot be used in a process forked from it
         _local.process, _local.views = os.getpid(), OrderedDict()
     views: OrderedDict[int, View] = _local.views
     if id(scene) in views:
@@ -77,8 +77,8 @@ def view_of(scene: Scene) -> View:
 class Studio:
     """Renders a batch of worlds.
 
-    The gait follows the distance walked between two calls of `walk`, so that planted feet do not slide; it restarts with each
-    episode.
+    The gait follows the distance walked between calls of `walk`, so that planted feet do not slide; it is reset at the start of
+    each episode.
 
     Args:
         world: the worlds.
@@ -94,11 +94,11 @@ class Studio:
         self._scenes: list[tuple[Start, Scene] | None] = [None] * shape[0]
 
     def forget(self, w: int) -> None:
-        """Reset in a world whose episode begins."""
+        """Reset the gait in a world whose episode begins."""
         self._place[:, w], self._known[w], self._looks[w] = np.nan, None, None
 
     def walk(self, w: int) -> None:
-        """Let the people of a world walk on to where they are now."""
+        """Advance the gait of the people in a world to their current positions."""
         people, start = self._world.pedestrians, self._world.starts[w]
         assert start is not None
         identity, kind = self._world.traits.id[w], self._world.minds.type[w]
@@ -114,7 +114,7 @@ class Studio:
         self._place[:, w] = np.where(people.active[w], here, np.nan)
 
     def _know(self, w: int, identity: Ints, kind: Ints) -> None:
-        """See who is in which slot."""
+        """Update the record of who is in which slot."""
         scene, before, traits = self._scene(w), self._known[w], self._world.traits
         looks = looks_of(self._world.status.clock.key[w], identity, kind, traits.body[w], traits.radius[w], scene.names)
         new = np.ones(len(identity), np.bool_) if before is None else (before[0] != identity) | (before[1] != kind)
@@ -134,10 +134,10 @@ class Studio:
         return held[1]
 
     def view(self, w: int) -> View:
-        """Return this thread's view of a world as it is now.
+        """Return this thread's view of a world in its current state.
 
         Raises:
-            InputError: MuJoCo is not installed, or nothing here can draw without a screen.
+            InputError: MuJoCo is not installed, or off-screen rendering is not available on this machine.
         """
         world, people, looks = self._world, self._world.pedestrians, self._looks[w]
         assert looks is not None, "no pedestrian has walked"

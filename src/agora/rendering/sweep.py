@@ -1,7 +1,7 @@
-"""Ranges of a lidar with many rings, read from depths that are drawn to its four sides.
+"""Ranges of a multi-ring lidar, read from depth images rendered towards its four sides.
 
-A beam between pixels of one thing reads the plane through them, on which the reciprocal of the depth is linear in the pixels; a
-beam between things reads the nearest pixel.
+If the pixels around a beam show the same surface, the range is that of the plane through them, on which the reciprocal of the depth
+is linear in the pixel coordinates. Otherwise the beam takes the value of the nearest pixel.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from agora.rendering.view import Eye, View
 __all__ = ["Sweep"]
 
 _SIDES = 4
-_SAME = 1.5  # ratio of depths of neighbours on one surface, at most
-_FINE, _LEAST = 1.5, 115.0  # pixels between two beams, and pixels of a radian, at least
+_SAME = 1.5  # maximum ratio between the depths of neighbouring pixels on the same surface
+_FINE, _LEAST = 1.5, 115.0  # minimum number of pixels between two beams, and per radian
 _EDGE = 2  # px beyond the outermost beams
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """The directions of a lidar: rings at elevations, each a full turn of beams.
+    """The beam directions of a lidar: rings at several elevations, each with beams all around.
 
     Attributes:
         rings: number of rings.
-        beams: number of beams of a ring.
+        beams: number of beams per ring.
         lowest: elevation of the first ring, rad.
         highest: elevation of the last ring, rad.
     """
@@ -49,30 +49,31 @@ class Sweep:
 
     @property
     def azimuths(self) -> Doubles:
-        """The azimuth of each beam (beams,), rad, counter-clockwise from -pi on."""
+        """The azimuth of each beam (beams,), rad, counter-clockwise, starting at -pi."""
         return np.asarray(-math.pi + 2.0 * math.pi / self.beams * np.arange(self.beams), np.float64)
 
     @cached_property
     def _image(self) -> tuple[float, float, int, int, float]:
-        """Focal lengths along rows and columns, width and height of the picture to a side, px, and the row of the horizon."""
+        """Focal lengths along rows and columns, width and height of the image towards a side, px, and the row of the horizon."""
         fx = max(_FINE * self.beams / (2.0 * math.pi), _LEAST)
         step = (self.highest - self.lowest) / max(self.rings - 1, 1)
         fy = max(_FINE / max(step, 0.003), _LEAST)
-        across = math.sqrt(2.0)  # at the corner of a side, where the same elevation is farther from the horizon
+        across = math.sqrt(2.0)  # at the corner of an image, where the same elevation is farther from the horizon
         above, below = (fy * max(across * math.tan(angle), math.tan(angle)) for angle in (self.highest, -self.lowest))
         width = 2 * (math.ceil(fx) + _EDGE) + 1
         top, bottom = math.ceil(max(above, 0.0)) + _EDGE, math.ceil(max(below, 0.0)) + _EDGE
         return fx, fy, width, top + bottom + 1, float(top)
 
     def measure(self, view: View, mount: Camera, pose: Doubles, hidden: int, ranges: Floats) -> None:
-        """Write the ranges (rings, beams) of a scene, m; infinite where there is nothing, 0 everywhere inside something solid.
+        """Write the ranges (rings, beams) in a scene, m: infinite where nothing is hit, and all 0 if the lidar is inside something
+        solid.
 
         Args:
             view: the scene.
-            mount: place and yaw of the lidar on the robot.
+            mount: position and yaw of the lidar on the robot.
             pose: (3,) pose of the robot, m and rad.
-            hidden: number of the robot that is not seen, -1 for none.
-            ranges: is written.
+            hidden: number of the robot that is not rendered, -1 for none.
+            ranges: output array.
         """
         fx, fy, width, height, horizon = self._image
         depth = np.empty((height, width), np.float32)
@@ -89,7 +90,7 @@ class Sweep:
 
 @hidden
 def _at(number, depth, u, v):
-    """The depth at a place between pixels, m; infinite where there is nothing."""
+    """Return the depth at a position between pixels, m; infinite where there is nothing."""
     column, row = int(math.floor(u)), int(math.floor(v))
     right, below = u - column, v - row
     nearest = (row + (1 if below >= 0.5 else 0), column + (1 if right >= 0.5 else 0))
@@ -107,7 +108,7 @@ def _at(number, depth, u, v):
 
 @kernel
 def _sweep(number, depth, fx, fy, cx, cy, azimuth, elevation, beams, ranges, first, last):
-    """Write the ranges of some beams of rings ``first <= ring < last`` from a picture to their side."""
+    """Write the ranges of some beams in rings ``first <= ring < last`` from the image towards their side."""
     for ring in range(first, last):
         for k in range(len(beams)):
             x, y = -math.tan(azimuth[k]), -math.tan(elevation[ring]) / math.cos(azimuth[k])

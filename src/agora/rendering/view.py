@@ -1,4 +1,4 @@
-"""Pictures of a scene from a camera: colours, depth, and what each pixel shows."""
+"""Renders a scene as seen by a camera: colour, depth, and the class of each pixel."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from agora.rendering.shapes import PARTS, Looks
 __all__ = ["View"]
 
 NEAR, FAR = 0.05, 60.0
-"""The least and the largest distance that is drawn, m."""
+"""The minimum and maximum distance that is drawn, m."""
 
 _HORIZON, _ZENITH = (214.0, 224.0, 233.0), (132.0, 168.0, 205.0)
 _SHOWN, _HIDDEN = 0, 1  # groups of geoms
-_FACE = 70.0  # px, height of a person from which on faces are drawn
-_FINE = 110.0  # px, from which on the fine meshes are
+_FACE = 70.0  # px, minimum height of a person whose face is drawn
+_FINE = 110.0  # px, minimum height of a person drawn with fine meshes
 _SHADOW = len(PARTS)
 _SHADOW_HEIGHT = 0.002  # m
-_REACH, _WIDE = 1.25, 0.95  # m, from the middle of a person to its farthest part, and to the farthest sideways
+_REACH, _WIDE = 1.25, 0.95  # m, from a person's centre to the farthest body part, and to the farthest part sideways
 _LEAF = 2.2  # m, height of the leaves of a door
 
 
 @dataclass(frozen=True)
 class Eye:
-    """A camera at its place in the world.
+    """A camera at its position in the world.
 
     Attributes:
         camera: focal lengths and principal point; its pose on the robot is not used.
-        width: px.
-        height: px.
+        width: width of the image, px.
+        height: height of the image, px.
         place: (3,) m.
         turn: (3, 3) optical frame in the map frame: x to the right, y down, z ahead.
     """
@@ -52,7 +52,7 @@ class Eye:
 
     @staticmethod
     def on(camera: Camera, width: int, height: int, pose: Array) -> Eye:
-        """Return a camera on a robot at a pose (3,), m and rad; at zero, where the camera's place is one in the map frame."""
+        """Return a camera on a robot at a pose (3,), m and rad; if the pose is zero, the camera's own pose is in the map frame."""
         x, y, heading = (float(v) for v in pose)
         c, s = math.cos(heading), math.sin(heading)
         base = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
@@ -60,7 +60,7 @@ class Eye:
         return Eye(camera, width, height, place, base @ camera.rotation())
 
     def misses(self, middle: Doubles, radius: Doubles) -> Bools:
-        """Return which balls (K,), by middle (K, 3) and radius (K,), m, are outside of the picture; none whose numbers are NaN."""
+        """Return which spheres (K,), given by centre (K, 3) and radius (K,), m, are outside the image; False for NaN values."""
         own, optics = (middle - self.place) @ self.turn, self.camera
         outside = own[:, 2] < -radius
         edges: tuple[tuple[float, float, float, int], ...] = (
@@ -116,7 +116,7 @@ class View:
         self._turn[:, _SHADOW] = np.diag([0.27, 0.27, _SHADOW_HEIGHT])
 
     def dress(self, looks: Looks) -> None:
-        """Give the people of all slots their looks."""
+        """Set the appearance of the people in all slots."""
         if self._looks is looks:
             return
         self._looks = looks
@@ -129,19 +129,19 @@ class View:
         self._mesh, self._far = mesh, mesh + np.append(np.full(_SHADOW, len(scene.names) // 2, np.int32), 0)
 
     def close(self) -> None:
-        """Give back what the context of OpenGL holds."""
+        """Release the OpenGL resources."""
         context.current()
         self._gl.free()
 
     def pose(self, people: Frames, there: Array, robots: Array, active: Array, door: float = 1.0) -> None:
-        """Put everything at its place.
+        """Set the poses of everything in the scene.
 
         Args:
             people: people in all slots.
             there: (slots,) whether they are in the world.
             robots: (R, 3) poses, m and rad.
             active: (R,) whether they are in the world.
-            door: share to which the map's door is open.
+            door: fraction to which the map's door is open.
         """
         scene, data = self.scene, self._data
         self._place[:, :_SHADOW], self._turn[:, :_SHADOW] = people.place, people.turn
@@ -157,7 +157,7 @@ class View:
             data.geom_xmat[first:last] = (base @ scene.offset[1][mesh]).reshape(-1, 9)
 
     def _open(self, share: float) -> None:
-        """Put the leaves of the map's door where they are."""
+        """Set the poses of the leaves of the map's door."""
         scene, door = self.scene, self.scene.door
         if door is None:
             return
@@ -170,7 +170,7 @@ class View:
             self._data.geom_xmat[number] = (turn @ scene.offset[1][mesh]).ravel()
 
     def look(self, eye: Eye, hidden: int = -1) -> None:
-        """Turn to what a camera sees; the robot of the number ``hidden`` is not drawn."""
+        """Prepare the scene for a camera; the robot with the number ``hidden`` is not drawn."""
         mj, scene = self._mj, self.scene
         self._shown[:] = ~eye.misses(scene.bounds[:, :3], scene.bounds[:, 3])
         middle = self._place[:, _SHADOW] + (0.0, 0.0, 0.9)
@@ -195,7 +195,7 @@ class View:
         self._aim(eye)
 
     def _aim(self, eye: Eye) -> None:
-        """Set the camera of the rendering, and the lamp next to it."""
+        """Set the rendering camera and the light next to it."""
         optics, half = eye.camera, 0.5
         left, right = (-half - optics.cx) / optics.fx, (eye.width - half - optics.cx) / optics.fx
         top, bottom = (half + optics.cy) / optics.fy, (optics.cy - eye.height + half) / optics.fy
@@ -209,14 +209,15 @@ class View:
                 light.pos, light.dir = eye.place, eye.turn[:, 2]
 
     def colours(self, eye: Eye, image: Array | None, depth: Array | None, smooth: bool = False) -> None:
-        """Draw what was looked at.
+        """Render the scene prepared by `look`.
 
-        A camera inside something solid sees nothing: all is 0.
+        If the camera is inside something solid, everything is 0.
 
         Args:
             eye: camera that was looked through.
-            image: (rows, columns, 3) uint8, is written.
-            depth: (rows, columns) float32 along the optical axis, m, is written; `FAR` where there is nothing. Not with ``smooth``.
+            image: (rows, columns, 3) uint8, output.
+            depth: (rows, columns) float32, output: depth along the optical axis, m; `FAR` where there is nothing. Not available
+                with ``smooth``.
             smooth: whether each pixel is the mean of four.
         """
         if self.scene.inside(eye.place):
@@ -247,14 +248,14 @@ class View:
         if eye.width > self._size[0] or eye.height > self._size[1]:
             self._size = max(eye.width, self._size[0]), max(eye.height, self._size[1])
             mj.mjr_resizeOffscreen(*self._size, self._gl)
-        mj.mjr_setBuffer(mj.mjtFramebuffer.mjFB_OFFSCREEN, self._gl)  # that of another view may be bound
+        mj.mjr_setBuffer(mj.mjtFramebuffer.mjFB_OFFSCREEN, self._gl)  # the buffer of another view may be bound
         self._drawn.flags[mj.mjtRndFlag.mjRND_SEGMENT] = labels
         self._drawn.flags[mj.mjtRndFlag.mjRND_IDCOLOR] = labels
         mj.mjr_render(mj_rect(eye), self._drawn, self._gl)
 
     def labels(self, eye: Eye, depth: Array | None = None) -> tuple[Array, Array]:
-        """Return what was looked at: the number in `CLASSES` of each pixel (rows, columns), and the slot of the person or the
-        number of the robot, -1 elsewhere; a camera inside something solid sees nothing.
+        """Return what each pixel (rows, columns) shows in the scene prepared by `look`: its index in `CLASSES`, and the slot of the
+        person or the number of the robot, -1 elsewhere. A camera inside something solid sees nothing.
 
         Args:
             eye: camera that was looked through.
@@ -267,8 +268,8 @@ class View:
         return kind, np.where(kind >= CLASSES.index("person"), owner, -1)
 
     def numbers(self, eye: Eye, depth: Array | None = None) -> Ints:
-        """Return a number for the thing that each pixel (rows, columns) shows, 0 for nothing; things are not told apart by it from
-        picture to picture.
+        """Return a number for the object that each pixel (rows, columns) shows, 0 for nothing; the numbers do not identify objects
+        across images.
 
         Args:
             eye: camera that was looked through.
@@ -290,13 +291,13 @@ class View:
 
 
 def mj_rect(eye: Eye) -> Any:
-    """The part of the frame buffer that a picture takes."""
+    """Return the part of the frame buffer that an image occupies."""
     return mujoco().MjrRect(0, 0, eye.width, eye.height)
 
 
 @hidden
 def _meets(screen, x, y, dx, dy):
-    """Return whether a way from (x, y) by (dx, dy) meets a wall."""
+    """Return whether the segment from (x, y) by (dx, dy) intersects a wall."""
     c, s = screen[2], screen[3]
     px, py = c * (x - screen[0]) + s * (y - screen[1]), c * (y - screen[1]) - s * (x - screen[0])
     vx, vy = c * dx + s * dy, c * dy - s * dx
@@ -313,7 +314,9 @@ def _meets(screen, x, y, dx, dy):
 
 @kernel
 def _hide(screens, eye, middle, wide, away, first, last):
-    """Mark people who are whole behind one large wall: both edges of the cone that holds them meet it before it comes to them."""
+    """Mark people who are completely behind a single large wall: both edges of the cone that contains a person intersect the wall
+    in front of the person.
+    """
     for p in range(first, last):
         x, y = middle[p, 0] - eye[0], middle[p, 1] - eye[1]
         far = math.sqrt(x * x + y * y)
@@ -330,19 +333,20 @@ def _hide(screens, eye, middle, wide, away, first, last):
 
 @kernel
 def _develop(rgb, z, fx, fy, cx, cy, right, down, ahead, image, first, last):
-    """Write rows of an image from what OpenGL drew, whose first row is the lowest; pixels that show nothing get the sky's colour.
+    """Write rows of an image from the OpenGL buffers, whose first row is the lowest; pixels that show nothing get the colour of the
+    sky.
 
     Args:
-        rgb: what was drawn.
-        z: values of the depth buffer, 0 for nothing.
-        fx: intrinsics, as the next three, px.
-        fy: px.
-        cx: px.
-        cy: px.
-        right: upward part of the direction to the right of the optical frame, as the next two.
-        down: of that down.
-        ahead: of that ahead.
-        image: is written.
+        rgb: colour buffer.
+        z: depth buffer; 0 where there is nothing.
+        fx: horizontal focal length, px.
+        fy: vertical focal length, px.
+        cx: column of the principal point, px.
+        cy: row of the principal point, px.
+        right: vertical component of the optical frame's x axis (right).
+        down: vertical component of the optical frame's y axis (down).
+        ahead: vertical component of the optical frame's z axis (ahead).
+        image: output array.
     """
     rows, columns = z.shape
     for v in range(first, last):
@@ -359,7 +363,7 @@ def _develop(rgb, z, fx, fy, cx, cy, right, down, ahead, image, first, last):
 
 @kernel
 def _measure(z, depth, first, last):
-    """Write rows of depths along the optical axis, m, from values of the depth buffer, 0 for the farthest."""
+    """Write rows of depths along the optical axis, m, from the depth buffer, in which 0 is the farthest."""
     rows = len(z)
     c, d = 0.5 * (FAR + NEAR) / (FAR - NEAR) - 0.5, FAR * NEAR / (FAR - NEAR)
     for v in range(first, last):

@@ -1,10 +1,11 @@
-"""Calibration of a crowd model on recorded people: the search for parameters with the least distance on some scenes.
+"""Calibration of a crowd model on recorded people: a search for the parameters with the smallest distance from some scenes.
 
-The search minimises a weighted mean with the weights `WEIGHTS`. Distances are in standard deviations of the recorded samples, the
-error of one replaced pedestrian in errors of constant velocity, and deviations from Weidmann's speeds in standard deviations of
-preferred speeds. The last term is necessary because the recordings have hardly more than one person per square metre: without it,
-the best fit may push dense crowds backwards. The classifier and the held-out scenes are not used. If each scene is left out once,
-there are as many searches as scenes. A resumed run requests the same parameters again and finds their values in its folder.
+The search minimises a weighted mean with the weights `WEIGHTS`. Distances are measured in standard deviations of the recorded
+samples, the error of a single replaced pedestrian in multiples of the constant-velocity error, and deviations from Weidmann's
+speeds in standard deviations of preferred speeds. The last term is necessary because density in the recordings hardly exceeds one
+person per square metre; without it, the best fit may push dense crowds backwards. The classifier and the held-out scenes are not
+used. If each scene is left out once, there is one search per scene. A resumed run requests the same parameters again and finds
+their values in its folder.
 """
 
 from __future__ import annotations
@@ -48,10 +49,10 @@ WEIGHTS = {
     "one error": 1.0,
     "Weidmann": 1.0,
 }
-"""Weights of the distances: those on the scenes, and of speeds at `DENSITIES` from Weidmann's."""
+"""Weights of the distances: the distances on the scenes, and the deviation of speeds at `DENSITIES` from Weidmann's."""
 
 DENSITIES = (0.5, 1.0, 2.0, 3.0)
-"""Densities of the corridor in which speeds are compared with Weidmann's, 1/m2."""
+"""Densities in the corridor at which speeds are compared with Weidmann's, 1/m2."""
 
 _SPREAD = 0.26  # standard deviation of preferred speeds, m/s
 
@@ -61,7 +62,7 @@ class CalibrationTrial:
     """One set of parameters.
 
     Attributes:
-        parameters: tried parameters; trial 0 has the model's own.
+        parameters: parameters that were tried; trial 0 uses the model's own parameters.
         value: value of the objective; None if positions were not finite.
     """
 
@@ -71,11 +72,11 @@ class CalibrationTrial:
 
 @dataclass(frozen=True)
 class Calibration:
-    """The settings of a calibration: everything that decides the result, except the instrument.
+    """The settings of a calibration: everything that determines the result, except the instrument.
 
     Attributes:
-        model: model from which the search starts, or a `Motion`, whose parameters are fitted with the model of ``beside``.
-        beside: crowd that provides the settings of the engine other than the model.
+        model: model from which the search starts, or a `Motion`, whose parameters are fitted together with the model in ``beside``.
+        beside: crowd that provides all engine settings except the model.
         trials: number of parameter sets to try; the first is the model's own.
         seed: seed of the search.
         weights: weight of each distance, from `WEIGHTS`.
@@ -99,8 +100,8 @@ class Calibration:
         return part.crowd(self.beside) if isinstance(part, Motion) else replace(self.beside, model=part)
 
     def describe(self, people: Recorded) -> dict[str, Any]:
-        """Return the settings that decide the result, as plain data; the number of trials is left out, so that a run can be made
-        longer.
+        """Return the settings that determine the result, as plain data; the number of trials is omitted, so that a run can be
+        extended.
         """
         beside = self.beside
         return {
@@ -131,7 +132,7 @@ class Record:
 
     Attributes:
         calibration: settings that decide the result.
-        trials: all trials so far, by number.
+        trials: all trials so far, in order of their numbers.
     """
 
     calibration: dict[str, Any]
@@ -143,10 +144,10 @@ class Calibrated:
     """The result of a calibration.
 
     Attributes:
-        trials: trials by number.
-        best: number of the best trial; among equals, the first.
+        trials: trials in order of their numbers.
+        best: number of the best trial; the first one in case of a tie.
         model: model with its parameters.
-        scene: scene that was left out; empty if none was.
+        scene: scene that was left out; empty if no scene was left out.
     """
 
     trials: list[CalibrationTrial]
@@ -157,14 +158,14 @@ class Calibrated:
 
 @dataclass(frozen=True)
 class Fitted:
-    """A set of parameters was tried.
+    """Event: a set of parameters was tried.
 
     Attributes:
         trial: the set, and its value.
         done: number of trials so far.
         total: planned number of trials.
-        best: the least value so far.
-        scene: left-out scene; empty if there is none.
+        best: the smallest value so far.
+        scene: scene that is left out; empty if no scene is left out.
     """
 
     trial: CalibrationTrial
@@ -180,8 +181,8 @@ def objective(people: Recorded, crowd: SimulatedCrowd, weights: Mapping[str, flo
     Args:
         people: recorded people.
         crowd: crowd to compare with them.
-        weights: weight of each distance; distances that were not recorded do not count.
-        threads: threads over worlds.
+        weights: weight of each distance; distances that were not recorded are ignored.
+        threads: number of threads; the worlds are divided among them.
     """
     walked = people.walked(crowd, threads)
     if not all(np.isfinite(way).all() for way in walked):
@@ -217,24 +218,24 @@ def calibrate(
     resume: bool = False,
     token: StopToken | None = None,
 ) -> Iterator[Fitted | Calibrated]:
-    """Search for the parameters with the least distance from recorded people; yield every trial, and the result last.
+    """Search for the parameters with the smallest distance from recorded people; yield each trial and finally the result.
 
     Nothing runs until the first event is requested. The iterator may run in any thread. To stop the search, close it, or call
-    ``token.stop()`` from another thread: it stops after the present trial, and ``resume`` continues to the same result.
+    ``token.stop()`` from another thread: it stops after the current trial. Resuming it with ``resume`` gives the same result.
 
     Args:
         calibration: settings that decide the result.
         people: recorded people.
-        folder: folder of ``calibration.yaml``, created here.
-        threads: threads over worlds.
+        folder: folder for ``calibration.yaml``; it is created.
+        threads: number of threads; the worlds are divided among them.
         resume: continue the run in ``folder``.
-        token: token by which another thread can stop the search.
+        token: token with which another thread can stop the search.
 
     Raises:
         InputError: Optuna is not installed.
         ResultsError: the folder cannot be used or holds another run, or the model's own parameters give positions that are not
             finite.
-        StoppedError: the token requested the stop; the message says what is kept.
+        StoppedError: ``token`` requested a stop; the message says what is kept.
     """
     token = token or StopToken()
     try:
@@ -245,7 +246,7 @@ def calibrate(
 
 
 def trials_kept(folder: Path) -> str:
-    """Return, in words, that the trials so far are kept."""
+    """Return a message saying that the trials so far are kept."""
     return f"finished trials are kept in {folder}"
 
 
@@ -297,7 +298,7 @@ def leave_one_out(
     resume: bool = False,
     token: StopToken | None = None,
 ) -> Iterator[Fitted | Calibrated]:
-    """Calibrate as often as there are scenes, each time on all but one; yield every trial, and a result for each scene left out.
+    """Calibrate once per scene, each time on all other scenes; yield each trial, and the result for each scene left out.
 
     Args:
         calibration: as for `calibrate`.
@@ -305,7 +306,7 @@ def leave_one_out(
         threads: as for `calibrate`.
         resume: as for `calibrate`.
         token: as for `calibrate`.
-        folder: folder with one folder per scene.
+        folder: folder that holds one subfolder per scene.
 
     Raises:
         InputError, ResultsError, StoppedError: as for `calibrate`.
@@ -317,7 +318,9 @@ def leave_one_out(
 
 
 def preset(calibration: Calibration, found: Calibrated, scenes: str) -> str:
-    """Return a parameter block for a suite, either the crowd model or keys of ``crowd``, below a comment with its source."""
+    """Return a parameter block for a suite (either the crowd model or keys of ``crowd``), preceded by a comment that gives its
+    source.
+    """
     first, best = found.trials[0].value, found.trials[found.best].value
     lines = [
         f"# {calibration.model.name} calibrated by `agora calibrate` (Agora {__version__}) on {scenes} of ETH/UCY.",

@@ -1,8 +1,9 @@
-"""A classifier that distinguishes simulated people from recorded ones that it has not seen: 0.5 means never, 1 always.
+"""A classifier that distinguishes simulated people from unseen recorded people; an accuracy of 0.5 means chance, 1 means always
+correct.
 
-The classifier is a random forest (L. Breiman, Machine Learning 45, 2001) from scikit-learn. The paths of both crowds are replaced
-by the best-fitting cubics of time over their 7.6 s before features are derived. Recorded people deviate from these cubics by 0.05
-m, about the error of annotation, so the forest learns little from the way a recording was annotated.
+The classifier is a random forest (L. Breiman, Machine Learning 45, 2001) from scikit-learn. Before features are derived, the 7.6 s
+paths of both crowds are replaced by best-fitting cubics of time. Recorded people deviate from these cubics by 0.05 m, about the
+error of annotation, so the forest learns little from the way a recording was annotated.
 """
 
 from __future__ import annotations
@@ -27,11 +28,13 @@ Samples = Sequence[Doubles]
 """Features (N, F) of the walkers of each stretch."""
 
 Judged = tuple[Doubles, Doubles]
-"""Number of walkers of each stretch (S, 2) of both crowds that were classified correctly, and number of walkers."""
+"""For each stretch and each of the two crowds (S, 2): the number of correctly classified walkers, and the number of walkers."""
 
 
 def shown(stretch: Stretch, walked: Doubles | None = None) -> Doubles:
-    """Return the features (N, F) of a stretch's walkers whose paths, recorded or ``walked`` (20, N, 2), are cubics of time."""
+    """Return the features (N, F) of a stretch's walkers, after replacing their paths, recorded or ``walked`` (20, N, 2), by cubics
+    of time.
+    """
     way = stretch.position[:, : stretch.walkers] if walked is None else walked
     time = np.linspace(0.0, 1.0, len(way))
     basis = np.polynomial.polynomial.polyvander(time, 3)
@@ -40,13 +43,14 @@ def shown(stretch: Stretch, walked: Doubles | None = None) -> Doubles:
 
 
 def judge(training: tuple[Samples, Samples], test: tuple[Samples, Samples], *, seed: int = 0, threads: int = 1) -> Judged:
-    """Return the number of walkers of each stretch (S, 2) of both crowds that a forest classifies correctly, and their number.
+    """Return, for each stretch and each of the two crowds (S, 2), the number of walkers that a forest classifies correctly, and the
+    total number.
 
     Args:
-        training: features of both crowds, stretch by stretch, from which the forest learns.
+        training: features of both crowds, stretch by stretch, on which the forest is trained.
         test: features of the stretches to classify; stretches with an empty crowd are left out.
         seed: seed of the forest.
-        threads: threads of the forest.
+        threads: number of threads of the forest.
 
     Raises:
         InputError: scikit-learn is not installed.

@@ -1,4 +1,4 @@
-"""A crowd model with the engine's settings, and many simultaneous walks of it."""
+"""A crowd model with the engine's settings, and functions that simulate many starts at once."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _TOGETHER = 256  # worlds of one batch
 
 @dataclass(frozen=True)
 class SimulatedCrowd:
-    """A crowd model with the engine's settings. This is the one place where experiments build an engine.
+    """A crowd model with the engine's settings. Experiments build their engines only here.
 
     Attributes:
-        model: crowd model of either form.
-        behaviours: behaviours that decide people's destinations, before the model is called.
+        model: crowd model, in either form.
+        behaviours: behaviours that choose people's destinations before the model is called.
         routes: whether the engine routes people round walls.
-        careful: whether the engine keeps everybody from stepping into a wall, a robot or a pedestrian.
-        unsteady: fluctuation of pace and direction; None for none.
+        careful: whether the engine prevents everybody from stepping into a wall, a robot or a pedestrian.
+        unsteady: fluctuation of pace and direction; None for no fluctuation.
         steps: limits on turning.
     """
 
@@ -43,13 +43,13 @@ class SimulatedCrowd:
 
     @staticmethod
     def of_suites(model: Any, *behaviours: Any, unsteady: Unsteady | None = None) -> SimulatedCrowd:
-        """Return a crowd in the format of suites: routes, the last step, and `Groups` if somebody walks in a group."""
+        """Return a crowd as suites configure it: with routes, the last step, and `Groups` if somebody walks in a group."""
         grouped = behaviours if any(isinstance(part, Groups) for part in behaviours) else (*behaviours, Groups())
         return SimulatedCrowd(model, grouped, True, True, unsteady)
 
     @staticmethod
     def of(model: Any) -> SimulatedCrowd:
-        """Return a crowd unchanged; for a bare model, the engine's parts are off."""
+        """Return a crowd unchanged; a bare model becomes a crowd with all optional engine parts switched off."""
         return model if isinstance(model, SimulatedCrowd) else SimulatedCrowd(model)
 
     def with_behaviours(self, *behaviours: Any) -> SimulatedCrowd:
@@ -62,7 +62,7 @@ class SimulatedCrowd:
         Args:
             starts: starts, one per world.
             dt: physics step, s.
-            threads: threads over worlds.
+            threads: number of threads; the worlds are divided among them.
         """
         conditions = Conditions(
             Periods(dt, dt, dt, dt),
@@ -84,7 +84,7 @@ class SimulatedCrowd:
 def simulate(
     crowd: SimulatedCrowd, starts: Sequence[Start], duration: float, *, dt: float = 0.05, every: int = 2, threads: int = 1
 ) -> list[Doubles]:
-    """Return the motion of the simulated pedestrians of each start: (T, P, 4) x, y, vx, vy every ``every`` steps from 0 on.
+    """Return the motion of each start's simulated pedestrians: (T, P, 4) x, y, vx, vy, every ``every`` steps, starting at step 0.
 
     Starts with similar numbers of slots run in one batch; worlds are independent of each other.
 
@@ -94,7 +94,7 @@ def simulate(
         duration: duration, s.
         dt: physics step, s.
         every: number of steps between two samples.
-        threads: threads over worlds.
+        threads: number of threads; the worlds are divided among them.
     """
     done: list[Doubles] = [np.zeros((0, 0, 4))] * len(starts)
     order = sorted(range(len(starts)), key=lambda k: starts[k].crowd_size)
@@ -125,7 +125,7 @@ def simulate_scenes(
     every: int = 2,
     threads: int = 1,
 ) -> list[Doubles]:
-    """Return the motion like `simulate`, with a separate crowd for each scene.
+    """Return the motion as `simulate` does, but with a separate crowd for each scene.
 
     Args:
         crowds: a crowd for all scenes, or crowds by scene.

@@ -1,6 +1,6 @@
 """Distances between recorded and simulated samples, with intervals from resampling whole stretches.
 
-Samples of one stretch depend on each other, so the bootstrap draws stretches, the same stretches for both crowds.
+Samples within a stretch are correlated, so the bootstrap resamples whole stretches, using the same stretches for both crowds.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ RESAMPLES = 200
 
 
 def wasserstein(recorded: Sequence[Doubles], simulated: Sequence[Doubles], *, resamples: int = RESAMPLES) -> Estimate:
-    """Return the 1-Wasserstein distance of two crowds' samples with a 95 % interval, in the samples' unit.
+    """Return the 1-Wasserstein distance between two crowds' samples with a 95 % interval, in the samples' unit.
 
     Args:
         recorded: samples of the recorded crowd, one array per stretch.
-        simulated: samples of the other crowd, stretch by stretch.
+        simulated: samples of the other crowd, one array per stretch.
         resamples: number of resamples of the bootstrap; 0 for no interval.
     """
     sizes = np.array([[len(values) for values in crowd] for crowd in (recorded, simulated)]).reshape(2, -1)
@@ -44,11 +44,11 @@ def wasserstein(recorded: Sequence[Doubles], simulated: Sequence[Doubles], *, re
 
 
 def mean(sums: Doubles, counts: Doubles, *, resamples: int = RESAMPLES) -> Estimate:
-    """Return a mean with a 95 % interval; with K columns, the mean of the columns' means, as for a balanced accuracy.
+    """Return a mean with a 95 % interval; with K columns, the mean of the column means, as in a balanced accuracy.
 
     Args:
         sums: (S,) or (S, K) sum of the values of each stretch.
-        counts: the same shape, numbers of these values.
+        counts: number of these values, in the same shape.
         resamples: number of resamples of the bootstrap; 0 for no interval.
     """
     if not len(sums) or not np.sum(counts, 0).all():
@@ -64,8 +64,8 @@ def mean(sums: Doubles, counts: Doubles, *, resamples: int = RESAMPLES) -> Estim
 
 
 def _interval(statistic: Callable[[Doubles], float], count: int, resamples: int) -> tuple[float | None, float | None]:
-    """Return the 2.5 and 97.5 % quantiles of a statistic of how often each of ``count`` stretches is drawn; None for fewer than
-    two.
+    """Return the 2.5 and 97.5 % quantiles of a statistic over bootstrap resamples of ``count`` stretches; None for fewer than two
+    stretches. The statistic is a function of how often each stretch is drawn.
     """
     if count < 2 or not resamples:
         return None, None

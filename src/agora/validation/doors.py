@@ -22,8 +22,8 @@ _FULL = 2.2  # 1/m2, largest density at the start
 
 
 def evacuation(model: Any, door: float = 1.0, count: int = 60, *, seed: int = 0) -> Case:
-    """Let people leave a room of 10 x 8 m, or a larger one with 2.2 people per square metre, by one door, to places up to 45 m
-    away.
+    """Let people leave a room through one door, to places up to 45 m away. The room measures 10 x 8 m; for many people it is
+    deeper.
 
     Args:
         model: crowd model, or a `Crowd`.
@@ -53,7 +53,7 @@ def evacuation(model: Any, door: float = 1.0, count: int = 60, *, seed: int = 0)
 
 
 def counterflow(model: Any, door: float = 1.0, count: int = 20, *, seed: int = 0) -> Case:
-    """Let people in two rooms of 10 x 8 m, the same number in each, exchange places through one door, within 120 s.
+    """Let the same number of people in each of two rooms of 10 x 8 m swap rooms through one door within 120 s.
 
     Args:
         model: crowd model, or a `Crowd`.
@@ -75,14 +75,14 @@ def counterflow(model: Any, door: float = 1.0, count: int = 20, *, seed: int = 0
 
 
 def _flow(out: Doubles, door: float) -> float:
-    """Return persons per metre and second between the first and the last eighth of the sorted exit times ``out``."""
+    """Return the flow in persons per metre and second, excluding the first and the last eighth of the sorted exit times ``out``."""
     out = out[np.isfinite(out)]
     skip = max(1, len(out) // 8)
     return 0.0 if len(out) < 8 else (len(out) - 2 * skip) / max(out[-1 - skip] - out[skip - 1], 1e-9) / door
 
 
 def _back(seen: Walk, line: float) -> Doubles:
-    """Return the time at which each pedestrian (P,) first was at a smaller x than ``line``, s; infinite if never."""
+    """Return the time (P,) at which each pedestrian first had an x below ``line``, s; infinite if it never did."""
     beyond = seen.position[..., 0] < line
     return np.where(beyond.any(0), seen.time[beyond.argmax(0)], np.inf)
 
@@ -95,7 +95,9 @@ def _some(stream: Stream, low: Any, high: Any, count: int) -> Doubles:
 
 
 def _walls(door: float, x: tuple[float, float], half: float) -> Map:
-    """Return a wall at x = 0 with a door; 10 m of it close a room to the left, the space to the right ends at the map's edge."""
+    """Return a wall at x = 0 with a door. On the left, 10 m of the wall close a room; on the right, the space extends to the map's
+    edge.
+    """
     low, high = x
     side, jamb = _SIDE / 2, door / 2
     boxes = [

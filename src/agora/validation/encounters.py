@@ -1,11 +1,11 @@
-"""Encounters of two pedestrians: overtaking, head on or crossing, their least distance, and the distance and time of stepping
-aside.
+"""Encounters between two pedestrians (overtaking, head-on or crossing): their minimum distance, and the distance and time of the
+sidestep.
 
-A walker has an encounter with another if both walk (0.3 m/s on average), belong to no common group and are present throughout the
-window, their distance is least strictly inside the window and at most 2 m, and the other is displaced by at least 1 m relative to
-the walker, so that people who walk side by side have none. The angle between both paths up to the least distance distinguishes
-overtaking (below 45 degrees), crossing, and head-on (above 135 degrees). These definitions are Agora's; the kinds are those of A.
-H. Olivier et al., Gait and Posture 38, 2013 and M. Moussaid et al., Proc. R. Soc. B 276, 2009.
+A walker has an encounter with another pedestrian if both walk (at least 0.3 m/s on average), are not in the same group and are
+present throughout the window; if their distance has its minimum, of at most 2 m, strictly inside the window; and if the other moves
+by at least 1 m relative to the walker. The last condition excludes people who walk side by side. The angle between the two paths up
+to the closest approach distinguishes overtaking (below 45 degrees), crossing, and head-on (above 135 degrees). These definitions
+are Agora's; the kinds follow A. H. Olivier et al., Gait and Posture 38, 2013 and M. Moussaid et al., Proc. R. Soc. B 276, 2009.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ _ASIDE = 0.2  # smallest sidestep with a defined beginning, m
 
 
 class WalkerEncounters(NamedTuple):
-    """The encounters of a window, E of them, each from the view of one walker.
+    """The E encounters in a window, each from the point of view of one walker.
 
     Attributes:
         walker: (E,) number of the walker in the window.
         other: (E,) number of the other pedestrian in the window.
         kind: (E,) number in `agora.metrics.encounters.KINDS`.
-        distance: (E,) least distance of the centres, m.
-        sidestep: (E,) the walker's distance, when they are nearest, from the line along which it walked at the beginning, m.
-        reaction: (E,) time before the closest approach at which half of the sidestep is reached, s; NaN if it is less than 0.2 m.
+        distance: (E,) minimum distance between the centres, m.
+        sidestep: (E,) the walker's distance, at the closest approach, from the line along which it initially walked, m.
+        reaction: (E,) time before the closest approach at which half of the sidestep is reached, s; NaN for sidesteps below 0.2 m.
     """
 
     walker: Ints

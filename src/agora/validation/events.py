@@ -1,4 +1,4 @@
-"""The events of a measurement of crowds."""
+"""Events of crowd measurements."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ __all__ = ["Measuring"]
 
 @dataclass(frozen=True)
 class Measuring:
-    """A part of the work begins.
+    """Event: a part of the measurement begins.
 
     Attributes:
-        what: measured quantity, in words.
+        what: description of the measured quantity.
     """
 
     what: str

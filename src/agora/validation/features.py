@@ -9,14 +9,14 @@ from agora.validation.stretches import STEP
 from agora.validation.window import TrackWindow, apart
 
 NEIGHBOURS = 3
-_FAR = 6.0  # distance to neighbours of a person who is alone, m
-_LONG = 8.0  # time to collision of people who do not approach, s
+_FAR = 6.0  # distance to neighbours assumed for a person who is alone, m
+_LONG = 8.0  # time to collision assumed for people who do not approach, s
 _MOVES = 0.1  # speed below which a direction has no meaning, m/s
 _SIZES = (0.8, 1.5, 3.0)  # radii within which people are counted, m
 
 
 def features(seen: TrackWindow) -> Doubles:
-    """Return (N, F) numbers, one row per walker: its own motion, its neighbours over time, walls."""
+    """Return the features (N, F), one row per walker: its own motion, its neighbours over time, walls."""
     found: Doubles = np.nan_to_num(np.concatenate([_own(seen), _among(seen), _walls(seen)], 1))
     return found
 
@@ -78,7 +78,7 @@ def _among(seen: TrackWindow) -> Doubles:
 
 
 def _collision(seen: TrackWindow, distance: Doubles) -> Doubles:
-    """Return (T, N) time until the centres of a walker and anybody are within 0.5 m at constant velocity, s."""
+    """Return the time (T, N) until the centre of anybody is within 0.5 m of the walker's centre at constant velocities, s."""
     n = seen.walkers
     to = seen.position[:, None] - seen.position[:, :n, None]
     relative = seen.velocity[:, None] - seen.velocity[:, :n, None]
@@ -89,18 +89,18 @@ def _collision(seen: TrackWindow, distance: Doubles) -> Doubles:
 
 
 def _walls(seen: TrackWindow) -> Doubles:
-    """Return least and mean distance to walls; constants if no walls are known."""
+    """Return minimum and mean distance to walls; constants if no walls are known."""
     wall = np.minimum(seen.wall, _FAR) if len(seen.wall) else np.full((1, seen.walkers), _FAR)
     return np.stack([wall.min(0), wall.mean(0)], 1)
 
 
 def _summary(values: Doubles) -> tuple[Doubles, ...]:
-    """Return mean, deviation, minimum and maximum over time (T, N)."""
+    """Return mean, standard deviation, minimum and maximum over time of values (T, N)."""
     return values.mean(0), values.std(0), values.min(0), values.max(0)
 
 
 def _along(velocity: Doubles) -> Doubles:
-    """Return the directions of velocities; 0 for very small ones."""
+    """Return the directions of velocities; 0 for very small velocities."""
     speed = np.hypot(velocity[..., 0], velocity[..., 1])[..., None]
     return np.asarray(np.where(speed > _MOVES, velocity / np.maximum(speed, _MOVES), 0.0))
 

@@ -1,8 +1,9 @@
-"""The known joint behaviour of walking crowds: speed falls with density, opposite streams form lanes, crossing ones stripes.
+"""Known collective behaviour of walking crowds: speed falls with density, opposite streams form lanes, crossing streams form
+stripes.
 
 Speed and density: U. Weidmann, Transporttechnik der Fussgaenger, ETH Zuerich, 1993: ``v = 1.34 (1 - exp(-1.913 (1/rho - 1/5.4)))``.
 Lanes: D. Helbing and P. Molnar, Phys. Rev. E 51, 1995. Stripes: D. Helbing et al., Transportation Science 39, 2005. Both order
-parameters are Agora's; that of lanes counts neighbours to the sides like M. Rex and H. Loewen (Phys. Rev. E 75, 2007).
+parameters are Agora's; the one for lanes counts neighbours to either side, like M. Rex and H. Loewen (Phys. Rev. E 75, 2007).
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ DENSITIES = (0.25, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0)
 
 
 def weidmann(density: ArrayLike) -> Doubles:
-    """Return Weidmann's speed at densities, m/s from 1/m2; 0 from 5.4 /m2 on."""
+    """Return Weidmann's speeds, m/s, at densities, 1/m2; the speed is 0 from 5.4 /m2 upward."""
     rho = np.maximum(np.asarray(density, np.float64), 1e-9)
     return np.asarray(1.34 * np.maximum(1.0 - np.exp(-1.913 * (1.0 / rho - 1.0 / 5.4)), 0.0))
 
 
 @dataclass(frozen=True, eq=False)
 class FundamentalDiagram:
-    """Mean speeds at densities.
+    """Mean speed as a function of density.
 
     Attributes:
         density: (D,) measured density, 1/m2; 0 if nobody passed.
@@ -45,12 +46,12 @@ class FundamentalDiagram:
 
     @property
     def error(self) -> float:
-        """Root mean squared difference from Weidmann, m/s; NaN if nobody passed at some density."""
+        """Root mean square difference from Weidmann's speeds, m/s; NaN if there is a density at which nobody passed."""
         return float(np.sqrt(np.mean((self.speed - weidmann(self.density)) ** 2)))
 
     @property
     def unseen(self) -> str:
-        """The number of densities at which nobody passed, in words; empty if somebody passed at each."""
+        """Text with the number of densities at which nobody passed; empty if somebody passed at every density."""
         unseen = int(np.isnan(self.speed).sum())
         return f"no pedestrian passed at {unseen} of {len(self.speed)} densities" if unseen else ""
 
@@ -58,8 +59,8 @@ class FundamentalDiagram:
 def fundamental_diagram(model: Any, densities: Sequence[float] = DENSITIES, *, seed: int = 0) -> FundamentalDiagram:
     """Measure speed against density in a corridor of 50 x 4 m full of pedestrians who walk in one direction.
 
-    Both are means from 5 to 12 s over an area of 8 x 4 m, 20 m behind the first pedestrians, who walk freely, and 20 m before the
-    last.
+    Speed and density are averaged from 5 to 12 s over an area of 8 x 4 m. The area lies 20 m behind the first pedestrians, who walk
+    freely, and 20 m ahead of the last.
 
     Args:
         model: crowd model.
@@ -89,7 +90,7 @@ class Streams:
         walk: motion of the pedestrians.
         second: (P,) whether a pedestrian belongs to the second stream.
         order: order parameter once the streams have mixed; NaN if they never do.
-        blind: order parameter of the same people if they do not see each other.
+        blind: order parameter of the same people when they do not see each other.
     """
 
     walk: Walk
@@ -99,7 +100,8 @@ class Streams:
 
 
 def lanes(model: Any, density: float = 0.3, *, seed: int = 0) -> Streams:
-    """Let two opposite streams meet in a corridor of 40 x 6 m; order: mean `lane_order` over its middle 20 m from 14 to 22 s.
+    """Let two opposite streams meet in a corridor of 40 x 6 m. The order is the mean `lane_order` in the middle 20 m from 14 to 22
+    s.
 
     Args:
         model: crowd model.
@@ -122,14 +124,13 @@ def lanes(model: Any, density: float = 0.3, *, seed: int = 0) -> Streams:
 
 
 def lane_order(lateral: Doubles, second: Bools, width: float = 0.75) -> float:
-    """Return the mean of ((same - other) / (same + other))^2, over neighbours less than half a ``width`` to the sides, including
-    itself.
+    """Return the mean over pedestrians of ((same - other) / (same + other))^2, where same and other count the neighbours of each
+    stream less than half a ``width`` to either side, including the pedestrian itself.
 
-    The value is 1 for pure lanes; for two equal streams at random positions, it is about one over the number of pedestrians in a
-    strip.
+    The value is 1 for pure lanes; for two equal streams at random positions, it is about 1 / n for n pedestrians per strip.
 
     Args:
-        lateral: (P,) coordinates across the streams, m.
+        lateral: (P,) coordinates perpendicular to the streams, m.
         second: (P,) stream of each.
         width: width of the strip, m.
     """
@@ -140,7 +141,8 @@ def lane_order(lateral: Doubles, second: Bools, width: float = 0.75) -> float:
 
 
 def stripes(model: Any, density: float = 0.6, *, seed: int = 0) -> Streams:
-    """Let two streams cross at a right angle; order: mean `stripe_order` in the 10 x 10 m where they cross, from 8 to 13 s.
+    """Let two streams cross at a right angle. The order is the mean `stripe_order` in the 10 x 10 m where they cross, from 8 to 13
+    s.
 
     Args:
         model: crowd model.
@@ -166,8 +168,9 @@ def stripes(model: Any, density: float = 0.6, *, seed: int = 0) -> Streams:
 def stripe_order(position: Doubles, second: Bools) -> float:
     """Return how much more the streams alternate along the sum of their directions (x and y) than across it, in (0, 1).
 
-    With S(k) = |sum s exp(i k r)|^2 / P and s = 1 or -1 by stream, it is A / (A + B), A the largest S of waves of 1.5 to 6 m along
-    (1, 1), B that along (1, -1): 1/2 without stripes, near 1 for stripes in the orientation of crossing streams.
+    With S(k) = |sum s exp(i k r)|^2 / P, where s is 1 or -1 depending on the stream, the value is A / (A + B). A is the largest S
+    of waves of 1.5 to 6 m along (1, 1), and B is the largest along (1, -1). The value is 1/2 without stripes and near 1 for stripes
+    in the orientation of crossing streams.
 
     Args:
         position: (P, 2) m.
@@ -184,7 +187,7 @@ def stripe_order(position: Doubles, second: Bools) -> float:
 
 
 def _both(second: Bools) -> bool:
-    """True if people of both streams are present."""
+    """Return whether people of both streams are present."""
     return bool(second.any() and not second.all())
 
 

@@ -1,6 +1,7 @@
-"""The motion of simulated people as one set of parameters that can be fitted: turning, unsteadiness and walking groups.
+"""The motion of simulated people as a single set of fittable parameters: turning, unsteadiness and walking groups.
 
-The model is unchanged. The search compares distributions of `MOTION` and the position errors; it does not use the classifier.
+The crowd model itself is unchanged. The search compares the distributions of the quantities in `MOTION` and the position errors; it
+does not use the classifier.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ MOTION = {
     "crowd error": 1.0,
 }
 """Weights of the compared quantities: Wasserstein distances, in standard deviations of recorded people, and the mean displacement
-error of whole crowds, divided by that of constant velocity."""
+error of whole crowds, divided by the error of constant velocity."""
 
 _SPANS = {
     "lateral": Span(0.4, 2.5, log=True),
@@ -50,7 +51,7 @@ _SPANS = {
     "drift": Span(0.02, 0.5, log=True),
     "drift_time": Span(0.5, 30.0, log=True),
 }
-_WALKS = 0.5  # m/s, least speed at which turning is measured
+_WALKS = 0.5  # m/s, minimum speed at which turning is measured
 _REACH = 3.0  # m, within which a member of the same group counts
 
 
@@ -63,7 +64,7 @@ class _Declared:
 
 @dataclass(frozen=True)
 class Motion:
-    """Parameters of the motion of people, gathered from `Steps`, `Unsteady` and `Groups`.
+    """Parameters of people's motion, combined from `Steps`, `Unsteady` and `Groups`.
 
     Attributes:
         lateral: as in `Steps`.
@@ -87,7 +88,7 @@ class Motion:
 
     @property
     def declares(self) -> _Declared:
-        """The spans of the parameters."""
+        """The ranges of the parameters."""
         return _Declared(_SPANS)
 
     def crowd(self, model: SimulatedCrowd) -> SimulatedCrowd:
@@ -102,17 +103,18 @@ class Motion:
         )
 
     def block(self) -> dict[str, Any]:
-        """Return the parameters as the keys of a suite's ``crowd``."""
+        """Return the parameters as keys of a suite's ``crowd``."""
         groups = {"name": "groups", "spacing": self.spacing, "drift": self.drift, "drift_time": self.drift_time}
         unsteady = {name: getattr(self, name) for name in ("pace", "pace_time", "direction", "direction_time")}
         return {"behaviours": [groups], "unsteady": unsteady, "steps": {"lateral": self.lateral}}
 
 
 def motion(seen: TrackWindow) -> dict[str, Doubles]:
-    """Return the samples of a window: quantities, formations, and how walkers change their pace, direction and distance.
+    """Return the samples of a window: quantities, formations, and how walkers change their pace, direction and distance to their
+    group.
 
     Turning is the angle between successive velocities, degrees. The pace change of a walker is the standard deviation of its speed,
-    m/s. Its bend is the largest distance from the straight line between its first and its last position, m. Its group drift is the
+    m/s. Its bend is its maximum distance from the straight line between its first and its last position, m. Its group drift is the
     standard deviation of its distance to the nearest member of its group, m.
     """
     n = seen.walkers
@@ -143,7 +145,7 @@ def turning(cut: Sequence[Stretch], walked: Sequence[Doubles] | None = None) -> 
 
     Args:
         cut: stretches of recordings.
-        walked: positions (20, N, 2) of their walkers in a simulation, m; recorded ones if not given.
+        walked: positions (20, N, 2) of their walkers in a simulation, m; the recorded positions if omitted.
     """
     counts = np.zeros(181)
     for k, stretch in enumerate(cut):
@@ -156,13 +158,13 @@ def turning(cut: Sequence[Stretch], walked: Sequence[Doubles] | None = None) -> 
 
 
 def held_out(people: Recorded, crowds: Mapping[str, Crowds], scores: Sequence[Score], threads: int = 1) -> str:
-    """Return a table of crowds in each scene, as Markdown: accuracy of the classifier, percentiles of turning, and crowd error.
+    """Return a Markdown table of the crowds in each scene: accuracy of the classifier, percentiles of turning, and crowd error.
 
     Args:
         people: recorded people.
-        crowds: crowds by name; if there is one crowd per scene, each was fitted to the other scenes.
+        crowds: crowds by name; if a crowd is given per scene, each was fitted to the other scenes.
         scores: lines of the table of the same crowds.
-        threads: threads over worlds.
+        threads: number of threads; the worlds are divided among them.
     """
     lines = ["| scene | crowd | told apart | turn 50 % | turn 95 % | crowd error (m) |", "|---|---|---|---|---|---|"]
     told = {(score.name, scene): found.value for score in scores for scene, found in score.scenes.items()}

@@ -1,8 +1,8 @@
-"""Measures of how people move in a place: whether they make progress, turn round, turn sharply, and keep apart.
+"""Measures of how people move in a place: whether they make progress, make U-turns, turn sharply, and keep apart.
 
-All positions are sampled every 0.4 s, the rate of ETH/UCY, so recorded and simulated people are measured alike. A pedestrian *wants
-to move on* if it has a preferred speed and its waypoint is farther than `THERE`. People who wait, talk, or stand at their place do
-not want to move on. The thresholds are ours.
+All positions are sampled every 0.4 s, as in ETH/UCY, so recorded and simulated people are measured alike. A pedestrian *wants to
+move on* if it has a preferred speed and its waypoint is farther than `THERE`. People who wait, talk or stand still on purpose do
+not want to move on. The thresholds are Agora's.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ PERIOD = 0.4
 THERE = 0.8
 """Distance from its waypoint up to which a pedestrian counts as arrived, m."""
 
-_WEDGED, _STILL = 10.0, 0.3  # s, m: a pedestrian that wants to go on and moves less than this distance in this time is wedged
+_WEDGED, _STILL = 10.0, 0.3  # s, m: a pedestrian that wants to move on and moves less than this distance in this time is wedged
 _JAMMED, _ROUND = 30.0, 1.0  # s, m: the same for people who make no progress
 _CLUSTER, _BESIDE = 3, 1.2  # people, m between neighbours in a cluster
-_WALKS, _TURNS = 0.5, 0.3  # m/s, least speeds at which turning and U-turns are measured
+_WALKS, _TURNS = 0.5, 0.3  # m/s, minimum speeds at which turning and U-turns are measured
 _BACK, _WITHIN = 135.0, 5  # degrees, samples: a U-turn
-_DEEP = 0.02  # m, least overlap of discs that counts
-_AROUND = 2.0  # m, radius of the density about a pedestrian
+_DEEP = 0.02  # m, minimum overlap of discs that counts
+_AROUND = 2.0  # m, radius around a pedestrian in which density is measured
 BANDS = (0.0, 0.25, 0.5, 1.0, np.inf)
-"""Bounds of the densities for which mean speeds are computed, 1/m2."""
+"""Bounds of the density bands in which mean speeds are computed, 1/m2."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,19 +51,19 @@ class Tracks:
 
 @dataclass(frozen=True)
 class Movement:
-    """Measures of one episode, as sums that add up over episodes.
+    """Measures of one episode, as sums that can be added over episodes.
 
     Attributes:
         minutes: person-minutes.
-        wedged: people who want to move on and move less than 0.3 m in a period of 10 s.
-        stuck: people who want to move on and stay within 1 m for a period of 30 s.
-        jammed: people in clusters of at least three, all of whom want to move on and move less than 0.3 m from some time, at
-            least 10 s before the end, until the end.
-        turns_round: U-turns: the direction of travel changes by more than 135 degrees within 2 s, at more than 0.3 m/s.
-        turning: changes of direction in 0.4 s, at more than 0.5 m/s, counted by whole degrees (181,).
-        deepest: deepest overlap of the discs of two people, m.
-        overlapping: person-minutes with an overlap by another disc of more than 0.02 m.
-        speeds: sum of the speeds of people who want to move on, m/s, in each of the bands of density `BANDS`.
+        wedged: number of people who want to move on but move less than 0.3 m in some period of 10 s.
+        stuck: number of people who want to move on but stay within 1 m for some period of 30 s.
+        jammed: number of people in clusters of at least three, all of whom want to move on but move less than 0.3 m for at least
+            the last 10 s.
+        turns_round: number of U-turns: the direction of travel changes by more than 135 degrees within 2 s, at more than 0.3 m/s.
+        turning: histogram (181,), in whole degrees, of changes of direction in 0.4 s at more than 0.5 m/s.
+        deepest: maximum overlap between the discs of two people, m.
+        overlapping: person-minutes during which another disc overlaps by more than 0.02 m.
+        speeds: sum of the speeds of people who want to move on, m/s, in each of the density bands `BANDS`.
         walkers: number of samples in each band.
     """
 
@@ -112,13 +112,15 @@ def measure(seen: Tracks) -> Movement:
 
 
 def percentile(turning: Doubles, share: float) -> float:
-    """Return the angle below which a share of counted turns (181,) lies, degrees; NaN if there are none."""
+    """Return the angle, degrees, below which a share of the turns in a histogram (181,) lies; NaN if it is empty."""
     total = np.cumsum(turning)
     return float(np.searchsorted(total, share * total[-1])) if total[-1] else np.nan
 
 
 def _stays(seen: Tracks, seconds: float, most: float) -> Bools:
-    """(T, P) whether a pedestrian wants to move on and stays within a distance of its position for some time from then on."""
+    """Return (T, P) whether a pedestrian wants to move on, but stays within a distance of its position for the following
+    ``seconds``.
+    """
     long, count = round(seconds / PERIOD), len(seen.present)
     stays = np.zeros(seen.present.shape, np.bool_)
     if count <= long:
@@ -132,7 +134,7 @@ def _stays(seen: Tracks, seconds: float, most: float) -> Bools:
 
 
 def _jammed(seen: Tracks) -> int:
-    """Return the number of people in clusters of three or more that stand until the end."""
+    """Return the number of people in clusters of three or more that stand still until the end."""
     long = round(_WEDGED / PERIOD)
     if len(seen.present) <= long:
         return 0
@@ -145,7 +147,7 @@ def _jammed(seen: Tracks) -> int:
 
 
 def _turns_round(direction: Doubles, walks: Bools) -> int:
-    """Return the number of U-turns; consecutive samples of a U-turn count once."""
+    """Return the number of U-turns; consecutive samples of the same U-turn are counted once."""
     found = np.zeros(walks.shape, np.bool_)
     for k in range(1, _WITHIN + 1):
         turn = np.abs(np.angle(np.exp(1j * (direction[k:] - direction[:-k]))))
@@ -157,7 +159,9 @@ def _turns_round(direction: Doubles, walks: Bools) -> int:
 
 
 def _company(seen: Tracks) -> tuple[float, float, Doubles]:
-    """Return the deepest overlap of two discs, m, the person-minutes with an overlap, and (T, P) the density near each, 1/m2."""
+    """Return the maximum overlap between two discs, m, the person-minutes with an overlap, and the density (T, P) around each
+    person, 1/m2.
+    """
     deepest, overlapping = 0.0, 0
     density = np.zeros(seen.present.shape)
     for t, here in enumerate(seen.present):

@@ -1,7 +1,7 @@
-"""People in places: episodes of map generators and of suites, without a planner, measured by `agora.validation.movement`.
+"""People in places: episodes from map generators and suites, run without a planner and measured by `agora.validation.movement`.
 
-If there is a robot, it stands in the middle of its path, or creeps along the path at 0.3 m/s and stops before people. Rows are
-stored in a file, one per episode, so an interrupted run can be continued.
+If there is a robot, it stands in the middle of its path, or creeps along the path at 0.3 m/s and stops in front of people. One row
+per episode is stored in a file, so an interrupted run can be continued.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _DENSITIES = (0.05, 0.1, 0.2)  # people per m2, in turn
 _LONGEST = 120.0  # s, of an episode
 _CREEP = 0.3  # m/s
 _BEFORE = 0.5  # m, gap to people ahead, at which a robot stops
-_STEP, _LOOK = 0.2, 3  # m between points of its path; number of points ahead at which it steers
+_STEP, _LOOK = 0.2, 3  # m between points of its path; number of points ahead toward which it steers
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,8 @@ class PlaceRow:
 
 
 def generators(episodes: int, seed: int) -> Suite:
-    """Return a suite of every map generator: people with itineraries at three densities, with a separate place for each episode.
+    """Return a suite that uses every map generator, with a separate place for each episode and people with itineraries at three
+    densities.
 
     Half of the people react to robots early, 40 % late, and 10 % never, as in the suite `social`.
 
@@ -89,13 +90,13 @@ def generators(episodes: int, seed: int) -> Suite:
 def measure_places(
     suites: Sequence[Suite], file: Path, *, duration: float = _LONGEST, only: int | None = None
 ) -> Iterator[PlaceRow]:
-    """Measure every episode of some suites that has simulated pedestrians; yield the rows, rows from the file first.
+    """Measure every episode of some suites that has simulated pedestrians; yield the rows already in the file, then the new ones.
 
     Args:
-        suites: suites, whose stages need no missing data.
+        suites: suites; the data that their stages need must be available.
         file: file of rows (JSON lines), to which each new row is appended.
         duration: length of an episode, s.
-        only: largest number of episodes per stage; None for all.
+        only: maximum number of episodes per stage; None for all.
     """
     kept = {row.key: row for row in _read(file)} if file.exists() else {}
     with file.open("a") as out:
@@ -111,13 +112,13 @@ def measure_places(
 
 
 def _in_turn(suite: Suite) -> list[tuple[Stage, int]]:
-    """Return stages and numbers of episodes, one of each stage in turn, so that a part of a run covers all stages."""
+    """Return pairs of a stage and an episode number, cycling through the stages, so that a partial run covers all of them."""
     numbered = [(stage, k) for stage in suite.stages for k in range(stage.count)]
     return sorted(numbered, key=lambda each: each[1])
 
 
 def _read(file: Path) -> list[PlaceRow]:
-    """Return the rows of a file; the last line may be incomplete."""
+    """Return the rows of a file; an incomplete last line is ignored."""
     rows = []
     for line in file.read_text().splitlines():
         try:
@@ -136,7 +137,7 @@ def _movement(values: dict[str, Any]) -> Movement:
 
 
 def _episode(suite: Suite, stage: Stage, number: int, robot: str, duration: float) -> Movement | None:
-    """Build an episode and measure it; None if there is no room for its people, or if it has none."""
+    """Build an episode and measure it; return None if there is no room for its people, or if it has no people."""
     try:
         start = suite.start(stage.name, number)
     except PlacementError:
@@ -147,7 +148,7 @@ def _episode(suite: Suite, stage: Stage, number: int, robot: str, duration: floa
 
 
 def _with_robot(start: Start, robot: str) -> Start:
-    """Return an episode without robots, with robots in the middle of their paths, or unchanged."""
+    """Return an episode without robots, with robots in the middle of their paths, or unchanged, depending on ``robot``."""
     if robot == "none":
         return replace(start, robots=())
     if robot == "creeps":
@@ -159,7 +160,7 @@ def _with_robot(start: Start, robot: str) -> Start:
 
 
 def tracks(start: Start, conditions: Conditions, duration: float, *, creeps: bool = False) -> Tracks:
-    """Return the motion of the simulated pedestrians of an episode. Its robots stand still, or creep.
+    """Return the motion of an episode's simulated pedestrians. The robots stand still or creep.
 
     Args:
         start: the episode.
@@ -197,7 +198,7 @@ def _sample(world: World, count: int) -> list[Any]:
 
 
 def _way(start: Start, number: int) -> Doubles:
-    """Return the path of a robot to its first goal; the straight line if there is none."""
+    """Return the path of a robot to its first goal; a straight line if there is no path."""
     robot = start.robots[number]
     ends = np.asarray(robot.pose[:2], np.float64), np.asarray(robot.goals[0, :2], np.float64)
     found = way(start.map, robot.model.radius, *ends)
@@ -205,7 +206,7 @@ def _way(start: Start, number: int) -> Doubles:
 
 
 def _creep(world: World, r: int, path: Doubles) -> Doubles:
-    """Return the twist (3,) of a robot that follows a path (N, 2) of points, and stops before people and at the end of the path."""
+    """Return the twist (3,) of a robot that follows a path (N, 2), and stops in front of people and at the end of the path."""
     robots, people = world.robots, world.pedestrians
     here = np.array([robots.x[0, r], robots.y[0, r]], np.float64)
     nearest = int(np.argmin(np.hypot(*(path - here).T)))
@@ -220,7 +221,7 @@ def _creep(world: World, r: int, path: Doubles) -> Doubles:
 
 
 def markdown(rows: Sequence[PlaceRow]) -> str:
-    """Return the table of rows by suite and stage, as Markdown; stages whose names differ only by a final number are merged."""
+    """Return a Markdown table of the rows by suite and stage; stages whose names differ only in a final number are merged."""
     parts: dict[str, list[Movement]] = {}
     for row in rows:
         if row.movement is not None:

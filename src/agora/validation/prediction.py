@@ -1,8 +1,8 @@
 """Predictors against recorded people: the distance between predicted and actual positions.
 
-The errors are those of trajectory prediction (S. Pellegrini et al., ICCV 2009; A. Gupta et al., "Social GAN", CVPR 2018): a person
-who was present for 3.2 s and stays for another 4.8 s counts at every sample of 0.4 s, standing or walking. The present velocity is
-that of the last 0.4 s. Predictors see everybody present, like an invisible robot with perfect perception.
+The errors are those used in trajectory prediction (S. Pellegrini et al., ICCV 2009; A. Gupta et al., "Social GAN", CVPR 2018): at
+every sample (every 0.4 s), each person who has been present for 3.2 s and stays for another 4.8 s counts, standing or walking. The
+current velocity is that of the last 0.4 s. Predictors see everybody present, like an invisible robot with perfect perception.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from agora.validation.stretches import RADIUS, SCENES, STEP
 from agora.validation.table import words
 
 SEEN, AHEAD = 8, 12
-"""Number of samples for which a pedestrian was present, including the present one, and number of predicted samples."""
+"""Number of samples for which a pedestrian must have been present, including the current one, and number of predicted samples."""
 
 _FAR = 1e4  # of the robot, m
 _LETHAL = 254
@@ -51,13 +51,13 @@ class PredictionScore:
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """The people of a scene at its own rate; values of absent people have no meaning.
+    """The people of a scene at the scene's own rate; values of absent people are undefined.
 
     Attributes:
         position: (T, P, 2) positions, m.
         present: (T, P) whether a person is present.
         counts: (T, P) whether the error of a prediction at that time counts.
-        walls: the scene's walls as a costmap of one row.
+        walls: the scene's walls, as a costmap with a batch size of one.
     """
 
     position: Doubles
@@ -81,7 +81,7 @@ class Samples:
         return Samples(np.array([m.position for m in moments]).reshape(*present.shape, 2), present, counts, walls)
 
     def errors(self, predictor: Predictor) -> tuple[list[Doubles], list[Doubles]]:
-        """Return the average and the final errors at each sample with people that count, m."""
+        """Return the average and the final errors, m, at each sample at which somebody counts."""
         average, final = [], []
         memory: Memory = {}
         for k in range(1, len(self.present) - AHEAD):
@@ -96,7 +96,7 @@ class Samples:
         return average, final
 
     def _observation(self, k: int) -> Observation:
-        """Return the observation of a distant robot at a sample."""
+        """Return the observation of a very distant robot at a sample."""
         f = np.float32
         here, before = self.present[k], self.present[k - 1]
         step = np.where((here & before)[:, None], self.position[k] - self.position[k - 1], 0.0) / STEP
@@ -116,7 +116,7 @@ class Samples:
 
 
 def score_predictors(predictors: Mapping[str, Predictor], scenes: Sequence[str] = SCENES) -> Iterator[Measuring | PredictionScore]:
-    """Yield the errors of every predictor in each scene, and in all of them; before them, an event with the measured scene.
+    """Yield the errors of every predictor in each scene and over all scenes, preceded by events that name the measured scene.
 
     Args:
         predictors: predictors by name.
@@ -146,7 +146,7 @@ def _mean(errors: list[Doubles]) -> Estimate:
 
 
 def markdown(scores: Sequence[PredictionScore]) -> str:
-    """Return a table with a line for each predictor: average and final error in each scene, and intervals in brackets, m."""
+    """Return a table with a line for each predictor: average and final errors in each scene, m, with intervals in brackets."""
     scenes, names = (list(dict.fromkeys(getattr(score, key) for score in scores)) for key in ("part", "name"))
     lines = [f"| average / final error (m) | {' | '.join(scenes)} |", "|" + "---|" * (len(scenes) + 1)]
     for name in names:
@@ -157,7 +157,7 @@ def markdown(scores: Sequence[PredictionScore]) -> str:
 
 
 def write(scores: Sequence[PredictionScore], folder: Path) -> Path:
-    """Write ``predictors.md`` and ``predictors.json`` into a folder, and return the table's path.
+    """Write ``predictors.md`` and ``predictors.json`` to a folder, and return the path of the table.
 
     Raises:
         InputError: the folder cannot be written to.

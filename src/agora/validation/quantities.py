@@ -1,4 +1,4 @@
-"""The quantities in which recorded and simulated windows are compared: one set of samples per window and quantity."""
+"""The quantities used to compare recorded and simulated windows, with one set of samples per window and quantity."""
 
 from __future__ import annotations
 
@@ -20,18 +20,19 @@ QUANTITIES = {
     "sidestep": "m",
     "reaction": "s",
 }
-"""Speed; distance to the nearest other, and to the nearest wall up to 3 m; people within 2 m by area. Of encounters: least distance
-by kind, sidestep, and how long before the least distance it begins."""
+"""Speed; distance to the nearest other person, and to the nearest wall up to 3 m; number of people within 2 m divided by the area.
+For encounters: minimum distance by kind, sidestep, and how long before the closest approach the sidestep begins."""
 
 FORMATION = {"group distance": "m", "group angle": "degrees"}
-"""For two members of a walking group: distance, and angle from a member's heading to the other, 90 degrees for abreast."""
+"""For two members of a walking group: their distance, and the angle from one member's heading to the other member (90 degrees if
+they walk abreast)."""
 
 _AROUND = 2.0  # m
 _FAR = 3.0  # distance beyond which all walls count as equally far, m
 
 
 def quantities(seen: TrackWindow) -> dict[str, Doubles]:
-    """Return the samples of each of `QUANTITIES` in a window; a pedestrian alone has no distance to people."""
+    """Return the samples of each of `QUANTITIES` in a window; a lone pedestrian has no sample of the distance to people."""
     distance, n = apart(seen), seen.walkers
     nearest = distance.min(-1) if distance.size else np.full(distance.shape[:2], np.inf)
     met = encounters(seen)
@@ -47,7 +48,9 @@ def quantities(seen: TrackWindow) -> dict[str, Doubles]:
 
 
 def formation(seen: TrackWindow) -> dict[str, Doubles]:
-    """Return the samples of each of `FORMATION`: between walking walkers and every other present member of their group."""
+    """Return the samples of each of `FORMATION`, measured between each walker in motion and every other present member of its
+    group.
+    """
     n = seen.walkers
     together = (seen.group[:n, None] == seen.group) & (seen.group[:n, None] >= 0)
     moves = np.hypot(*np.moveaxis(seen.velocity[:, :n], -1, 0)) > WALKS

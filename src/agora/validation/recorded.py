@@ -1,4 +1,4 @@
-"""A crowd model against recorded crowds: it takes over at some time of a recording, and both continue for some seconds.
+"""A crowd model against recorded crowds: the model takes over at some time in a recording, and both continue for some seconds.
 
 Everybody present keeps its position and velocity, prefers the mean speed of its recorded path, and walks to the end of that path.
 Data: ETH (S. Pellegrini et al., You'll never walk alone, ICCV 2009) and UCY (A. Lerner et al., Crowds by example, 2007).
@@ -18,20 +18,21 @@ from agora.validation.walk import walk
 from agora.world.trajectories import Trajectories
 
 QUANTITIES = {"speed": "m/s", "clearance": "m", "density": "1/m2"}
-"""Compared quantities: speed, distance of the centres to the nearest other person, and people within 2 m by area."""
+"""Compared quantities: speed, distance between centres to the nearest other person, and number of people within 2 m divided by the
+area."""
 
 _NEAR = 2.0
-_WALKS = 0.3  # mean speed below which a person counts as standing and is not simulated, m/s
+_WALKS = 0.3  # mean speed below which a person counts as standing still and is not simulated, m/s
 
 
 @dataclass(frozen=True, eq=False)
 class PairedSamples:
-    """Samples of both crowds, of the same people at the same times.
+    """Samples of the recorded and the simulated crowd, for the same people at the same times.
 
     Attributes:
         recorded: samples of the recorded people by quantity, (S,).
         simulated: samples of the simulated people by quantity, (S,).
-        moments: number of moments behind them.
+        moments: number of times at which samples were taken.
     """
 
     recorded: dict[str, Doubles]
@@ -51,15 +52,15 @@ def against_recorded(
 ) -> PairedSamples:
     """Let a model take over recorded crowds.
 
-    Samples are taken every 0.4 s of the second half of each stretch, when the start is forgotten, of walking people, among
-    everybody who is recorded throughout the stretch.
+    Walking people are sampled every 0.4 s in the second half of each stretch, when the start no longer matters. Everybody who was
+    recorded throughout the stretch is taken into account.
 
     Args:
         model: crowd model.
         scenes: names of scenes of ETH/UCY; all if empty.
         seconds: length of a stretch, s.
         every: time between the starts of stretches, s.
-        least: least number of present people who walk.
+        least: minimum number of people present who walk.
         radius: radius of everybody, m.
 
     Raises:
@@ -95,7 +96,7 @@ def _paces(people: Trajectories) -> Doubles:
 
 
 def _quantities(position: Doubles, velocity: Doubles, walks: Bools) -> dict[str, Doubles]:
-    """Return the quantities of walking people, among everybody."""
+    """Return the quantities of walking people, with everybody as their neighbours."""
     apart = np.hypot(*(position[:, None] - position).transpose(2, 0, 1))
     np.fill_diagonal(apart, np.inf)
     return {

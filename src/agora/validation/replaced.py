@@ -1,7 +1,8 @@
-"""One recorded pedestrian is replaced by a simulated one among recorded people: its distance from the recorded one over 4.8 s.
+"""The distance over 4.8 s between a recorded pedestrian and the simulated pedestrian that replaces it among recorded people.
 
-The mean displacement error is that of trajectory prediction (S. Pellegrini et al., ICCV 2009): the mean distance over the 12
-samples after the first. A crowd model knows the end of the recorded path and its mean speed; constant velocity knows neither.
+The mean displacement error is that used in trajectory prediction (S. Pellegrini et al., ICCV 2009): the mean distance over the 12
+samples after the first. A crowd model is given the end of the recorded path and its mean speed; the constant-velocity baseline is
+given neither.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class Replaced:
 
     Attributes:
         stretch: number of the stretch.
-        walker: number of the walker in it.
+        walker: number of the walker in the stretch.
     """
 
     stretch: int
@@ -36,7 +37,7 @@ class Replaced:
 
 
 def draw(cut: Sequence[Stretch], most: int = 400) -> list[Replaced]:
-    """Return at most ``most`` walkers of the stretches, drawn without replacement, in order."""
+    """Return at most ``most`` walkers of the stretches, sampled without replacement, in their original order."""
     everybody = [Replaced(k, i) for k, stretch in enumerate(cut) for i in range(stretch.walkers)]
     if len(everybody) <= most:
         return everybody
@@ -45,7 +46,7 @@ def draw(cut: Sequence[Stretch], most: int = 400) -> list[Replaced]:
 
 
 def constant_velocity(stretch: Stretch, samples: int) -> Doubles:
-    """Return positions (samples, N, 2) of the walkers if each keeps its first velocity, m."""
+    """Return the positions (samples, N, 2) of the walkers if each keeps its initial velocity, m."""
     time = np.arange(samples)[:, None, None] * STEP
     return np.asarray(stretch.position[0, : stretch.walkers] + time * stretch.velocity)
 
@@ -62,8 +63,8 @@ def replaced_error(
     Args:
         cut: stretches of the recordings.
         chosen: pedestrians to replace, one at a time.
-        crowd: crowd of the replacements, in all scenes or by scene; None for constant velocity.
-        threads: threads over worlds.
+        crowd: crowd that simulates the replacements, for all scenes or by scene; None for constant velocity.
+        threads: number of threads; the worlds are divided among them.
     """
     if crowd is None:
         walked = [constant_velocity(cut[one.stretch], AHEAD + 1)[:, one.walker] for one in chosen]

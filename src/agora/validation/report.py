@@ -1,4 +1,4 @@
-"""The report on one crowd model: a table, the numbers as JSON, and one picture."""
+"""The report on a crowd model: a table, the numbers as JSON, and a figure."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class Validation:
         diagram: speed against density.
         lanes: opposite streams.
         stripes: crossing streams.
-        recorded: comparison with ETH/UCY, None without the data.
-        left_out: the omitted part, the reason, and how to get its data, in one line; empty if nothing was omitted.
+        recorded: comparison with ETH/UCY; None if the data is missing.
+        left_out: one line with the omitted part, the reason, and how to get the data; empty if nothing was omitted.
     """
 
     model: str
@@ -53,20 +53,20 @@ class Validation:
 
 
 def validate(name: str, model: Any, *, seed: int = 0, token: StopToken | None = None) -> Iterator[Measuring | Validation]:
-    """Run every experiment on a crowd model, and yield events that name the measured quantity, the result last.
+    """Run every experiment on a crowd model; yield events that name the measured quantity, and finally the result.
 
-    It takes some minutes, most of them for RiMEA's case 9. To stop it, close the iterator, or call ``token.stop()`` from another
-    thread: it stops after the present experiment.
+    This takes a few minutes, most of them for RiMEA's case 9. To stop it, close the iterator, or call ``token.stop()`` from another
+    thread: it stops after the current experiment.
 
     Args:
         name: name of the model.
         model: crowd model, or a `SimulatedCrowd`.
         seed: seed of places and preferred speeds.
-        token: token by which another thread can stop it.
+        token: token with which another thread can stop it.
 
     Raises:
-        InputError: a file of the data set is wrong. Without the data set, this part is left out.
-        StoppedError: the token requested the stop.
+        InputError: a file of the data set is invalid. If the data set is missing, the comparison with it is omitted instead.
+        StoppedError: ``token`` requested a stop.
     """
     token = token or StopToken()
     recorded, lacking = None, missing("eth_ucy")
@@ -122,7 +122,7 @@ def _recorded_case(recorded: PairedSamples, quantity: str) -> Case:
 
 
 def write(validation: Validation, folder: Path) -> Path:
-    """Write ``validation.json`` and ``validation.png`` into a folder, and return the picture's path.
+    """Write ``validation.json`` and ``validation.png`` to a folder, and return the path of the figure.
 
     Raises:
         InputError: the folder cannot be written to.
@@ -139,7 +139,7 @@ def write(validation: Validation, folder: Path) -> Path:
 
 
 def figure(validation: Validation) -> Figure:
-    """Return the picture: speed against density, lanes, stripes, and recorded crowds if compared."""
+    """Return the figure: speed against density, lanes, stripes, and the comparison with recorded crowds, if any."""
     from matplotlib.figure import Figure
 
     heights = (1.1, 1.0, 0.8) if validation.recorded is not None else (1.1, 1.0)

@@ -1,8 +1,8 @@
-"""Cases of the RiMEA guideline that need no stairs: the tests that a model of walking people must pass.
+"""Cases of the RiMEA guideline that do not need stairs: tests that a pedestrian model must pass.
 
 Source: RiMEA e.V., Richtlinie fuer Mikroskopische Entfluchtungsanalysen, version 4, 2022: cases 1 (speed in a corridor), 4
-(fundamental diagram), 6 (corner), 9 (room with closed exits) and 12 (bottleneck), as each function's docstring states them; numbers
-that the guideline leaves open are Agora's. People have `agora.draft.people.People`'s radius and, except for case 1, its speeds.
+(fundamental diagram), 6 (corner), 9 (room with closed exits) and 12 (bottleneck), as described in each function's docstring; values
+that the guideline leaves open are Agora's. People have the radius and, except in case 1, the speeds of `agora.draft.people.People`.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from agora.validation.flow import fundamental_diagram, weidmann
 from agora.validation.walk import Walk, fill, speeds, walk
 
 _THICK = 0.3  # of walls, m
-_AWAY = 60.0  # distance that people walk on after the exit, m
-_FLAT = 0.05  # largest difference of mean speeds that count as equal, m/s
+_AWAY = 60.0  # distance that people continue to walk after the exit, m
+_FLAT = 0.05  # maximum difference between mean speeds that count as equal, m/s
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,10 @@ class Case:
     Attributes:
         name: name of the case.
         expected: result required by the guideline.
-        found: result with units.
+        found: actual result, with units.
         met: whether the result meets the guideline.
-        values: the numbers behind the result; None for events that did not happen, such as the last exit if not everybody got out.
+        values: the numbers behind the result; None for events that did not happen, such as the last person's exit if somebody
+            stayed inside.
     """
 
     name: str
@@ -50,10 +51,10 @@ def finite(value: float) -> float | None:
 
 
 def arrived(times: Doubles, where: str, longest: float) -> str:
-    """Return, in words, how many people reached a place, and when the last one did.
+    """Return a text saying how many people reached a place, and when the last one did.
 
     Args:
-        times: (P,) time at which each arrived, s; infinite if it did not.
+        times: (P,) arrival time of each person, s; infinite for people who did not arrive.
         where: the place, such as "out".
         longest: time limit, s.
     """
@@ -63,7 +64,7 @@ def arrived(times: Doubles, where: str, longest: float) -> str:
 
 
 def case_1(model: Any) -> Case:
-    """A pedestrian wants to walk at 1.33 m/s, from rest, in a corridor of 40 x 2 m: 26 to 34 s."""
+    """A pedestrian with a desired speed of 1.33 m/s walks along a corridor of 40 x 2 m from rest; it must take 26 to 34 s."""
     place = _walled((0.0, 0.0, 40.0, 2.0), [])
     longest = 45.0
     seen = walk(model, place, [(0.5, 1.0)], [[(60.0, 1.0)]], longest, speed=1.33)
@@ -73,7 +74,7 @@ def case_1(model: Any) -> Case:
 
 
 def case_4(model: Any, densities: Sequence[float] = (0.5, 1.0, 2.0, 3.0, 4.0, 5.0), seed: int = 0) -> Case:
-    """Speed against density in a corridor: it falls, and its deviation from Weidmann is reported."""
+    """Speed against density in a corridor: speed must fall with density; the deviation from Weidmann is reported."""
     diagram = fundamental_diagram(model, densities, seed=seed)
     speed, seen = diagram.speed, np.isfinite(diagram.speed)
     falls = bool((np.diff(speed) < _FLAT).all()) and float(speed[0] - speed[-1]) > _FLAT and float(speed.min()) >= 0.0
@@ -92,7 +93,9 @@ def case_4(model: Any, densities: Sequence[float] = (0.5, 1.0, 2.0, 3.0, 4.0, 5.
 
 
 def case_6(model: Any, seed: int = 0) -> Case:
-    """20 people walk 12 m, round a corner to the left and 12 m on, in a corridor of 2 m: nobody goes through a wall."""
+    """20 people walk 12 m, turn a corner to the left and walk another 12 m, in a corridor 2 m wide; nobody may pass through a
+    wall.
+    """
     place = _walled((0.0, 0.0, 12.0, 12.0), [(0.0, 2.0, 10.0, 12.0)])
     stream = Stream("rimea/6", seed, "validation")
     start = fill(stream, (0.3, 0.3), (6.3, 1.7), 20.0 / 6.0 / 1.4 * 1.15)[:20]
@@ -111,7 +114,9 @@ def case_6(model: Any, seed: int = 0) -> Case:
 
 
 def case_9(model: Any, count: int = 1000, seed: int = 0, longest: float = 600.0) -> Case:
-    """1,000 people leave a room of 30 x 20 m by four exits of 1 m, then by two: it takes about twice as long."""
+    """1,000 people leave a room of 30 x 20 m through four exits 1 m wide, then through two; the latter must take about twice as
+    long.
+    """
     doors = [(7.0, 0), (23.0, 0), (7.0, 1), (23.0, 1)]
     four, by_four = _empty_room(model, doors, count, seed, longest)
     two, by_two = _empty_room(model, doors[:2], count, seed, longest)
@@ -122,11 +127,11 @@ def case_9(model: Any, count: int = 1000, seed: int = 0, longest: float = 600.0)
 
 
 def _empty_room(model: Any, doors: Sequence[tuple[float, int]], count: int, seed: int, longest: float) -> tuple[float, str]:
-    """Return the time at which 95 % of the people in a room have left it, s, and in words.
+    """Return the time by which 95 % of the people in a room have left it, s, and a text that states it.
 
     Args:
         model: crowd model.
-        doors: x of each door, and 0 for the lower or 1 for the upper wall.
+        doors: x of each door, and its wall: 0 for the lower, 1 for the upper.
         count: number of people.
         seed: seed of places and preferred speeds.
         longest: time limit, s.
@@ -151,9 +156,9 @@ def _empty_room(model: Any, doors: Sequence[tuple[float, int]], count: int, seed
 
 
 def case_12(model: Any, seed: int = 0) -> Case:
-    """150 people go from a room of 10 x 10 m through a corridor of 5 x 1 m and a second room to its exit of 1 m.
+    """150 people go from a room of 10 x 10 m through a corridor of 5 x 1 m and a second room to that room's 1 m wide exit.
 
-    There is a jam before the corridor, but none before the exit, which has the same width.
+    A jam must form in front of the corridor, but not in front of the exit, which has the same width.
     """
     stream = Stream("rimea/12", seed, "validation")
     blocks = [(10.0, 0.0, 15.0, 4.5), (10.0, 5.5, 15.0, 10.0)]
@@ -183,7 +188,7 @@ def _density(seen: Walk, box: tuple[float, float, float, float]) -> float:
 
 
 def _room(box: tuple[float, float, float, float], gaps: Sequence[tuple[float, float, int]]) -> Map:
-    """Return a room with gaps (from x, to x, 0 for the lower or 1 for the upper wall)."""
+    """Return a room with gaps in its walls, each given by its start x, its end x, and 0 for the lower or 1 for the upper wall."""
     x0, y0, x1, y1 = box
     walls = [(x0 - _THICK, y0 - _THICK, x0, y1 + _THICK), (x1, y0 - _THICK, x1 + _THICK, y1 + _THICK)]
     for side, (low, high) in enumerate(((y0 - _THICK, y0), (y1, y1 + _THICK))):
@@ -201,7 +206,9 @@ def _walled(
     blocks: Sequence[tuple[float, float, float, float]],
     exit_at: tuple[float, float, float] | None = None,
 ) -> Map:
-    """Return a box with filled blocks in it; it is open to the right and at the top, or at one exit at x between two heights."""
+    """Return a box with filled blocks inside. The box is open on the right and at the top, or has a single exit at an x between two
+    y values.
+    """
     x0, y0, x1, y1 = box
     walls = [*blocks, (x0 - _THICK, y0 - _THICK, x1 + _THICK, y0), (x0 - _THICK, y0, x0, y1)]
     if exit_at is not None:

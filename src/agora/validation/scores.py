@@ -1,6 +1,6 @@
 """The scores of every crowd against recorded people: distances, displacement errors, and whether a classifier can distinguish them.
 
-A table has one or more parts, each with some scenes. The classifier that judges a scene was trained on all others.
+A table has one or more parts, each with some scenes. The classifier that judges a scene was trained on all other scenes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from agora.validation.window import TrackWindow, window
 
 LEFT_OUT = {"each scene left out": SCENES}
 HALVES = {"training": TRAINING, "held out": HELD_OUT}
-"""Parts of a table and their scenes: all of them, and the two halves for calibration and for its test."""
+"""Parts of a table and their scenes: the half used for calibration and the half used to test it."""
 
 COLUMNS = {
     **QUANTITIES,
@@ -56,7 +56,7 @@ class Score:
     Attributes:
         name: name of the crowd or the control.
         part: part of the table.
-        values: values by column; values that were not measured or do not apply are missing.
+        values: values by column; values that were not measured or do not apply are omitted.
         scenes: accuracy of the classifier in each scene.
     """
 
@@ -68,11 +68,11 @@ class Score:
 
 @dataclass(frozen=True, eq=False)
 class Recorded:
-    """The recorded people of some scenes, and the data derived from them once.
+    """The recorded people of some scenes, with cached data derived from them.
 
     Attributes:
         cut: stretches of the scenes.
-        most: largest number of walkers that are replaced one at a time.
+        most: maximum number of walkers that are replaced one at a time.
     """
 
     cut: Sequence[Stretch]
@@ -122,7 +122,7 @@ class Recorded:
         return take_over(crowd, self.cut, threads)
 
     def distances(self, walked: Walked, resamples: int = RESAMPLES) -> dict[str, Estimate]:
-        """Return the distance of each of `QUANTITIES`."""
+        """Return the distance between the recorded and the simulated samples of each of `QUANTITIES`."""
         found = [quantities(window(stretch, way)) for stretch, way in zip(self.cut, walked, strict=True)]
         return compare(self.samples, found, tuple(QUANTITIES), resamples)
 
@@ -133,7 +133,7 @@ class Recorded:
 
 
 def take_over(crowd: Crowds, cut: Sequence[Stretch], threads: int = 1) -> Walked:
-    """Let a crowd take over stretches, with all walkers at once."""
+    """Let a crowd take over stretches; all walkers are simulated together."""
     starts, scenes = [stretch.start(range(stretch.walkers)) for stretch in cut], [stretch.scene for stretch in cut]
     return [seen[..., :2] for seen in simulate_scenes(crowd, scenes, starts, DURATION, every=8, threads=threads)]
 
@@ -141,17 +141,17 @@ def take_over(crowd: Crowds, cut: Sequence[Stretch], threads: int = 1) -> Walked
 def compare(
     recorded: Sequence[dict[str, Doubles]], other: Sequence[dict[str, Doubles]], names: Sequence[str], resamples: int = RESAMPLES
 ) -> dict[str, Estimate]:
-    """Return the distance of each quantity of two lists of samples by stretch."""
+    """Return the distance of each quantity between two lists of samples, which have one entry per stretch."""
     return {name: wasserstein([s[name] for s in recorded], [s[name] for s in other], resamples=resamples) for name in names}
 
 
 @dataclass(frozen=True, eq=False)
 class Instrument:
-    """Recorded people, and all measurements of crowds.
+    """The recorded data and every measurement taken of a crowd.
 
     Attributes:
         parts: parts of the table, by name.
-        threads: threads over worlds.
+        threads: number of threads; the worlds are divided among them.
         classify: whether a classifier is trained; needs scikit-learn.
     """
 
@@ -166,10 +166,10 @@ class Instrument:
         """Read scenes.
 
         Args:
-            parts: parts of the table, and their scenes.
+            parts: parts of the table with their scenes.
             every: use only every ``every``-th stretch.
             most: number of walkers that are replaced one at a time, over all parts.
-            threads: threads over worlds.
+            threads: number of threads; the worlds are divided among them.
             classify: whether a classifier is trained.
 
         Raises:
@@ -179,7 +179,9 @@ class Instrument:
         return Instrument(read, threads, classify)
 
     def score(self, name: str, crowd: Crowds) -> list[Score]:
-        """Measure a crowd, and return one line per part. If the crowd has no behaviours, formations use the behaviour `groups`."""
+        """Measure a crowd, and return one line per part. If the crowd has no behaviours, formations are measured with the behaviour
+        `groups`.
+        """
         walked = {part: people.walked(crowd, self.threads) for part, people in self.parts.items()}
         more = {}
         for part, people in self.parts.items():
@@ -190,18 +192,21 @@ class Instrument:
         return self._lines(name, walked, more)
 
     def constant_velocity(self) -> list[Score]:
-        """Return the line of people who keep their velocity and see nobody."""
+        """Return the lines for people who keep their velocity and ignore everybody else."""
         walked = {part: [constant_velocity(s, SAMPLES) for s in people.cut] for part, people in self.parts.items()}
         errors = {p: {"one error": replaced_error(people.cut, people.replaced, None)} for p, people in self.parts.items()}
         return self._lines("constant velocity", walked, errors)
 
     def jittered(self) -> list[Score]:
-        """Return the line of recorded people with an additional position error of 0.05 m: the effect of annotation alone."""
+        """Return the lines for recorded people with an additional position error of 0.05 m, which show the effect of annotation
+        error alone.
+        """
         walked = {part: [_jittered(s) for s in people.cut] for part, people in self.parts.items()}
         return self._lines("recorded, jittered", walked, {part: {} for part in self.parts})
 
     def others(self) -> list[Score]:
-        """Return the line of recorded people against others recorded in the same scenes: the effect of chance.
+        """Return the lines for recorded people compared with other people recorded in the same scenes, which show the effect of
+        chance.
 
         Distances are between even and odd stretches; the classifier judges every other walker of a stretch.
         """
@@ -225,13 +230,12 @@ class Instrument:
         return lines
 
     def _judged(self, score: Score, own: Samples, other: Samples) -> Score:
-        """Return the line with the verdicts of classifiers on the scenes of its part, each of which was trained on all other
-        scenes.
+        """Return the line with the classifier results for the scenes of its part; each classifier was trained on all other scenes.
 
         Args:
-            score: line without the verdicts.
-            own: features of recorded people, of the stretches of all parts.
-            other: features of the compared people, of the same stretches.
+            score: line without the classifier results.
+            own: features of recorded people in the stretches of all parts.
+            other: features of the compared people in the same stretches.
         """
         if not self.classify:
             return score
@@ -245,17 +249,17 @@ class Instrument:
 
 
 def score_all(crowds: Mapping[str, Crowds], instrument: Instrument, token: StopToken | None = None) -> Iterator[Measuring | Score]:
-    """Yield the table: the controls, then every crowd, one line per part; before them, events that name the measured crowd.
+    """Yield the table: first the controls, then every crowd, one line per part. An event that names the crowd precedes its lines.
 
-    To stop it, close the iterator, or call ``token.stop()`` from another thread: it stops after the present crowd.
+    To stop it, close the iterator, or call ``token.stop()`` from another thread: it stops after the current crowd.
 
     Args:
         crowds: crowds by name.
-        instrument: instrument of the measurements.
-        token: token by which another thread can stop it.
+        instrument: instrument that takes the measurements.
+        token: token with which another thread can stop it.
 
     Raises:
-        StoppedError: the token requested the stop.
+        StoppedError: ``token`` requested a stop.
     """
     token = token or StopToken()
     yield Measuring("controls")
@@ -275,7 +279,7 @@ def _both(own: Samples, other: Samples, chosen: Bools) -> tuple[Samples, Samples
 
 
 def _paired(items: list[dict[str, Doubles]]) -> tuple[list[dict[str, Doubles]], list[dict[str, Doubles]]]:
-    """Return even and odd items, the same number of both."""
+    """Return the even-numbered and the odd-numbered items, the same number of each."""
     return items[: len(items) // 2 * 2 : 2], items[1::2]
 
 
@@ -287,6 +291,6 @@ def _grouped(crowd: Crowds) -> Crowds:
 
 
 def _jittered(stretch: Stretch) -> Doubles:
-    """Return positions (20, N, 2) of the walkers with independent errors."""
+    """Return the positions (20, N, 2) of the walkers with independent random errors added."""
     recorded = stretch.position[:, : stretch.walkers]
     return np.asarray(recorded + Stream(f"{stretch.scene} {stretch.begin:.1f} s", 0, "jitter").normal(0.0, _JITTER, recorded.shape))

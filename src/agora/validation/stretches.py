@@ -1,9 +1,9 @@
-"""Stretches of recordings that a crowd model takes over: simulated walkers with their goals, and replayed people.
+"""Stretches of recordings that a crowd model takes over, with simulated walkers and their goals, and replayed people.
 
 A stretch lasts 7.6 s at the recordings' own rate of 0.4 s. People who walk and are present throughout can be simulated; all others,
-who stand, appear or leave, walk as recorded in the simulation too. A simulated pedestrian begins with the recorded position and
-velocity (that of the last 0.4 s), prefers the mean speed of its recorded path and walks to the end of the path. If a scene does not
-name groups, `agora.validation.together` finds them.
+who stand still, appear or leave, are replayed as recorded. A simulated pedestrian starts with the recorded position and velocity
+(that of the last 0.4 s), prefers the mean speed of its recorded path, and walks to the end of that path. If a scene does not name
+groups, `agora.validation.together` finds them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SAMPLES = 20
 """Number of samples of a stretch."""
 
 APART = 12
-"""Samples between the beginnings of successive stretches, so that their compared parts do not overlap."""
+"""Number of samples between the starts of successive stretches, chosen so that their compared parts do not overlap."""
 
 DURATION = (SAMPLES - 1) * STEP
 """Time from the first sample to the last, s."""
@@ -38,7 +38,7 @@ SCENES = tuple(SOURCES)
 
 TRAINING = ("eth", "students001", "zara01")
 HELD_OUT = tuple(name for name in SCENES if name not in TRAINING)
-"""Scenes for the one-time calibration of a model, and the others."""
+"""Scenes on which a model is calibrated once, and the remaining scenes."""
 
 RADIUS = 0.25
 """Radius of everybody, m."""
@@ -48,19 +48,19 @@ _TOLERANCE = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Stretch:
-    """A stretch of a scene; its N walkers are the first of its P pedestrians.
+    """A stretch of a scene; the first N of its P pedestrians are the walkers.
 
     Attributes:
         scene: name of the scene.
         begin: time of the first sample, s.
         map: map of the scene.
-        has_walls: whether anything is known of walls.
-        position: (T, P, 2) recorded positions, m; without meaning if absent.
+        has_walls: whether any walls are known.
+        position: (T, P, 2) recorded positions, m; undefined for absent pedestrians.
         present: (T, P) whether a pedestrian is present.
         velocity: (N, 2) velocities at the first sample, m/s.
         speed: (N,) preferred speeds, m/s.
         goal: (N, 2) goals, m.
-        group: (P,) number of the walking group, -1 for none.
+        group: (P,) number of the walking group, -1 for pedestrians without one.
     """
 
     scene: str
@@ -80,10 +80,10 @@ class Stretch:
         return len(self.speed)
 
     def start(self, simulated: Sequence[int]) -> Start:
-        """Return the episode in which some walkers are simulated and all others walk as recorded.
+        """Return the episode in which some walkers are simulated and everybody else walks as recorded.
 
         Args:
-            simulated: numbers of walkers.
+            simulated: numbers of the walkers to simulate.
         """
         who = np.asarray(simulated, np.int32)
         count = len(who)
@@ -103,7 +103,7 @@ class Stretch:
         return Start(f"{self.scene} {self.begin:.1f} s", 0, self.map, (), crowd, DURATION, 0.3, replay=replay, replay_radius=RADIUS)
 
     def _replay(self, others: Ints) -> Trajectories | None:
-        """Return the recorded tracks of others; those present at the end stay for one more sample."""
+        """Return the recorded tracks of the other people; people present at the end stay for one more sample."""
         seen = others[self.present[:, others].any(0)]
         if not len(seen):
             return None

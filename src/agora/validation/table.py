@@ -1,4 +1,4 @@
-"""The table of all crowds against recorded people: as text, as numbers, and as a picture."""
+"""The table that compares all crowds with recorded people: as text, as numbers, and as a figure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _COLOURS = "#c44e27", "#9aa5b1"
 
 
 def markdown(scores: Sequence[Score]) -> str:
-    """Return one table with its parts: values, with 95 % intervals in brackets; then the accuracies of the classifier by scene."""
+    """Return a table with all its parts: values with 95 % intervals in brackets, then the classifier's accuracy in each scene."""
     titles = [f"{name} ({unit})" if unit else name for name, unit in COLUMNS.items()]
     lines = [f"| | {' | '.join(titles)} |", "|" + "---|" * (len(titles) + 1)]
     for part, rows in parts(scores).items():
@@ -46,7 +46,7 @@ def _row(name: str, values: Sequence[Estimate | None]) -> str:
 
 
 def words(estimate: Estimate | None) -> str:
-    """Return an estimate with its interval, as ``0.12 [0.10, 0.14]``; a dash if there is none."""
+    """Return an estimate with its interval, such as ``0.12 [0.10, 0.14]``; a dash if there is no estimate."""
     if estimate is None or estimate.value is None:
         return "-"
     digits = 1 if abs(estimate.value) >= 10 else 2
@@ -57,7 +57,7 @@ def words(estimate: Estimate | None) -> str:
 
 
 def write(scores: Sequence[Score], folder: Path) -> Path:
-    """Write ``crowds.md``, ``crowds.json`` and ``crowds.png`` into a folder, and return the picture's path.
+    """Write ``crowds.md``, ``crowds.json`` and ``crowds.png`` to a folder, and return the path of the figure.
 
     Raises:
         InputError: the folder cannot be written to.
@@ -73,7 +73,7 @@ def write(scores: Sequence[Score], folder: Path) -> Path:
 
 
 def figure(scores: Sequence[Score]) -> Figure:
-    """Return the picture: one panel per column, one row per crowd, with intervals."""
+    """Return the figure: one panel per column, one row per crowd, with intervals."""
     from matplotlib.figure import Figure
 
     names = list(dict.fromkeys(score.name for score in scores))

@@ -1,10 +1,10 @@
-"""Companions in a recording that does not name them: the pedestrians who walk together.
+"""Detects pedestrians who walk together in a recording without group labels.
 
-Two people walk together if both are present for at least 3 s, both walk, their distance is at most 1.25 m half of the time and at
-most 2.5 m nine tenths of the time, and the difference of their velocities is at most 0.5 m/s half of the time and at most 0.2 m/s
-on average, which excludes overtaking. A person who walks with a member of a group walks with the group. The thresholds are Agora's.
-In the scenes with annotated groups, 82 to 100 of 100 found pairs are annotated (eth 85, hotel 87, zara01 100, zara02 95,
-students003 82); of 100 annotated walking pairs within 2 m, 59 to 97 are found (59, 97, 84, 94, 84).
+Two people walk together if both are present for at least 3 s, both walk, their distance is at most 1.25 m for half of the time and
+at most 2.5 m for nine tenths of the time, and the difference between their velocities is at most 0.5 m/s for half of the time and
+at most 0.2 m/s on average, which excludes overtaking. A person who walks with a member of a group belongs to the group. The
+thresholds are Agora's. In the scenes with annotated groups, 82 to 100 of 100 found pairs are annotated (eth 85, hotel 87, zara01
+100, zara02 95, students003 82); of 100 annotated walking pairs within 2 m, 59 to 97 are found (59, 97, 84, 94, 84).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _ALIKE, _DRIFT = 0.5, 0.2  # m/s
 
 
 def together(position: Doubles, velocity: Doubles, present: Bools) -> Ints:
-    """Return the number (P,) of the group with which each of P people walks, -1 for none.
+    """Return the number (P,) of the group with which each of P people walks; -1 for people without a group.
 
     Args:
         position: (T, P, 2) m, every 0.4 s.

@@ -1,4 +1,4 @@
-"""Recorded walks of one crowd model in one place, without robots."""
+"""Simulated walks of a crowd model in one place, without robots."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Walk:
         return Walk(self.time[kept], self.position[kept], self.velocity[kept])
 
     def passed(self, line: float, axis: int = 0) -> Doubles:
-        """Return when each pedestrian (P,) first was beyond a coordinate, s; infinite if never."""
+        """Return the time (P,) at which each pedestrian first passed a coordinate, s; infinite if it never did."""
         beyond = self.position[:, :, axis] > line
         return np.where(beyond.any(0), self.time[beyond.argmax(0)], np.inf)
 
@@ -57,7 +57,7 @@ def walk(
     dt: float = 0.05,
     every: int = 2,
 ) -> Walk:
-    """Let pedestrians walk along their waypoints and stay at the last.
+    """Let pedestrians walk along their waypoints and stay at the last one.
 
     Args:
         model: crowd model of either form, or a `SimulatedCrowd`.
@@ -65,8 +65,8 @@ def walk(
         position: (P, 2) positions at the start, m.
         waypoints: (P, K, 2) waypoints, m.
         duration: duration, s.
-        speed: preferred speed, one or (P,), m/s.
-        velocity: (P, 2) velocities at the start, m/s; everybody stands if not given.
+        speed: preferred speed, a single value or (P,), m/s.
+        velocity: (P, 2) velocities at the start, m/s; everybody starts at rest if omitted.
         radius: radius of everybody, m.
         tolerance: distance at which a waypoint counts as reached, m.
         dt: physics step, s.
@@ -93,13 +93,14 @@ def walk(
 
 
 def speeds(stream: Stream, count: int) -> Doubles:
-    """Return preferred speeds (count,), with the default distribution of suites, m/s."""
+    """Return preferred speeds (count,) from the default distribution of suites, m/s."""
     people = People()
     return np.array([people.draw_speed(stream) for _ in range(count)])
 
 
 def fill(stream: Stream, low: ArrayLike, high: ArrayLike, density: float) -> Doubles:
-    """Return positions (P, 2) with a density, 1/m2, in a box: a triangular lattice with random shifts of a fifth of its spacing.
+    """Return positions (P, 2) that fill a box at a density, 1/m2: a triangular lattice with random shifts of a fifth of its
+    spacing.
 
     Args:
         stream: stream of random numbers.

@@ -1,8 +1,8 @@
-"""The 4.8 s of a stretch that are compared, with the same processing for recorded and simulated people.
+"""The 4.8 s of a stretch that are compared, processed identically for recorded and simulated people.
 
-Everything is derived from positions every 0.4 s. Positions are smoothed by (1, 2, 1) / 4 to reduce the jitter of annotation;
-velocities are central differences of the positions before smoothing, (p[k + 1] - p[k - 1]) / 0.8 s. The first 2.4 s of a stretch,
-in which both crowds are still nearly equal, are left out.
+Everything is derived from positions sampled every 0.4 s. Positions are smoothed by (1, 2, 1) / 4 to reduce the jitter of
+annotation; velocities are central differences of the positions before smoothing, (p[k + 1] - p[k - 1]) / 0.8 s. The first 2.4 s of
+a stretch, in which both crowds are still nearly equal, are left out.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ class TrackWindow:
     Attributes:
         position: (T, P, 2) m.
         velocity: (T, P, 2) m/s.
-        present: (T, P) whether a pedestrian is present; positions and velocities of absent ones have no meaning.
-        wall: (T, N) distance of the centres to the nearest wall, m, 0 inside; T = 0 if no walls are known.
-        group: (P,) number of the walking group, -1 for none.
+        present: (T, P) whether a pedestrian is present; positions and velocities of absent pedestrians are undefined.
+        wall: (T, N) distance from the centres to the nearest wall, m, 0 inside walls; T = 0 if no walls are known.
+        group: (P,) number of the walking group; -1 for pedestrians without one.
     """
 
     position: Doubles
@@ -46,7 +46,7 @@ def window(stretch: Stretch, walked: Doubles | None = None) -> TrackWindow:
 
     Args:
         stretch: recorded stretch.
-        walked: (20, N, 2) positions of the walkers in a simulation, m; None for the recorded ones.
+        walked: (20, N, 2) positions of the walkers in a simulation, m; None for the recorded positions.
     """
     raw, there = stretch.position.copy(), stretch.present
     if walked is not None:
@@ -61,7 +61,7 @@ def window(stretch: Stretch, walked: Doubles | None = None) -> TrackWindow:
 
 
 def apart(seen: TrackWindow) -> Doubles:
-    """Return the distances (T, N, P) from each walker to everybody, m; infinite to the walker itself and to absent people."""
+    """Return the distances (T, N, P) from each walker to everybody, m; infinite for the walker itself and for absent people."""
     difference = seen.position[:, None] - seen.position[:, : seen.walkers, None]
     distance: Doubles = np.hypot(difference[..., 0], difference[..., 1])
     distance[:, np.arange(seen.walkers), np.arange(seen.walkers)] = np.inf

@@ -1,1 +1,1 @@
-"""Pictures, figures, replays, videos and windows of episodes and places."""
+"""Pictures, figures, replays, videos and live windows that show episodes and places."""

@@ -1,4 +1,4 @@
-"""Smooth-edged lines, discs and rings on an array of pixels: a video frame takes a millisecond or two."""
+"""Draws anti-aliased lines, discs and rings on an array of pixels; a video frame takes a millisecond or two."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ HALF, ONE = np.float32(0.5), np.float32(1.0)
 
 
 class Brush:
-    """Blends colour into pixels; overlapping shapes of one call do not darken each other.
+    """Blends colour into pixels; overlapping shapes drawn by a single call do not darken each other.
 
     Args:
-        pixels: pixels to write.
+        pixels: pixels to draw on.
         top: first row that is drawn; None for all rows.
-        bottom: row after the last that is drawn; None for all rows.
-        layer: shapes of all calls are one layer, as if drawn by one call; they must have one colour.
+        bottom: row after the last row that is drawn; None for all rows.
+        layer: whether the shapes of all calls form a single layer, as if drawn by one call; they must have the same colour.
     """
 
     def __init__(self, pixels: Pixels, top: int = 0, bottom: int | None = None, *, layer: bool = False) -> None:
@@ -31,7 +31,7 @@ class Brush:
         self._cover = np.zeros(len(self._flat), np.float32)
 
     def discs(self, centre: ArrayLike, radius: ArrayLike, colour: str, opacity: ArrayLike = 1.0) -> None:
-        """Fill discs: centre (N, 2) in pixels as x, y; radius and opacity (N,) or one for all."""
+        """Fill discs: centre (N, 2) in pixels as x, y; radius and opacity (N,) or a single value for all."""
         self.lines(centre, centre, radius, colour, opacity)
 
     def lines(self, start: ArrayLike, end: ArrayLike, radius: ArrayLike, colour: str, opacity: ArrayLike = 1.0) -> None:
@@ -69,12 +69,12 @@ class Brush:
         self._lay(low[None], (np.where(within, nearest, -nearest) + HALF)[None], colour, opacity)
 
     def _points(self, places: ArrayLike) -> Floats:
-        """(N, 2) pixels, counted from the first row that may be written."""
+        """Return pixel positions (N, 2), relative to the first row that may be drawn."""
         return (np.reshape(np.asarray(places, float), (-1, 2)) - (0, self._top)).astype(np.float32)
 
     def _distance(self, a: Floats, b: Floats, reach: Floats) -> tuple[Array, Floats]:
-        """First column and row (N, 2) of a square of S pixels about each line, and distance of their centres from the line (N, S,
-        S).
+        """Return the first column and row (N, 2) of a square of S x S pixels around each line, and the distances of the pixel
+        centres from the line (N, S, S).
         """
         half = int(np.ceil(float((reach + np.abs(b - a).max(axis=1) / 2).max()))) + 1
         corner = np.floor((a + b) / 2).astype(np.int64) - half
@@ -89,7 +89,7 @@ class Brush:
         return corner, np.sqrt((dx - along * ux) ** 2 + (dy - along * uy) ** 2)
 
     def _lay(self, corner: Array, cover: Floats, colour: str, opacity: ArrayLike) -> None:
-        """Blend the colour in where ``cover`` is above 0; the largest cover of a pixel counts."""
+        """Blend the colour in where ``cover`` is above 0; each pixel uses its maximum cover."""
         height, width = self._rows.shape[:2]
         size = cover.shape[1]
         which = np.flatnonzero(cover > 0)

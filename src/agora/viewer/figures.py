@@ -1,4 +1,4 @@
-"""Figures for papers (PNG, PDF, SVG), reproducible byte for byte and without a screen; the picture of one episode."""
+"""Figures for papers (PNG, PDF, SVG), which need no screen and are reproducible byte for byte; and the figure of an episode."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ STYLE = {
 """Settings of all figures; the user's own matplotlib settings are neither used nor changed."""
 
 NEAR = 2.0
-"""Pedestrians this close to the robot are drawn at every moment of a picture, m."""
+"""Pedestrians within this distance of the robot are drawn at every time shown in a figure, m."""
 
 
 def trajectory_figure(
@@ -62,20 +62,20 @@ def trajectory_figure(
     width: float = 5.0,
     others: Sequence[Recording] = (),
 ) -> Figure:
-    """Return a picture of an episode: map, path, and the people around the robot at some moments; earlier moments are fainter.
+    """Return a figure of an episode: map, path, and the people around the robot at several times; earlier times are drawn fainter.
 
-    For moments before the last one, only pedestrians within `NEAR` of the robot are shown.
+    At times before the last one, only pedestrians within `NEAR` of the robot are shown.
 
     Args:
         recording: recording of the episode.
-        moments: number of moments to show, evenly spaced, the last one included.
+        moments: number of evenly spaced times to show, including the last one.
         focus: show only this far around the robot's path and goal, m; None for everything.
-        title: text above the picture.
+        title: text above the figure.
         width: width of the figure, inches.
         others: recordings of the episode's other robots.
 
     Raises:
-        InputError: there are no samples or no moments.
+        InputError: the recording has no samples, or ``moments`` is not positive.
     """
     if moments < 1:
         raise InputError(f"moments: expected an integer of at least 1, got {moments}")
@@ -111,13 +111,13 @@ def trajectory_figure(
 
 
 def name_axes(axes: Axes, map_: Map | None) -> None:
-    """Label the axes of a picture; if the map's file has another frame, numbers and labels refer to that frame."""
+    """Label the axes of a figure; if the map's file has its own frame, numbers and labels refer to that frame."""
     for axis, letter, far in zip((axes.xaxis, axes.yaxis), "xy", (0.0, 0.0) if map_ is None else map_.offset, strict=True):
         axis.set_label_text(f"{letter} - {far:.0f} (m)" if far > 0 else f"{letter} + {-far:.0f} (m)" if far else f"{letter} (m)")
 
 
 def draw_frame(axes: Axes, frame: Frame, radius: float, alpha: float = 1.0, *, trails: bool = True) -> list[Artist]:
-    """Draw robot (``radius`` in m), other robots and pedestrians of one moment on the axes; return the artists."""
+    """Draw the robot (``radius`` in m), other robots and pedestrians at one time on the axes; return the artists."""
     from matplotlib.collections import LineCollection, PatchCollection
     from matplotlib.patches import Circle, Polygon
 
@@ -148,10 +148,10 @@ def draw_frame(axes: Axes, frame: Frame, radius: float, alpha: float = 1.0, *, t
 
 
 def save(figure: Figure, path: Path, *, dpi: int = 200) -> Path:
-    """Write a figure as ``.png``, ``.pdf`` or ``.svg``; the same figure gives the same bytes.
+    """Write a figure as ``.png``, ``.pdf`` or ``.svg``; identical figures give identical bytes.
 
     Raises:
-        InputError: the kind of file is unknown, or it cannot be written; an existing file is unchanged.
+        InputError: the file type is unknown, or the file cannot be written; an existing file is left unchanged.
     """
     metadata: dict[str, dict[str, Any]] = {
         ".png": {"Software": None},
@@ -173,7 +173,7 @@ def save(figure: Figure, path: Path, *, dpi: int = 200) -> Path:
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Apply Agora's settings, and restore the caller's afterwards."""
+    """Apply Agora's plot settings, and restore the caller's settings afterwards."""
     import matplotlib.style
 
     with matplotlib.style.context(["default", STYLE]):
@@ -181,7 +181,7 @@ def style() -> Iterator[None]:
 
 
 def blank(width: float, height: float) -> tuple[Figure, Axes]:
-    """Return a figure with one pair of axes, not attached to any window."""
+    """Return a figure with a single pair of axes, not attached to any window."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -191,7 +191,7 @@ def blank(width: float, height: float) -> tuple[Figure, Axes]:
 
 
 def draw_map(axes: Axes, map_: Map, extent: Extent) -> None:
-    """Draw the map's cells and shapes on the axes, whose limits do not change; door leaves are pale and closed."""
+    """Draw the map's cells and shapes on the axes, keeping the axis limits; door leaves are drawn pale and closed."""
     from matplotlib.collections import LineCollection
     from matplotlib.colors import ListedColormap
     from matplotlib.patches import Circle, Polygon
@@ -229,7 +229,7 @@ def _draw_goal(axes: Axes, recording: Recording) -> None:
 
 
 def _near(frame: Frame, distance: float) -> Frame:
-    """Return the frame with only the pedestrians whose centre is this close to the robot's, m."""
+    """Return the frame with only the pedestrians whose centre is within ``distance`` of the robot's centre, m."""
     near = np.hypot(*(frame.position - frame.robot[:2]).T) < distance
     state = None if frame.state is None else frame.state[near]
     return frame._replace(
@@ -248,7 +248,7 @@ def _mark_time(axes: Axes, frame: Frame) -> None:
 
 
 def _legend(figure: Figure, scene: Scene) -> None:
-    """Write below the axes the meaning of colours and letters, and the end of the episode."""
+    """Explain the colours and letters, and how the episode ended, below the axes."""
     from matplotlib.lines import Line2D
 
     recording = scene.recording

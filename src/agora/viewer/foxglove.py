@@ -1,7 +1,8 @@
-"""Recordings in Foxglove's format: frames and scans of robots, a scene of robots, pedestrians, goals and contacts, and the map.
+"""Recordings in Foxglove's format: robots' frames and scans, a scene with robots, pedestrians, goals and contacts, and the map.
 
 The messages are JSON with Foxglove's names and fields: ``foxglove.FrameTransform``, ``foxglove.SceneUpdate``, ``foxglove.Grid``,
-``foxglove.LaserScan`` (https://docs.foxglove.dev/docs/sdk/schemas). Units: m, rad; the frame ``map`` is the recordings'.
+``foxglove.LaserScan`` (https://docs.foxglove.dev/docs/sdk/schemas). Units are m and rad; the frame ``map`` is that of the
+recordings.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
     from agora.maps.grid import Map
 
 FRAME = "map"
-ROBOT_HEIGHT, PERSON_HEIGHT, GOAL_HEIGHT, THIN = 0.4, 1.7, 0.02, 0.03  # m, of what is drawn
+ROBOT_HEIGHT, PERSON_HEIGHT, GOAL_HEIGHT, THIN = 0.4, 1.7, 0.02, 0.03  # m, dimensions of what is drawn
 UNSAID = 0.3
-"""Radius of the disc of a robot with an unknown model, m."""
+"""Radius of the disc drawn for a robot with an unknown model, m."""
 FREE, OCCUPIED, UNKNOWN = 0, 100, 255
 """Values of the cells of the grid ``occupancy``."""
 _UINT8, _LOOP = 1, 1  # foxglove.PackedElementField, foxglove.LinePrimitive
@@ -97,11 +98,11 @@ LASER = McapChannel.json(
 
 
 def scene_entries(robots: Sequence[PlayedRobot], began: int = 0) -> list[McapMessage]:
-    """Return Foxglove's messages about an episode, in the order of time.
+    """Return an episode's Foxglove messages, ordered by time.
 
     Args:
-        robots: robots of the episode, by their numbers.
-        began: time of the episode's beginning, ns.
+        robots: robots of the episode, ordered by their numbers.
+        began: start time of the episode, ns.
     """
     recordings = [robot.recording for robot in robots]
     entries = [entry for n, robot in enumerate(robots) for entry in _of_robot(robot, n, began)]
@@ -114,7 +115,7 @@ def scene_entries(robots: Sequence[PlayedRobot], began: int = 0) -> list[McapMes
 
 
 def _of_robot(robot: PlayedRobot, number: int, began: int) -> Iterator[McapMessage]:
-    """Yield the frame of a robot at each sample, the robot in it, its goal and its contacts."""
+    """Yield the frame of a robot at each sample, and the robot, its goal and its contacts."""
     recording = robot.recording
     frame, start = f"robot_{number}", began + _nanoseconds(recording.time[0])
     for time, (x, y, heading) in zip(recording.time, recording.pose.tolist(), strict=True):
@@ -138,7 +139,7 @@ def _of_robot(robot: PlayedRobot, number: int, began: int) -> Iterator[McapMessa
 
 
 def _scans(robot: PlayedRobot, frame: str, began: int) -> Iterator[McapMessage]:
-    """Yield the scans of a robot whose model is known; a beam without a hit has the lidar's range."""
+    """Yield the scans of a robot whose model is known; beams without a hit have the lidar's maximum range."""
     ranges = robot.recording.sensors.get("scan", {}).get("ranges")
     lidar = load_robot(robot.model).lidar if robot.model in robot_names() else None
     if ranges is None or lidar is None or ranges.shape[1] != lidar.beams:
@@ -151,7 +152,7 @@ def _scans(robot: PlayedRobot, frame: str, began: int) -> Iterator[McapMessage]:
 
 
 def _outline(recording: Recording) -> list[dict[str, Any]]:
-    """Return the footprint of a robot in its frame; empty for a disc, or if not recorded."""
+    """Return the footprint of a robot in its frame; empty for a disc, or if it was not recorded."""
     if recording.robot is None or recording.robot.vertices[0, 0] == 0:
         return []
     corners = int(recording.robot.vertices[0, 0])
@@ -196,7 +197,7 @@ def _deleted(now: int, recording: Recording, j: int) -> dict[str, Any]:
 
 
 def _grid(place: Map, now: int) -> dict[str, Any]:
-    """Return the cells of a map, including its shapes, row by row from the lowest; one byte each."""
+    """Return the cells of a map, including its shapes, row by row from the lowest, with one byte per cell."""
     cells = np.where(place.cells, OCCUPIED, FREE).astype(np.uint8)
     if place.unknown is not None:
         cells[place.unknown & ~place.cells] = UNKNOWN
@@ -254,7 +255,7 @@ def _point(x: float, y: float, z: float = 0.0) -> dict[str, float]:
 
 
 def _turn(heading: float) -> dict[str, float]:
-    """Return the quaternion of a heading."""
+    """Return the quaternion for a heading."""
     return {"x": 0.0, "y": 0.0, "z": math.sin(heading / 2), "w": math.cos(heading / 2)}
 
 

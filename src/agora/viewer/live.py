@@ -1,4 +1,4 @@
-"""A window that shows an episode while it runs: for watching one world, not for speed."""
+"""A window that shows an episode while it runs, for watching a single world; it is not optimised for speed."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ INSTEAD = "record the episode instead: replay and video need no screen"
 
 
 class LiveWindow:
-    """Shows one moment after another; closing the window is the user's way to stop.
+    """Shows an episode frame by frame; the user stops it by closing the window.
 
     Args:
         extent: rectangle to show, m.
         radius: radius of the robot, m.
         goal: (2,) goal position, or a pose, m.
         goal_tolerance: distance at which the goal counts as reached, m.
-        map_: static surroundings, or None.
+        map_: static surroundings; None if there are none.
         title: title of the window.
 
     Raises:
-        InputError: there is no screen, or no toolkit for windows.
+        InputError: there is no screen, or no GUI toolkit.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class LiveWindow:
         return plt.fignum_exists(self._figure.number)
 
     def show(self, frame: Frame) -> None:
-        """Show this moment instead of the last, and process the user's input; do nothing once the window is closed."""
+        """Show a frame in place of the previous one, and process the user's input; do nothing once the window is closed."""
         if not self.open:
             return
         for artist in self._drawn:
@@ -93,7 +93,7 @@ def has_screen() -> bool:
 
 
 def check_screen() -> None:
-    """Make sure that a screen is available.
+    """Check that a screen is available.
 
     Raises:
         InputError: no screen is available.
@@ -103,7 +103,7 @@ def check_screen() -> None:
 
 
 def _window(title: str) -> Figure:
-    """Return an empty figure in the window of this title."""
+    """Return an empty figure in the window with a given title."""
     check_screen()
     import matplotlib.pyplot as plt
     from matplotlib.backends.registry import BackendFilter, backend_registry
@@ -121,15 +121,15 @@ def _window(title: str) -> Figure:
 
 
 def play(recording: Recording, rate: float = 20.0, others: Sequence[Recording] = ()) -> None:
-    """Show a recorded episode in a window at its own speed, until it ends or the window is closed.
+    """Show a recorded episode in a window in real time, until it ends or the window is closed.
 
     Args:
         recording: the episode.
-        rate: pictures per second.
+        rate: frames per second.
         others: recordings of the episode's other robots.
 
     Raises:
-        InputError: there is no screen, or no toolkit for windows.
+        InputError: there is no screen, or no GUI toolkit.
     """
     scene = Scene(recording, others=tuple(others))
     window = LiveWindow(scene.extent, recording.radius, recording.goal, recording.goal_tolerance, recording.map)

@@ -1,4 +1,4 @@
-"""Pictures of places: walls, furniture in its colours, and zones by category."""
+"""Figures of places: walls, furniture in its own colours, and zones coloured by category."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ _TINTS = (
     *("#1b9e77", "#8c2d04", "#7570b3", "#a6d854", "#2f2f7f"),
 )
 _EDGE = "#2a2a2a"
-_BESIDE, _ABOUT, _LEGEND = 0.45, 0.6, 0.35  # inches for tick labels next to a picture, for title and ticks, and for the legend
-_TALLEST = 2.0  # times its width
+_BESIDE, _ABOUT, _LEGEND = 0.45, 0.6, 0.35  # inches for tick labels next to a panel, for title and ticks, and for the legend
+_TALLEST = 2.0  # maximum height of a panel, as a multiple of its width
 
 
 def place_figure(places: Sequence[Place], *, columns: int = 4, width: float = 10.0) -> Figure:
-    """Return pictures of places, each with its name, and a legend of the categories of zones.
+    """Return a figure with a panel for each place, titled with the place's name, and a legend of the zone categories.
 
     Args:
         places: places to draw.
-        columns: number of pictures side by side.
+        columns: number of panels side by side.
         width: width of the figure, inches.
 
     Raises:
-        InputError: there is no place.
+        InputError: no place is given.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -62,7 +62,7 @@ def place_figure(places: Sequence[Place], *, columns: int = 4, width: float = 10
 
 
 def draw_place(axes: Axes, place: Place, tints: dict[str, str]) -> None:
-    """Draw a place on the axes: ``tints`` are the colours of zones by category; zones of other categories are left out."""
+    """Draw a place on the axes. ``tints`` gives the colour of each zone category; zones of other categories are omitted."""
     from matplotlib.collections import PatchCollection
     from matplotlib.patches import Polygon
 
@@ -79,7 +79,7 @@ def draw_place(axes: Axes, place: Place, tints: dict[str, str]) -> None:
 
 
 def _outlines(piece: Furniture) -> list[Patch]:
-    """Return the parts of a piece of furniture from above, the lower ones first."""
+    """Return the parts of a piece of furniture seen from above, lower parts first."""
     from matplotlib.patches import Circle, Rectangle
     from matplotlib.transforms import Affine2D
 

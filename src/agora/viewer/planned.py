@@ -1,4 +1,4 @@
-"""The path that a robot was meant to follow, from a recording."""
+"""The path that a robot was supposed to follow, taken from a recording."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["path_at"]
 
 
 def paths(recording: Recording) -> list[tuple[float, Doubles]]:
-    """Return the start time of each followed path, s, and its points (K, 2), m; (0, 2) if there was no path."""
+    """Return each path that the robot followed: its start time, s, and its points (K, 2), m; (0, 2) if there was no path."""
     planned = recording.planned_path
     if planned is None or not len(planned):
         return []
@@ -22,13 +22,13 @@ def paths(recording: Recording) -> list[tuple[float, Doubles]]:
 
 
 def path_at(recording: Recording, time: float) -> Doubles | None:
-    """Return the path (K, 2) that was followed at a time, m; (0, 2) if there was no path; None if not recorded."""
+    """Return the path (K, 2) that the robot followed at a time, m; (0, 2) if there was no path, None if it was not recorded."""
     given = [path for since, path in paths(recording) if since <= time + 1e-9]
     return given[-1] if given else None
 
 
 def corners(path: Doubles, tolerance: float) -> Doubles:
-    """Return the points of a path (K, 2) between which straight lines stay within ``tolerance`` m of it.
+    """Return a subset of the points of a path (K, 2) such that straight lines between them stay within ``tolerance`` m of the path.
 
     Algorithm: D. H. Douglas and T. K. Peucker, Cartographica 10(2), 1973.
     """

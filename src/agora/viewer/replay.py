@@ -1,4 +1,4 @@
-"""Recorded episodes that play in a browser: one self-contained page, without a server or other downloads."""
+"""Replays recorded episodes in a browser, as a single self-contained page that does not need a server or downloads."""
 
 from __future__ import annotations
 
@@ -50,31 +50,32 @@ FINEST, STEPS = 0.005, 65000
 """Positions are rounded to 5 mm, or coarser if that would take more than this number of steps."""
 
 TURN = 1024
-"""Headings are rounded to this part of a turn."""
+"""Number of steps per turn to which headings are rounded."""
 
 GAP, NO_GAP = 0.01, 32767
-"""Gaps are rounded to 1 cm; the number if nothing is near."""
+"""Unit to which gaps are rounded, m, and the number that stands for "nothing near"."""
 
 COMMAND = 0.001
-"""Commands are rounded to this, m/s and rad/s."""
+"""Unit to which commands are rounded, m/s and rad/s."""
 
 EXTRA = 5
-"""Channels between the robot's and the pedestrians': gaps to people and walls, vx, vy and omega of the command."""
+"""Number of channels between those of the robot's pose and those of the pedestrians: gaps to people and walls, and vx, vy and omega
+of the command."""
 
 PATH = 0.02
 """A planned path is drawn with this accuracy, m."""
 
 LEAD = 5.0
-"""Replay of a failure starts this long before its decisive time, s."""
+"""The replay of a failure starts this long before its decisive time, s."""
 
 
 def replay_html(recordings: Mapping[str, Recording], *, rate: float = 10.0, titles: Mapping[str, str] | None = None) -> Markup:
-    """Return an HTML fragment with style, script and data that plays the episodes; the keys are their names.
+    """Return an HTML fragment with style, script and data that replays the episodes; the keys of ``recordings`` are their names.
 
     Args:
-        recordings: recordings by name, at least one.
-        rate: largest number of samples per second to keep; the page draws straight lines between samples.
-        titles: titles by name; other episodes are titled by their names.
+        recordings: recordings by name; there must be at least one.
+        rate: maximum number of samples per second to keep; the page interpolates linearly between samples.
+        titles: titles by name; an episode without a title is titled with its name.
 
     Raises:
         InputError: there are no recordings, or one has no samples.
@@ -98,7 +99,7 @@ def replay_html(recordings: Mapping[str, Recording], *, rate: float = 10.0, titl
 def replay_data(
     recordings: Mapping[str, Recording], *, rate: float = 10.0, titles: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
-    """Return the data of the replay, for JSON; the arguments are those of `replay_html`.
+    """Return the replay's data as plain data for JSON; the arguments are those of `replay_html`.
 
     Raises:
         InputError: there are no recordings, or one has no samples.
@@ -133,7 +134,8 @@ def write_replay(
     rate: float = 10.0,
     titles: Mapping[str, str] | None = None,
 ) -> Path:
-    """Write a page that plays the episodes; it opens from disk in any browser since 2023. ``titles`` are as in `replay_html`.
+    """Write a page that replays the episodes; it can be opened from disk in any browser since 2023. ``titles`` is as in
+    `replay_html`.
 
     Raises:
         InputError: there are no recordings, or one has no samples; nothing is written.
@@ -146,7 +148,7 @@ def write_replay(
 
 @functools.cache
 def templates() -> Environment:
-    """The package's HTML templates, each compiled once; everything put into them is escaped."""
+    """Return the package's HTML templates, each compiled once; all values inserted into them are escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     loader = PackageLoader("agora.viewer", "templates")
@@ -154,7 +156,7 @@ def templates() -> Environment:
 
 
 def source(name: str) -> Markup:
-    """Return a style sheet or script of Agora's, for inclusion in a page."""
+    """Return one of Agora's style sheets or scripts, for inclusion in a page."""
     from importlib.resources import files
 
     from markupsafe import Markup
@@ -163,7 +165,9 @@ def source(name: str) -> Markup:
 
 
 def module(*names: str) -> Markup:
-    """Return several of Agora's modules as one, to include in a page: each may use the modules before it; imports are removed."""
+    """Return several of Agora's JavaScript modules as a single script for inclusion in a page. Each module may use the modules
+    before it; imports are removed.
+    """
     from markupsafe import Markup
 
     return Markup("").join(Markup(re.sub(r"^import .*\n", "", source(name), flags=re.M)) for name in names)  # noqa: S704 - our own files
@@ -178,13 +182,13 @@ def embed(data: Any) -> Markup:
 
 
 def encode(recording: Recording, rate: float = 10.0) -> dict[str, Any]:
-    """Return an episode in the format of the page.
+    """Return an episode in the format used by the page.
 
-    ``data`` is base64 of a zlib stream of the low bytes, then the high bytes, then the bits of presence (pedestrian by pedestrian).
-    If there are social states, a byte per sample follows (pedestrian by pedestrian). The bytes are those of 16-bit numbers, channel
-    after channel (time; the robot's x, y, heading; the gaps to people and to walls; vx, vy, omega of the command; every
-    pedestrian's x; y; heading), second differences in time, modulo 2^16. ``time_unit``, ``unit`` and ``origin``, ``turn``, `GAP`
-    and `COMMAND` turn them into s, m, rad. Gaps and commands may be below zero.
+    ``data`` is a base64-encoded zlib stream. It contains the low bytes, then the high bytes, then the presence bits (pedestrian by
+    pedestrian) and, if there are social states, one byte per sample (pedestrian by pedestrian). The low and high bytes are those of
+    16-bit numbers, channel by channel (time; the robot's x, y, heading; the gaps to people and to walls; vx, vy, omega of the
+    command; every pedestrian's x; y; heading), stored as second differences in time, modulo 2^16. ``time_unit``, ``unit`` and
+    ``origin``, ``turn``, `GAP` and `COMMAND` convert them to s, m, rad. Gaps and commands may be negative.
     """
     scene, ended, outline = Scene(recording), why(recording), footprint(recording)
     extent, keep = scene.extent, _thinned(recording.time, rate)
@@ -219,12 +223,12 @@ def encode(recording: Recording, rate: float = 10.0) -> dict[str, Any]:
 
 
 def _lead(time: float) -> float:
-    """The time at which replay of an episode starts, given its deciding moment, s."""
+    """Return the time at which the replay of an episode starts, given its decisive time, s."""
     return round(max(0.0, time - LEAD), 3)
 
 
 def _data(scene: Scene, keep: Array, unit: float, time_unit: float) -> bytes:
-    """Return the bytes described in `encode`, of the kept samples."""
+    """Return the bytes described in `encode` for the samples that are kept."""
     recording, origin = scene.recording, np.array(scene.extent[:2])
     present = np.asarray(recording.pedestrian_present, bool)[keep]
     held = _held(present)
@@ -258,7 +262,7 @@ def _rounded(gap: Doubles) -> Doubles:
 
 
 def _commands(recording: Recording) -> Doubles:
-    """Return (T, 3) the command at each sample, limited to 16 bits; zeros if not recorded."""
+    """Return the command (T, 3) at each sample, limited to 16 bits; zeros if commands were not recorded."""
     if recording.command is None or not len(recording.command):
         return np.zeros((len(recording.time), 3))
     most = COMMAND * (NO_GAP - 1)
@@ -266,7 +270,7 @@ def _commands(recording: Recording) -> Doubles:
 
 
 def _door(recording: Recording, keep: Array) -> dict[str, Any] | None:
-    """Return the ends of the map's door and its opening at each kept sample; None without a door."""
+    """Return the ends of the map's door and its opening at each kept sample; None if there is no door."""
     if recording.door is None or recording.map is None or recording.map.door is None:
         return None
     door = recording.map.door
@@ -274,7 +278,9 @@ def _door(recording: Recording, keep: Array) -> dict[str, Any] | None:
 
 
 def _blame(recording: Recording, contact: Contact) -> str:
-    """Say who closed the gap before a contact, and whether the robot could have avoided it; empty if this is unknown."""
+    """Return a text that states who closed the gap before a contact, and whether the robot could have avoided it; empty if this is
+    unknown.
+    """
     if contact.closing is None:
         return ""
     closer = contact.closing.closer
@@ -287,7 +293,9 @@ def _blame(recording: Recording, contact: Contact) -> str:
 
 
 def encode_map(map_: Map) -> dict[str, Any]:
-    """Return a map in the format of the page: a picture of its cells, opaque where occupied, and its other shapes rounded to mm."""
+    """Return a map in the format used by the page: an image of its cells, opaque where occupied, and its other shapes, rounded to
+    mm.
+    """
     shapes = {
         "segments": np.reshape(map_.segments, (-1, 4)).astype(float).round(3).tolist(),
         "discs": np.reshape(map_.discs, (-1, 3)).astype(float).round(3).tolist(),
@@ -301,7 +309,7 @@ def encode_map(map_: Map) -> dict[str, Any]:
 
 
 def _png(cells: Bools) -> bytes:
-    """Return a PNG with one bit per cell, the highest row first, free cells transparent."""
+    """Return a PNG with one bit per cell, highest row first, in which free cells are transparent."""
     from PIL import Image
 
     picture = Image.fromarray(cells[::-1].astype(np.uint8), mode="P")
@@ -312,7 +320,7 @@ def _png(cells: Bools) -> bytes:
 
 
 def _thinned(time: Doubles, rate: float) -> Array:
-    """Return the samples to keep: every k-th, and the last."""
+    """Return which samples to keep: every k-th sample and the last."""
     if not rate > 0:
         raise InputError(f"rate is {rate}, expected samples per second")
     last = len(time) - 1
@@ -321,8 +329,8 @@ def _thinned(time: Doubles, rate: float) -> Array:
 
 
 def _held(present: Bools) -> Array:
-    """Return (T, P) the sample whose values represent each one: itself, or for an absent pedestrian the last before it, else the
-    first.
+    """Return (T, P) the index of the sample whose values are used at each sample: for a present pedestrian the sample itself; for
+    an absent one the last sample before it at which the pedestrian was present, or else the first.
     """
     samples = np.arange(len(present))[:, None]
     before = np.maximum.accumulate(np.where(present, samples, 0), axis=0)

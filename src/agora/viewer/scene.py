@@ -1,6 +1,6 @@
-"""The contents of a picture of an episode, for every renderer: extent, moments, trails, colours, legend.
+"""The contents of a picture of an episode, shared by all renderers: extent, frames, trails, colours, and legend.
 
-The still figure, the video and the live window draw these records; the replay in the browser uses the same colours and lengths.
+The figure, the video and the live window draw these records; the replay in the browser uses the same colours and durations.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ DARK = COLOURS | {
     "ink": "#E8EAED",
     "faint": "#9AA4B2",
 }
-"""The same on a dark background."""
+"""Colour of each part of a scene on a dark background."""
 
 OUTCOME_COLOURS = {
     "reached": "#009E73",
@@ -103,13 +103,13 @@ LEGEND = (
     ("contact", "contact"),
     ("wall", "wall"),
 )
-"""Role and words of each entry of the legend."""
+"""Role and text of each legend entry."""
 
 TRAIL_LENGTH, TRAIL_STEP = 2.0, 0.25
 """Dots behind pedestrians: their total time, and the time between dots, s."""
 
 FLASH = 1.0
-"""Time for which a contact flashes, s."""
+"""Duration for which a contact flashes, s."""
 
 
 class Extent(NamedTuple):
@@ -122,7 +122,7 @@ class Extent(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """One moment of an episode; N pedestrians are present.
+    """An episode at one time, with N pedestrians present.
 
     Attributes:
         time: time, s.
@@ -130,15 +130,15 @@ class Frame(NamedTuple):
         position: (N, 2) m.
         heading: (N,) rad.
         radius: (N,) m.
-        id: (N,).
-        trail: (K, 3) x, y of earlier positions of pedestrians, m, and their fading, from 0 now to 1 invisible.
+        id: (N,) ids of the pedestrians.
+        trail: (K, 3) x, y of pedestrians' earlier positions, m, and how far each has faded, from 0 (current) to 1 (invisible).
         contacts: contacts so far.
-        state: (N,) numbers in `agora.core.state.SOCIAL_STATES`; None if the recording has none.
+        state: (N,) indices into `agora.core.state.SOCIAL_STATES`; None if the recording does not have states.
         others: (M, 4) x, y, heading and radius of the episode's other robots.
-        planned: (K, 2) path that the robot should follow, m; no points if there is none or it was not recorded.
+        planned: (K, 2) path that the robot should follow, m; no points if there is no path or it was not recorded.
         readings: values of the dials.
-        outlines: corners (V, 2) of the outline of the robot and of each other one, m; None for a disc. if the whole field is None,
-            all are discs.
+        outlines: corners (V, 2) of the outlines of the robot and of each other robot, m; None for a disc. If the whole field is
+            None, all robots are discs.
     """
 
     time: float
@@ -157,13 +157,13 @@ class Frame(NamedTuple):
 
 
 class Readings(NamedTuple):
-    """The values of the dials on the robot.
+    """The values shown on the robot's dials.
 
     Attributes:
         speed: speed over ground, m/s.
         command: vx, vy, omega that the planner requested, m/s and rad/s; None if not recorded.
-        people: gap between the outlines of the robot and of the nearest pedestrian, m; infinite without one.
-        walls: gap between the outline and the nearest obstacle of the map, m; infinite without one.
+        people: gap between the outlines of the robot and the nearest pedestrian, m; infinite if there is no pedestrian.
+        walls: gap between the robot's outline and the nearest obstacle in the map, m; infinite if there is no obstacle.
     """
 
     speed: float
@@ -173,13 +173,13 @@ class Readings(NamedTuple):
 
     @property
     def words(self) -> str:
-        """All readings in one line."""
+        """Return all readings in one line of text."""
         asked = "" if self.command is None else f"command {_twist(self.command)} · "
         return f"speed {self.speed:.2f} m/s · {asked}to people {_gap(self.people)} · to walls {_gap(self.walls)}"
 
 
 def _twist(command: tuple[float, float, float]) -> str:
-    """Return a command in words; the sideways part only if there is one."""
+    """Return a command as text; the sideways component is included only if it is not zero."""
     vx, vy, omega = (value if abs(value) >= 0.005 else 0.0 for value in command)
     return f"{vx:.2f} m/s, {f'{vy:.2f} m/s sideways, ' if vy else ''}{omega:.2f} rad/s"
 
@@ -195,8 +195,8 @@ class Scene(Checked):
     Attributes:
         recording: the episode.
         focus: show only this far around the robot's path and goal, m; None for everything.
-        others: recordings of the episode's other robots, which are drawn too; without `focus`, all their paths are shown.
-        ended: whether the episode has ended; if not, the outcome of the recording has no meaning.
+        others: recordings of the episode's other robots, which are also drawn; without `focus`, their paths are shown completely.
+        ended: whether the episode has ended; if not, the outcome of the recording is undefined.
     """
 
     recording: Recording
@@ -211,9 +211,9 @@ class Scene(Checked):
 
     @cached_property
     def extent(self) -> Extent:
-        """The extent of the picture: the robot's path and goal, and without ``focus`` all walls and pedestrians, with a margin.
+        """The extent of the picture: the robot's path and goal and, without ``focus``, all walls and pedestrians, with a margin.
 
-        For a running episode, a map without walls is included completely, because the robot's future path is unknown.
+        For a running episode, a map without walls is shown completely, because the robot's future path is unknown.
         """
         recording = self.recording
         reach = max(recording.radius, recording.goal_tolerance)
@@ -237,7 +237,7 @@ class Scene(Checked):
         return float(max(one.time[-1] for one in (self.recording, *self.others)))
 
     def at(self, time: float) -> Frame:
-        """Return the moment ``time`` s after the start, interpolated between samples and held beyond the ends."""
+        """Return the frame ``time`` s after the start, interpolated between samples and held constant beyond the ends."""
         recording = self.recording
         steps = np.arange(1, round(TRAIL_LENGTH / TRAIL_STEP) + 1)
         back = time - TRAIL_STEP * steps
@@ -272,12 +272,14 @@ class Scene(Checked):
 
     @cached_property
     def gaps(self) -> tuple[Doubles, Doubles]:
-        """(T,) gaps from the robot's outline to the nearest pedestrian and to the nearest obstacle, m; infinite without one."""
+        """The gaps (T,) from the robot's outline to the nearest pedestrian and to the nearest obstacle, m; infinite if there is
+        none.
+        """
         walls = wall_gaps(self.recording)
         return closest_surface(self.recording), np.full(len(self.recording.time), np.inf) if walls is None else walls
 
     def _readings(self, time: float) -> Readings:
-        """Return the readings at a time; the speed is that of the motion since the last sample: robots stop at a contact."""
+        """Return the readings at a time; the speed is measured since the previous sample, because robots stop at a contact."""
         recording, commands = self.recording, self.recording.command
         k, j, fraction = (each[0] for each in _between(recording, np.array([time - 1e-6])))
         way = float(np.hypot(*(recording.pose[j, :2] - recording.pose[k, :2])))
@@ -291,7 +293,7 @@ class Scene(Checked):
         return Readings(speed, asked, people, walls)
 
     def leaves(self, time: float) -> list[Doubles]:
-        """Return the leaves of the map's door, polygons (4, 2), m; empty without a door, or if not recorded."""
+        """Return the leaves of the map's door as polygons (4, 2), m; empty if there is no door or it was not recorded."""
         recording = self.recording
         if recording.door is None or recording.map is None or recording.map.door is None:
             return []
@@ -300,14 +302,16 @@ class Scene(Checked):
         return recording.map.door.leaves(float(share))
 
     def path(self, time: float) -> Doubles:
-        """(K, 2) the robot's path up to ``time``, m."""
+        """Return the path (K, 2) that the robot has driven up to ``time``, m."""
         recording = self.recording
         k, j, fraction = _between(recording, np.array([time]))
         here = recording.pose[k, :2] + fraction[:, None] * (recording.pose[j, :2] - recording.pose[k, :2])
         return np.concatenate([recording.pose[: k[0] + 1, :2], here])
 
     def _pedestrians(self, k: Array, j: Array, fraction: Doubles) -> tuple[Doubles, Bools]:
-        """Return (K, P, 2) positions and (K, P) presence; a pedestrian is present between two samples if it is present in both."""
+        """Return the positions (K, P, 2) and the presence (K, P); a pedestrian is present between two samples if it is present in
+        both.
+        """
         position, present = self.recording.pedestrian_position, self.recording.pedestrian_present
         place = position[k] + fraction[:, None, None] * (position[j] - position[k])
         on_sample = (fraction < 1e-6)[:, None]
@@ -353,8 +357,8 @@ def title_of(
         stage: name of the stage.
         episode: number of the episode.
         seed: seed of the stage; None if it is not known.
-        robot: number of the robot if the episode has several.
-        blind: whether the planner reads no walls.
+        robot: number of the robot, if the episode has several robots.
+        blind: whether the planner does not perceive walls.
     """
     said = [f"{planner}{' (reads no walls)' if blind else ''} · {suite}: {stage}", f"episode {episode}"]
     said += [] if seed is None else [f"seed {seed}"]
@@ -362,22 +366,24 @@ def title_of(
 
 
 def mark_of(state: int) -> tuple[str, str]:
-    """Return colour and letter of a social state by its number in `agora.core.state.SOCIAL_STATES`."""
+    """Return the colour and the letter of a social state, given by its index in `agora.core.state.SOCIAL_STATES`."""
     family, letter = STATES[SOCIAL_STATES[state]]
     return FAMILIES[family], letter
 
 
 def states_seen(recordings: Iterable[Recording]) -> list[str]:
-    """Return the social states with a letter that occur in some recordings, in the order of `agora.core.state.SOCIAL_STATES`."""
+    """Return the social states that have a letter and occur in some recordings, in the order of
+    `agora.core.state.SOCIAL_STATES`.
+    """
     seen = {s for r in recordings if r.pedestrian_state is not None for s in np.unique(r.pedestrian_state[r.pedestrian_present])}
     return [name for number, name in enumerate(SOCIAL_STATES) if number in seen and STATES[name][1]]
 
 
 def raster(map_: Map, extent: Extent | None = None, *, cells: Bools | None = None) -> tuple[Bools, Extent] | None:
-    """Return the part of the map that contains all occupied cells, and its extent; None if none is occupied.
+    """Return the part of the map that contains all occupied cells, and its extent; None if no cell is occupied.
 
-    The first row is the lowest. With ``extent``, only the cells that touch it are kept; ``cells``, if given, replace the map's
-    occupied cells.
+    The first row is the lowest. If ``extent`` is given, only the cells that touch it are kept; if ``cells`` is given, it replaces
+    the map's occupied cells.
     """
     occupied = np.asarray(map_.occupied if cells is None else cells, bool)
     rows, columns = np.flatnonzero(occupied.any(axis=1)), np.flatnonzero(occupied.any(axis=0))
@@ -394,7 +400,7 @@ def raster(map_: Map, extent: Extent | None = None, *, cells: Bools | None = Non
 
 
 def reach(map_: Map, places: Iterable[Doubles], margin: float) -> Extent:
-    """Return the extent of a map's obstacles and of positions (K, 2), m, with a margin; without obstacles, that of the map."""
+    """Return the extent of a map's obstacles (or, if it has none, of the map) and of positions (K, 2), m, with a margin."""
     walls = _corners(map_)
     if not any(map(len, walls)):
         walls = [np.array([map_.origin, np.add(map_.origin, map_.size)])]
@@ -404,7 +410,7 @@ def reach(map_: Map, places: Iterable[Doubles], margin: float) -> Extent:
 
 
 def _corners(map_: Map) -> list[Doubles]:
-    """Return points that span a map's cells, segments, discs and polygons."""
+    """Return points whose bounding box contains a map's cells, segments, discs and polygons."""
     discs = np.reshape(np.asarray(map_.discs, float), (-1, 3))
     points = [discs[:, :2] - discs[:, 2:], discs[:, :2] + discs[:, 2:]]
     points += [np.reshape(np.asarray(map_.segments, float), (-1, 2))]

@@ -1,4 +1,4 @@
-"""Pictures and films from a camera on a robot, taken while an episode is played."""
+"""Pictures and videos from a camera on a robot, taken while an episode is running."""
 
 from __future__ import annotations
 
@@ -35,26 +35,26 @@ CLASS_COLOURS = {
     "person": (222, 70, 60),
     "robot": (60, 105, 225),
 }
-"""Colours of the classes of a segmentation; people differ a little from each other."""
+"""Colours of the classes in a segmentation; people get slightly different shades."""
 
 _DEPTHS = np.array([(253, 231, 37), (94, 201, 98), (33, 145, 140), (59, 82, 139), (68, 1, 84)], np.float32)  # near to far
 _SHADES = 7  # of people
 
 
 class Sights:
-    """A camera on a robot of the first world of a batch.
+    """A camera on a robot in the first world of a batch.
 
     Args:
-        world: the worlds.
-        camera: camera; its rate, latency and noise are ignored.
+        world: worlds of the batch.
+        camera: camera parameters; rate, latency and noise are ignored.
         robot: number of the robot.
         show: names in `SHOWN`, from left to right.
 
     Attributes:
-        buried: whether the camera was inside a wall or a piece of furniture at the last picture, which is then black.
+        buried: whether the camera was inside a wall or a piece of furniture when the last picture was taken; that picture is black.
 
     Raises:
-        InputError: the robot or a name to show is unknown.
+        InputError: the robot or a name in ``show`` is unknown.
     """
 
     def __init__(self, world: World, camera: Camera, robot: int = 0, show: Sequence[str] = ("rgb",)) -> None:
@@ -74,15 +74,15 @@ class Sights:
 
     @property
     def time(self) -> float:
-        """Time since the episode began, s."""
+        """Time since the start of the episode, s."""
         return float(self._world.status.clock.step[0]) * self._world.dt
 
     def walk(self) -> None:
-        """Move people to their present positions; frequent calls make their gait more accurate."""
+        """Move people to their current positions; frequent calls make their gait more accurate."""
         self._studio.walk(0)
 
     def picture(self) -> Array:
-        """Return the present picture (rows, columns, 3) uint8."""
+        """Return the current picture (rows, columns, 3) uint8."""
         camera, view = self._camera, self._studio.view(0)
         pose = np.zeros(3) if camera.fixed else self._studio.poses(0)[self._robot]
         eye = Eye.on(camera.pinhole, camera.width, camera.height, pose)
@@ -123,7 +123,7 @@ def save_picture(path: Path, picture: Array) -> None:
 
 
 class Reel:
-    """A film that is written picture by picture; it appears when it is complete.
+    """A video that is written picture by picture; the file appears when it is complete.
 
     Args:
         path: path that ends in ``.mp4``.
@@ -131,7 +131,7 @@ class Reel:
         rate: pictures per second.
 
     Raises:
-        InputError: the size is not valid for a film.
+        InputError: the size is not valid for a video.
     """
 
     def __init__(self, path: Path, size: tuple[int, int], rate: float) -> None:

@@ -1,4 +1,4 @@
-"""The picture of a situation before it runs: everybody's start, goals and path, and faults."""
+"""A figure of a situation before it runs: everybody's start, goals and path, and faults."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _HEADROOM, _LEAST_HEIGHT = 0.9, 1.9  # inches
-_NAMED = 40  # largest number of people whose names are written
+_NAMED = 40  # maximum number of people whose names are shown
 
 
 def situation_figure(
     task: Task, *, area: Sequence[Doubles] = (), faults: Sequence[Fault] = (), title: str = "", width: float = 5.0
 ) -> Figure:
-    """Return a picture of a map with robots, goals, pedestrians and their paths.
+    """Return a figure of a map with robots, goals, pedestrians and their paths.
 
     Args:
-        task: task during its creation.
+        task: task that is being created.
         area: polygons (V, 2), m, in which an interaction should occur.
         faults: faults to mark.
         title: text above the picture.
@@ -80,7 +80,9 @@ def _draw_robot(axes: Axes, start: Doubles, goals: Doubles, radius: float) -> No
 
 
 def _draw_person(axes: Axes, person: Person) -> None:
-    """Draw body, heading, letter of the state, and path with an arrow at its end; a dotted circle marks the robot's company."""
+    """Draw body, heading, letter of the state, and path with an arrow at its end; a dotted circle marks people who accompany the
+    robot.
+    """
     from matplotlib.patches import Circle
 
     x, y = person.position
@@ -107,7 +109,7 @@ def _draw_person(axes: Axes, person: Person) -> None:
 
 
 def _draw_names(axes: Axes, people: Sequence[Person]) -> None:
-    """Write the names of people above them, if there are few."""
+    """Write people's names above them, if there are few people."""
     for person in people if len(people) <= _NAMED else ():
         x, y = person.position
         axes.text(x, y + person.radius + 0.08, person.name, fontsize=5.5, ha="center", va="bottom", color=COLOURS["ink"], zorder=7)
@@ -123,7 +125,7 @@ def _draw_talks(axes: Axes, people: Sequence[Person]) -> None:
 
 
 def _explain(figure: Figure, people: Sequence[Person]) -> None:
-    """Write above the axes the meaning of the letters in use."""
+    """Explain the letters in use above the axes."""
     from matplotlib.lines import Line2D
 
     there = {person.state for person in people}
@@ -136,7 +138,7 @@ def _explain(figure: Figure, people: Sequence[Person]) -> None:
 
 
 def _legend(figure: Figure, **there: bool) -> None:
-    """Write below the axes the meaning of the colours in use."""
+    """Explain the colours in use below the axes."""
     from matplotlib.lines import Line2D
 
     looks = {

@@ -1,4 +1,4 @@
-"""An episode as an MP4 video (H.264), drawn without a screen."""
+"""Writes an episode as an MP4 video (H.264), without a screen."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ HEADER, FOOTER, PAD = 60, 34, 12
 """Pixels above, below and to the sides of the scene."""
 
 WIDEST, HIGHEST, NARROWEST = 960, 720, 740
-"""Largest width and height of a video that fits its scene, and smallest width, pixels."""
+"""Maximum width and height, and minimum width, of a video whose size is fitted to its scene, pixels."""
 
 DASH = 7.0
 """Length of the dashes of the planned path and of the gaps between them, pixels."""
 
 LEGIBLE = 8.0
-"""Smallest radius of a body with the letter of its state, pixels."""
+"""Minimum radius at which a body shows the letter of its state, pixels."""
 
 READINGS = 470
-"""Width of the dials' words, pixels; the states are explained next to them if there is space, else below."""
+"""Width of the dials' text, pixels; states are explained next to it if there is space, otherwise below the scene."""
 
 CAPTION = 19
 """Height of a line of the text below the scene, pixels."""
@@ -52,14 +52,14 @@ CAPTION = 19
 
 @dataclass(frozen=True, eq=False)
 class Painter:
-    """Draws the frames of one scene; a frame depends on its time alone.
+    """Draws the frames of a scene; each frame depends only on its time.
 
     Attributes:
         scene: scene to draw.
         size: width and height in pixels.
         title: text at the top left.
         colours: colour ``#rrggbb`` of each role.
-        caption: text below the scene, from the last sample on.
+        caption: text below the scene, shown from the last sample on.
     """
 
     scene: Scene
@@ -70,7 +70,7 @@ class Painter:
 
     @staticmethod
     def fitting(scene: Scene, caption: str = "") -> tuple[int, int]:
-        """Return the width and height in pixels, both even, of the scene with room for its caption."""
+        """Return the width and height in pixels, both even, of a video that fits the scene and its caption."""
         extent = scene.extent
         wide, high = extent.right - extent.left, extent.top - extent.bottom
         scale = min((WIDEST - 2 * PAD) / wide, (HIGHEST - HEADER - FOOTER) / high)
@@ -85,7 +85,7 @@ class Painter:
 
     @cached_property
     def _explained(self) -> tuple[list[str], list[str]]:
-        """The meaning of the letters of social states: lines next to the dials, and lines below the scene."""
+        """The explanation of the letters for social states: lines next to the dials, and lines below the scene."""
         return _states(self.scene, self.size[0])
 
     @property
@@ -101,7 +101,9 @@ class Painter:
         return min((width - 2 * PAD) / (extent.right - extent.left), high / (extent.top - extent.bottom))
 
     def pixel(self, places: Array, scale: float = 1.0) -> Doubles:
-        """Return pixels (..., 2) of positions (..., 2) in m, x to the right and y down, in a picture ``scale`` times as large."""
+        """Return the pixels (..., 2) of positions (..., 2) in m, with x to the right and y down, in a picture ``scale`` times as
+        large.
+        """
         extent, (width, height) = self.scene.extent, self.size
         middle = np.array([extent.left + extent.right, extent.bottom + extent.top]) / 2
         centre = np.array([width / 2, HEADER + (height - HEADER - self._below) / 2])
@@ -110,7 +112,7 @@ class Painter:
 
     @property
     def _stage(self) -> tuple[int, int]:
-        """The first row of the scene and the row after its last."""
+        """The first row of the scene, and the row after its last row."""
         return HEADER - 6, self.size[1] - self._below + 6
 
     @property
@@ -125,7 +127,7 @@ class Painter:
         return self.follow((self.scene, time) for time in times)
 
     def follow(self, moments: Iterable[tuple[Scene, float]]) -> Iterator[Pixels]:
-        """Yield pixels like `frames`, of an episode that runs while it is drawn: each scene contains what is known at its time.
+        """Yield pixels as `frames` does, for an episode that runs while it is drawn; each scene contains what is known at its time.
 
         Args:
             moments: scenes of the painter's episode, and ascending times, s.
@@ -143,7 +145,7 @@ class Painter:
             yield self._frame(pixels, scene, scene.at(time))
 
     def _frame(self, pixels: Pixels, scene: Scene, moment: Frame) -> Pixels:
-        """Draw the moving bodies over the ground and the path."""
+        """Draw the moving bodies on top of the ground and the path."""
         brush, colours, radius = Brush(pixels, *self._stage), self.colours, scene.recording.radius
         for near, far, beyond, other in map(self.pixel, scene.leaves(moment.time)):
             wide = max(0.5 * float(np.hypot(*(other - near))), 1.5)
@@ -193,7 +195,9 @@ class Painter:
         each: Sequence[str] | None = None,
         outlines: Sequence[Doubles | None] = (),
     ) -> None:
-        """Draw discs of one colour, or one colour each, or outlines for bodies that have some, with a mark for the heading."""
+        """Draw bodies, in a single colour or each in its own, with a mark for the heading: outlines where they are given, discs
+        otherwise.
+        """
         edge, ahead = self.colours["ground"], np.stack([np.cos(heading), np.sin(heading)], axis=1)
         front, disc = np.array(radius, np.float64), np.ones(len(place), np.bool_)
         at, size = self.pixel(place), np.maximum(radius * self.scale, 1.5)
@@ -269,7 +273,7 @@ class Painter:
             draw.line([tuple(p) for p in self.pixel(segment, SMOOTH).tolist()], fill=wall, width=3 * SMOOTH)
 
     def _legend(self, pixels: Pixels, font: Font) -> None:
-        """Draw marks and words at the lower right."""
+        """Draw the legend's symbols and texts at the lower right."""
         x, y = self.size[0] - PAD, self.size[1] - 14
         for role, words in reversed(LEGEND):
             x -= math.ceil(font.getlength(words))
@@ -279,7 +283,9 @@ class Painter:
             x -= 20
 
     def _words(self, pixels: Pixels, scene: Scene, moment: Frame) -> None:
-        """Write time, and the outcome once the episode has ended, at the upper right; the dials; and the reason of the end."""
+        """Write the time and, once the episode has ended, the outcome at the upper right; also the dials, and the reason for the
+        end.
+        """
         font, small, end = ImageFont.load_default(17), ImageFont.load_default(14), scene.duration
         if moment.readings is not None:
             _write(pixels, (PAD, 32), moment.readings.words, self.colours["faint"], small)
@@ -311,19 +317,19 @@ def write_video(
     progress: Callable[[int, int], None] | None = None,
     others: Sequence[Recording] = (),
 ) -> Path:
-    """Write an episode as an MP4 file that browsers and presentation programs play.
+    """Write an episode as an MP4 file that browsers and presentation programs can play.
 
     Args:
         path: path that ends in ``.mp4``; the file appears when it is complete.
         recording: the episode.
         fps: frames per second.
-        size: width and height in pixels, both even; None for the size of the scene, at most 960 x 720 plus the text below it.
+        size: width and height in pixels, both even; None to fit the scene, at most 960 x 720 plus the text below it.
         speed: simulated seconds per second of video.
-        hold: time for which the last moment with the outcome stays, s; None for 1 s, or 4 s if it explains why the robot failed.
+        hold: time for which the last frame with the outcome is held, s; None for 1 s, or 4 s if it explains why the robot failed.
         focus: show only this far around the robot's path and goal, m; None for everything.
         title: text at the top.
-        colours: colour of each role, `agora.viewer.scene.COLOURS` or ``DARK``.
-        progress: called with the number of frames written and of all frames.
+        colours: colour of each role: `agora.viewer.scene.COLOURS` or ``DARK``.
+        progress: function called with the number of frames written and the total number of frames.
         others: recordings of the episode's other robots.
 
     Raises:
@@ -375,14 +381,16 @@ def _encode(path: Path, painter: Painter, times: Doubles, fps: int, progress: Ca
 
 
 def _states(scene: Scene, width: int) -> tuple[list[str], list[str]]:
-    """Return the meaning of the letters of an episode's social states: a line next to the dials if it fits, else lines below."""
+    """Return the explanation of the letters for an episode's social states: a line next to the dials if it fits, otherwise lines
+    below the scene.
+    """
     words = [f"{STATES[name][1]} {name}" for name in states_seen([scene.recording])]
     fits = ImageFont.load_default(14).getlength("   ".join(words)) < width - PAD - READINGS
     return (["   ".join(words)], []) if fits else ([], _lines(words, width, "   "))
 
 
 def _lines(words: Sequence[str], width: int, gap: str = " ") -> list[str]:
-    """Return words in lines no wider than a picture, with a gap between words."""
+    """Return entries broken into lines no wider than a picture, with a gap between entries."""
     font, lines = ImageFont.load_default(14), [""]
     for word in words:
         longer = f"{lines[-1]}{gap}{word}" if lines[-1] else word

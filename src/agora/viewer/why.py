@@ -1,4 +1,4 @@
-"""The reasons for the ends of episodes, in words, from their recordings alone."""
+"""Explains in text why episodes ended, based only on their recordings."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from agora.viewer.planned import path_at
 
 __all__ = ["Why", "why"]
 
-_BACK = 1.0  # time before a contact at which the robot's speed is compared with that at the contact, s
-_STOOD = 3.0  # s without motion before a time-out after which the robot counts as standing at the end
-_COURSE = math.cos(math.pi / 4)  # within 45 degrees, a person walks towards the robot, or away from it
+_BACK = 1.0  # time before a contact at which the robot's speed is compared with its speed at the contact, s
+_STOOD = 3.0  # s without motion before a timeout after which the robot counts as having stopped
+_COURSE = math.cos(math.pi / 4)  # within 45 degrees, a person counts as walking towards or away from the robot
 _WAITED = 5.0  # s of standing before a contact that count as waiting
-_NEAR, _NEAR_FOR = 0.25, 1.0  # m and s: closer than this to the touched party for this time before, the robot had got too close
-_CHANGED = 0.7  # speeds differ if one is below this share of the other
-_TELLS = 0.1  # smaller differences of an intermediate speed are not mentioned, m/s
-_TOLD = 6  # largest number of spoiling moments in the text; further ones are counted
+_NEAR, _NEAR_FOR = 0.25, 1.0  # m and s: closer to the touched party than this for this long before the contact is too close
+_CHANGED = 0.7  # two speeds differ if one is below this fraction of the other
+_TELLS = 0.1  # smaller differences in an intermediate speed are not mentioned, m/s
+_TOLD = 6  # maximum number of spoiling events described in the text; further events are only counted
 _TURNS = 0.1  # turning rate on the spot above which the robot counts as turning, rad/s
 _CONFINED, _CONFINED_FOR = 1.0, 8.0  # m and s: a robot that stayed this close to its last position for this time made no progress
 _LEFT = ("ahead on the left", "on the left", "behind on the left")
@@ -45,10 +45,10 @@ _ENDED_BY = {
 
 
 class Why(NamedTuple):
-    """The end of an episode and its reason, in words.
+    """An explanation of how an episode ended and why.
 
     Attributes:
-        time: decisive time, s: of the contact, or of the robot's final stop.
+        time: decisive time: that of the contact or of the robot's final stop, s.
         words: a few sentences.
     """
 
@@ -57,7 +57,7 @@ class Why(NamedTuple):
 
 
 def why(recording: Recording) -> Why:
-    """Return how an episode ended and what led to it, as far as the recording tells."""
+    """Return how an episode ended and what led to it, as far as the recording shows."""
     end = float(recording.time[-1])
     contact = _last(recording)
     if contact is not None:
@@ -76,7 +76,7 @@ def why(recording: Recording) -> Why:
 
 
 def _of_arrival(recording: Recording) -> Why:
-    """Describe the arrival, with all moments that spoilt it."""
+    """Describe the arrival, with all events that spoilt it."""
     end, found = float(recording.time[-1]), spoiling_moments(recording)
     if not found:
         return Why(end, f"{end:.1f} s: reached the goal.")
@@ -113,7 +113,7 @@ def _of_contact(recording: Recording, contact: Contact) -> str:
 
 
 def _party(recording: Recording, contact: Contact, k: int) -> str:
-    """Describe the touched party, its side of the robot, and the motion of a pedestrian."""
+    """Describe the party that the robot touched, on which side of the robot it was and, for a pedestrian, its motion."""
     if contact.kind == ContactKind.ROBOT:
         return f"robot {contact.party}"
     if contact.kind == ContactKind.WALL:
@@ -128,7 +128,7 @@ def _party(recording: Recording, contact: Contact, k: int) -> str:
 
 
 def _walked(recording: Recording, k: int, slot: int) -> str:
-    """Describe the walk of a pedestrian: towards the robot, away from it, or across, and its speed."""
+    """Describe how a pedestrian walked: towards the robot, away from it, or across, and how fast."""
     velocity = recording.pedestrian_velocity[k, slot]
     speed, offset = float(norm(velocity)), recording.pose[k, :2] - recording.pedestrian_position[k, slot]
     if speed < STANDING:
@@ -139,7 +139,7 @@ def _walked(recording: Recording, k: int, slot: int) -> str:
 
 
 def _wall_side(recording: Recording, contact: Contact, k: int) -> str:
-    """Return the side of the robot on which the wall was; empty without a map."""
+    """Return the side of the robot on which the wall was; empty if there is no map."""
     if recording.map is None:
         return ""
     angle = np.linspace(-math.pi, math.pi, 32, endpoint=False)
@@ -155,12 +155,12 @@ def _side(recording: Recording, k: int, place: Array) -> str:
 
 
 def _where(recording: Recording, k: int) -> str:
-    """Describe the position of a sample, and its distance from the goal."""
+    """Describe the robot's position at a sample, and its distance from the goal."""
     return f"at {_place(recording.pose[k])}, {goal_distances(recording)[k]:.1f} m from the goal"
 
 
 def _place(pose: Doubles) -> str:
-    """Return coordinates in m, without a minus before zero."""
+    """Return coordinates in m as text, without a minus sign before zero."""
     x, y = np.round(pose[:2], 1) + 0.0
     return f"({x:.1f}, {y:.1f})"
 
@@ -193,7 +193,9 @@ def _drove(recording: Recording, time: float, contact: Contact | None = None) ->
 
 
 def _set_off(recording: Recording, contact: Contact, k: int) -> float:
-    """Return the requested speed of a robot that stood at sample k, in the step of its contact; 0 if it stood throughout."""
+    """Return the speed requested in the step of the contact for a robot that stood still at sample k; 0 if it stood still
+    throughout.
+    """
     still = contact.closing is not None and contact.closing.robot < STANDING
     if still or recording.command is None or k >= len(recording.command):
         return 0.0
@@ -202,7 +204,7 @@ def _set_off(recording: Recording, contact: Contact, k: int) -> float:
 
 
 def _on_the_spot(turning: Doubles) -> str:
-    """Describe a robot that stays in place, by its turning rates: it stands, turns, or turns back and forth."""
+    """Describe a robot that stays in place, based on its turning rates: it stands still, turns, or turns back and forth."""
     turned = np.abs(turning)
     if turned.mean() <= _TURNS:
         return "stood"
@@ -210,7 +212,9 @@ def _on_the_spot(turning: Doubles) -> str:
 
 
 def _beside(recording: Recording, contact: Contact, k: int) -> str:
-    """Describe how long the robot had been close to the touched party, if long: it had got too close before."""
+    """Describe how long the robot had been close to the party that it touched, if this was long enough to show that it had got too
+    close before.
+    """
     if contact.kind == ContactKind.PEDESTRIAN:
         gap = surface_distances(recording)[:, recording.pedestrian_id == contact.party].min(axis=1, initial=np.inf)
     else:
@@ -226,7 +230,7 @@ def _beside(recording: Recording, contact: Contact, k: int) -> str:
 
 
 def _waited(recording: Recording, k: int) -> str:
-    """Describe how long the robot had stood before it drove into something, if long."""
+    """Describe how long the robot had stood still before it drove into something, if this was long."""
     stood = norm(recording.twist[:k, :2]) < STANDING
     waited = float(np.diff(recording.time)[:k][stood].sum()) - (recording.time[k] - _stands_since(recording, k))
     if waited < _WAITED:
@@ -236,7 +240,7 @@ def _waited(recording: Recording, k: int) -> str:
 
 
 def _off_path(recording: Recording, contact: Contact) -> str:
-    """Describe the distance of the robot from its path, and whether the path itself has room for it there."""
+    """Describe the robot's distance from its path, and whether the path itself has enough room for the robot at that point."""
     path = path_at(recording, contact.time)
     if path is None or recording.map is None:
         return ""
@@ -260,7 +264,7 @@ def _nearest(path: Doubles, place: Doubles) -> tuple[Doubles, float]:
 
 
 def _closed(contact: Contact) -> str:
-    """Describe who closed the gap, and at which speeds."""
+    """Describe who closed the gap, and how fast."""
     closing: Closing | None = contact.closing
     if closing is None:
         return ""
@@ -272,7 +276,7 @@ def _closed(contact: Contact) -> str:
 
 
 def _about(recording: Recording, k: int, but: Contact | None = None) -> str:
-    """Describe the distances to the nearest wall and to the nearest person other than a touched one."""
+    """Describe the distances to the nearest wall and to the nearest person other than the one that the robot touched."""
     walls, gaps = wall_gaps(recording), surface_distances(recording)[k]
     if but is not None and but.kind == ContactKind.PEDESTRIAN:
         gaps = np.where(recording.pedestrian_id == but.party, np.inf, gaps)
@@ -283,7 +287,7 @@ def _about(recording: Recording, k: int, but: Contact | None = None) -> str:
 
 
 def _noted(recording: Recording, k: int, last: int | None = None) -> str:
-    """Describe the reason that the planner noted at a call, or for most of the calls from there to the last."""
+    """Describe the reason that the planner noted at a call, or at most of the calls from sample k to the last."""
     if recording.reason is None or not len(recording.reason):
         return ""
     first = min(k, len(recording.reason) - 1)
@@ -292,9 +296,10 @@ def _noted(recording: Recording, k: int, last: int | None = None) -> str:
 
 
 def _most_noted(reasons: Ints) -> str:
-    """The words after "the planner noted": the most frequent reason, and its share of the calls if this is small; empty for none.
+    """Return the text that follows "the planner noted": the most frequent reason, and its share of the calls if this is small;
+    empty if there is no reason.
 
-    A reason that the library has observed is marked as such.
+    A reason that was observed by the library is marked as such.
     """
     if not reasons.any():
         return ""
@@ -305,7 +310,7 @@ def _most_noted(reasons: Ints) -> str:
 
 
 def _of_timeout(recording: Recording) -> Why:
-    """Describe the time-out: whether the robot stood, made no progress, or was on its way; where; and near which object."""
+    """Describe the timeout: whether the robot stood still, made no progress, or was still driving; where; and near which object."""
     end, last = float(recording.time[-1]), len(recording.time) - 1
     head = f"{end:.1f} s: time-out, {goal_distances(recording)[-1]:.1f} m from the goal."
     none = "" if math.isfinite(recording.shortest_path) else "There is no path to the goal for this robot."
@@ -336,13 +341,17 @@ def _of_timeout(recording: Recording) -> Why:
 
 
 def _stands_since(recording: Recording, k: int) -> float:
-    """Return the time since which the robot did not drive before sample k, s; the time of the sample itself if it drove."""
+    """Return the time since which the robot had been standing still at sample k, s; the time of the sample itself if it was
+    moving.
+    """
     drove = np.flatnonzero(norm(recording.twist[: k + 1, :2]) >= STANDING)
     return float(recording.time[min(int(drove[-1]) + 1, k)]) if len(drove) else 0.0
 
 
 def _longest_stand(recording: Recording) -> tuple[int, int, float]:
-    """Return the first and the last sample of the longest stop of the robot, and the share of all time that it stood."""
+    """Return the first and the last sample of the robot's longest stop, and the share of the total time for which it stood
+    still.
+    """
     drives = np.concatenate(([True], norm(recording.twist[:-1, :2]) >= STANDING, [True]))
     at = np.flatnonzero(drives)
     longest = int(np.argmax(np.diff(at)))
@@ -351,7 +360,7 @@ def _longest_stand(recording: Recording) -> tuple[int, int, float]:
 
 
 def _ahead(recording: Recording, k: int) -> str:
-    """Describe what was near at a sample: the nearest person, its side and motion, and the nearest wall."""
+    """Describe what was near at a sample: the nearest person, with side and motion, and the nearest wall."""
     gaps, walls, words = surface_distances(recording)[k], wall_gaps(recording), []
     if len(gaps) and np.isfinite(gaps.min()):
         slot = int(gaps.argmin())
@@ -363,7 +372,9 @@ def _ahead(recording: Recording, k: int) -> str:
 
 
 def _asked(recording: Recording, k: int, last: int) -> str:
-    """Describe the speed that the planner requested while the robot stood, from sample k to the last; empty if not recorded."""
+    """Describe the speed that the planner requested while the robot stood still, from sample k to the last; empty if it was not
+    recorded.
+    """
     if recording.command is None or not len(recording.command[k:last]):
         return ""
     speed = float(norm(recording.command[k:last, :2]).mean())
@@ -371,7 +382,7 @@ def _asked(recording: Recording, k: int, last: int) -> str:
 
 
 def _sample_before(recording: Recording, time: float) -> int:
-    """Return the last sample before a time, or the first."""
+    """Return the last sample before a time, or the first sample if there is none."""
     return max(int(np.searchsorted(recording.time, time - 1e-6)) - 1, 0)
 
 

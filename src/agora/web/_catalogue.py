@@ -1,4 +1,4 @@
-"""Everything that has a name, in the format of pages: components with their fields, suites, planners, robots, policies."""
+"""Everything that has a name, in the format used by the pages: components with their fields, suites, planners, robots, policies."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from agora.web._form_controls import choices_of, control_of, nested_dataclasses,
 
 
 def kinds() -> dict[str, Any]:
-    """Return the names of every kind of component, with the kind in words."""
+    """Return the names of the components of every kind, with a description of the kind."""
     return {kind: {"words": words, "names": sorted(available(kind))} for kind, words in KINDS.items()}
 
 
@@ -50,7 +50,7 @@ def component(kind: str, name: str) -> dict[str, Any]:
 
 
 def records_of(record: type) -> dict[str, Any]:
-    """Return the fields of a dataclass, and of the dataclasses in its fields, by name of the dataclass."""
+    """Return the fields of a dataclass and of the dataclasses nested in it, keyed by the name of the dataclass."""
     found, left = dict[str, Any](), [record]
     while left:
         one = left.pop()
@@ -61,7 +61,7 @@ def records_of(record: type) -> dict[str, Any]:
 
 
 def _hints(record: type) -> dict[str, Any]:
-    """Return the types of a dataclass' fields; empty if one exists for type checkers alone."""
+    """Return the types of a dataclass's fields; empty if one of the types exists only for type checkers."""
     try:
         return typing.get_type_hints(record, include_extras=True)
     except NameError:
@@ -69,7 +69,7 @@ def _hints(record: type) -> dict[str, Any]:
 
 
 def fields_of(record: type) -> Iterator[dict[str, Any]]:
-    """Yield the fields of a dataclass that a form shows: all except fields with the metadata ``form: False``."""
+    """Yield the fields of a dataclass that a form shows: all fields except those with the metadata ``form: False``."""
     shown = [one for one in dataclasses.fields(record) if one.init and one.metadata.get("form", True)]
     hints = _hints(record)
     said = meanings(record, [one.name for one in shown])
@@ -94,12 +94,12 @@ def fields_of(record: type) -> Iterator[dict[str, Any]]:
 
 
 def fields_with_values(record: type, values: Mapping[str, Any], inside: str = "") -> Iterator[dict[str, Any]]:
-    """Yield the fields of a dataclass with its values instead of defaults, and with the ``fields`` of components.
+    """Yield the fields of a dataclass with the given values in place of defaults, and with the ``fields`` of components.
 
     Args:
         record: the dataclass.
-        values: values by key, as `agora.config.plain` writes them.
-        inside: prefix of the names of fields.
+        values: values by key, in the format written by `agora.config.plain`.
+        inside: prefix for the names of the fields.
     """
     hints = typing.get_type_hints(record, include_extras=True)
     for one in fields_of(record):
@@ -110,7 +110,7 @@ def fields_with_values(record: type, values: Mapping[str, Any], inside: str = ""
 
 
 def _record_of(hint: Any, value: Any) -> type | None:
-    """Return the dataclass of a value that is written as a mapping; None if it belongs to none."""
+    """Return the dataclass of a value that is written as a mapping; None if there is none."""
     if not isinstance(value, Mapping):
         return None
     if (plug := plug_of(hint)) is not None:
@@ -120,7 +120,7 @@ def _record_of(hint: Any, value: Any) -> type | None:
 
 
 def _plain(value: Any) -> Any:
-    """Return a default in the format of a file; empty if no file can hold it."""
+    """Return a default value as written in a file; empty if a file cannot represent it."""
     try:
         found = plain(value)
     except (InputError, TypeError, ValueError):
@@ -129,7 +129,7 @@ def _plain(value: Any) -> Any:
 
 
 def fill_caches() -> None:
-    """Fill the caches of lists of names, which takes seconds, before the first visitor needs them."""
+    """Fill the caches for the lists of names before the first visitor needs them; this takes seconds."""
     for read in (suites, planners, robots, policies):
         read()
 
@@ -140,10 +140,10 @@ def suites() -> list[dict[str, Any]]:
 
 
 def suite(name: str) -> dict[str, Any]:
-    """Return a suite with its file.
+    """Return a suite, including the text of its file.
 
     Raises:
-        UnknownNameError: there is no suite of this name.
+        UnknownNameError: there is no suite with this name.
     """
     if name not in suite_names():
         raise UnknownNameError("suite", name, suite_names())
@@ -162,7 +162,7 @@ def _suite(name: str) -> dict[str, Any]:
 
 
 def _about(stage: Stage) -> str:
-    """Describe the place of a stage: the names of its world and its scenarios, and the generator or card that makes it."""
+    """Describe the place of a stage: the names of its world and scenarios, and the generator or card that creates it."""
     place = stage.world.part
     makers = _generator_names(place)
     said = [summary(kind, name) for kind in ("map_generators", "cards") for name in makers if name in available(kind)]
@@ -173,14 +173,14 @@ def _about(stage: Stage) -> str:
 
 
 def _generator_names(place: Any) -> list[str]:
-    """Return the name of the generator or situation card that makes a world; None for other worlds."""
+    """Return the names of the generators or situation cards that create a place; empty for other places."""
     generator, card = getattr(place, "generator", None), getattr(place, "card", None)
     return [generator.name] if isinstance(generator, Named) else [card] if isinstance(card, str) else []
 
 
 @cache
 def planners() -> list[dict[str, Any]]:
-    """Return all planners and presets, with the reason why a planner cannot run here."""
+    """Return all planners and presets, each with the reason why it cannot run on this machine, if any."""
     _, reasons = runnable_planners()
     return [_planner(name, "planner", reasons.get(name, "")) for name in sorted(available("planners"))] + [
         _planner(name, "preset", "") for name in preset_names()
@@ -213,15 +213,15 @@ def _planner(name: str, kind: str, missing: str) -> dict[str, Any]:
 
 
 def _description_of_preset(preset: str) -> str:
-    """Return the first sentence of the comment at the head of a preset's file; empty if there is none."""
+    """Return the first sentence of the comment at the top of a preset's file; empty if there is no comment."""
     text = (folder("configs") / "planners" / f"{preset}.yaml").read_text(encoding="utf-8")
     head = itertools.takewhile(lambda line: line.startswith("#"), text.splitlines())
     return re.split(r"(?<=\.) +(?=[A-Z])", " ".join(line.removeprefix("#").strip() for line in head))[0]
 
 
 def _changes(values: Mapping[str, Any], usual: Mapping[str, Any], inside: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the parameters of a preset that differ from the planner's defaults; parameters of parts are prefixed with the part's
-    name.
+    """Yield the parameters of a preset that differ from the planner's defaults; parameters of nested components are prefixed with
+    the component's name.
     """
     for name, value in values.items():
         before = usual.get(name)
@@ -252,7 +252,7 @@ def _robot(name: str) -> dict[str, Any]:
 
 @cache
 def policies() -> list[dict[str, Any]]:
-    """Return all policies with weights on this machine, with their cards."""
+    """Return all policies whose weights are on this machine, with their cards."""
     cards = set(card_names())
     return [_policy(name, name in cards) for name in policy_names()]
 

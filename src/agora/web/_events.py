@@ -1,4 +1,4 @@
-"""News of a server, sent to all listeners."""
+"""Event messages of a server, sent to all listeners."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ _MOST = 1000  # queued messages per listener; the oldest are dropped first
 
 
 class Events:
-    """Messages to all listeners of a server; call the methods in the loop's thread."""
+    """Sends messages to all listeners of a server; call the methods in the event loop's thread."""
 
     def __init__(self) -> None:
         self._queues: set[asyncio.Queue[dict[str, Any]]] = set()
 
     @property
     def listened(self) -> bool:
-        """True if there are listeners."""
+        """Return whether there are listeners."""
         return bool(self._queues)
 
     def tell(self, message: dict[str, Any]) -> None:
-        """Send a message to each listener; a full queue loses its oldest message."""
+        """Send a message to each listener; a full queue drops its oldest message."""
         for queue in self._queues:
             if queue.full():
                 queue.get_nowait()

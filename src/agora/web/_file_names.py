@@ -1,4 +1,4 @@
-"""Names of stored content: they become names of files."""
+"""Names of stored content, which become file names."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}")
 
 
 def check_name(what: str, name: str) -> None:
-    """Refuse a name that could be more than the name of a file.
+    """Reject a name that is not a plain file name.
 
     Raises:
-        InputError: it has characters other than letters, digits, - and _, or begins with - or _, or is longer than 80.
+        InputError: the name has characters other than letters, digits, - and _, begins with - or _, or is longer than 80
+            characters.
     """
     if not _NAME.fullmatch(name):
         shown = name if len(name) <= 60 else f"{name[:57]}..."

@@ -1,4 +1,4 @@
-"""The controls that a form shows for the types of a dataclass' fields."""
+"""The controls that a form shows for the types of a dataclass's fields."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _KNOWN = {float: "number", int: "whole", bool: "yes", str: "text"}
 
 
 def control_of(hint: Any) -> str:
-    """Return the control for a value: number, whole, yes, text, choice, component or other."""
+    """Return the control for a value: ``number``, ``whole``, ``yes``, ``text``, ``choice``, ``component`` or ``other``."""
     if plug_of(hint) is not None:
         return "component"
     if choices_of(hint):
@@ -24,7 +24,7 @@ def control_of(hint: Any) -> str:
 
 
 def choices_of(hint: Any) -> tuple[Any, ...]:
-    """Return the values that a type offers as choices; empty if it is not a choice."""
+    """Return the values that a type offers as choices; empty if the type is not a choice."""
     members = _members(hint)
     if len(members) != 1:
         return ()
@@ -33,11 +33,11 @@ def choices_of(hint: Any) -> tuple[Any, ...]:
 
 
 def structure_of(hint: Any) -> dict[str, Any] | None:
-    """Return the structure of a composite value; None for a single value, or one that no form can show.
+    """Return the structure of a composite value; None for a single value, or for a value that forms cannot show.
 
-    ``of`` is the control of each part, which may also be record or shares. ``many`` is true for a list, ``length`` is its number of
-    parts, and ``single`` is true if one part may be written without the list. ``word`` is the key of a record whose value alone may
-    represent the record. ``optional`` is true if the value may be missing.
+    ``of`` is the control for each part; it may also be ``record`` or ``shares``. ``many`` is true for a list, ``length`` is its
+    number of parts, and ``single`` is true if a single part may be written without the list. ``word`` is the key of a record whose
+    value alone may stand for the record. ``optional`` is true if the value may be missing.
     """
     members = _members(hint)
     optional = len(_all(hint)) > len(members)
@@ -72,7 +72,7 @@ def structure_of(hint: Any) -> dict[str, Any] | None:
 
 
 def nested_dataclasses(hint: Any) -> Iterator[type]:
-    """Yield the dataclasses that a value of a type may hold."""
+    """Yield the dataclasses that a value of a type may contain."""
     if plug_of(hint) is not None:
         return
     for member in _members(hint):
@@ -85,7 +85,7 @@ def nested_dataclasses(hint: Any) -> Iterator[type]:
 
 
 def _part(inner: Any) -> dict[str, Any] | None:
-    """Return the control of a part of a list."""
+    """Return the control for the parts of a list."""
     plug, bare = plug_of(inner), _bare(inner)
     if plug is not None:
         return {"of": "component", "kind": plug.kind}
@@ -96,13 +96,13 @@ def _part(inner: Any) -> dict[str, Any] | None:
 
 
 def _inner(hint: Any) -> tuple[Any, int]:
-    """Return the type of a list's parts, and their number; 0 for any number."""
+    """Return the type of a list's parts, and their number; 0 means any number."""
     arguments = [one for one in typing.get_args(_bare(hint)) if one is not Ellipsis]
     return arguments[0], 0 if Ellipsis in typing.get_args(_bare(hint)) else len(arguments)
 
 
 def _key_of(record: Any, word: Any) -> str:
-    """Return the field of a dataclass that accepts the same words as a choice."""
+    """Return the field of a dataclass that accepts the same strings as a choice."""
     hints = typing.get_type_hints(_bare(record), include_extras=True)
     return next((name for name, hint in hints.items() if choices_of(hint) == typing.get_args(_bare(word))), "")
 

@@ -1,9 +1,10 @@
-"""The guard of a server: it identifies the person behind each request, and refuses requests before anything reads them.
+"""The guard of a server: it identifies the person behind each request, and rejects unauthorised requests before anything reads
+them.
 
-A foreign page in a browser can cause requests to a server, by scripts or by a host name that resolves to this machine. The headers
-`Host` and `Origin`, which scripts cannot change, identify such requests. A server without accounts allows everything to everybody,
-so it only answers to names of this machine. On a server with accounts, a cookie or a token identifies the person, and browsers send
-a cookie only to the name that set it.
+A foreign page in a browser can send requests to a server, through scripts or through a host name that resolves to this machine. The
+headers `Host` and `Origin`, which scripts cannot change, identify such requests. A server without accounts lets everybody do
+everything, so it only responds to names of this machine. On a server with accounts, a cookie or a token identifies the person, and
+browsers send a cookie only to the name that set it.
 """
 
 from __future__ import annotations
@@ -30,19 +31,19 @@ HERE = frozenset({"127.0.0.1", "localhost", "[::1]"})
 """Names of this machine in a browser's address."""
 
 LARGEST = 2 << 20
-"""Largest size of a request, bytes, except for uploads."""
+"""Maximum size of a request other than an upload, bytes."""
 
 UPLOADS, LARGEST_UPLOAD = "/api/uploads/", 32 << 20
-"""Prefix of the upload routes, and largest size of their requests, bytes."""
+"""Prefix of the upload routes, and maximum size of their requests, bytes."""
 
 COOKIE, SAFE_COOKIE = "agora_session", "__Host-agora_session"
-"""Names of a session's cookie: over http, and over https, where no other host can set it."""
+"""Names of the session cookie over http and over https; no other host can set the latter."""
 
 SIGNED_OUT = 4401
-"""Code with which a socket is closed if its person is not, or no longer, signed in."""
+"""Code with which a socket is closed if its person is not signed in, or no longer is."""
 
 CHECKS = 2.0
-"""Period at which the person behind a socket is checked again, s."""
+"""Period at which the person behind a socket is rechecked, s."""
 
 POLICY = (
     "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; "
@@ -54,13 +55,14 @@ REPORT_POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; frame-ancestors 'self'; "
     "sandbox allow-scripts allow-popups"
 )
-"""Policy of reports, which are self-contained and fetch nothing; names in them cannot access anything on the server."""
+"""Content security policy of reports, which are self-contained and do not fetch anything; names in them cannot access anything on
+the server."""
 
 _HEADS = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin"}
 
 
 class RefusedError(HTTPException):
-    """Raised for a refused request.
+    """Raised for a rejected request.
 
     Attributes:
         code: code with which a socket is closed.
@@ -72,12 +74,12 @@ class RefusedError(HTTPException):
 
 
 class Guard:
-    """The guard around an application.
+    """ASGI middleware that guards an application.
 
     Args:
-        app: application that answers accepted requests.
+        app: application that handles accepted requests.
         settings: settings of the server.
-        known: returns the person of a session or a token, by the kind of key and its secret; None if there is none.
+        known: function that returns the person for a kind of key and its secret; None if there is none.
     """
 
     def __init__(self, app: ASGIApp, settings: Settings, known: Callable[[str, str], Person | None]) -> None:
@@ -86,7 +88,7 @@ class Guard:
         self._buckets = Buckets(rates.requests, rates.burst)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or pass it on."""
+        """Reject a request, or pass it on."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
@@ -110,7 +112,9 @@ class Guard:
             await self._app(scope, receive, heard)
 
     async def _person(self, asked: HTTPConnection) -> Person | None:
-        """Return the person behind a request to a server with accounts; None if nobody is signed in and no sign-in is required."""
+        """Return the person behind a request to a server with accounts; None if nobody is signed in and the request does not
+        require it.
+        """
         address = f"address {network_of(asked.client.host if asked.client else '')}"
         try:
             person = await run_in_threadpool(self._find_person, asked)
@@ -127,12 +131,12 @@ class Guard:
         return person
 
     def _count(self, key: str) -> None:
-        """Count a request, and refuse it if there were too many."""
+        """Count a request, and reject it if there were too many."""
         if wait := self._buckets.take(key):
             raise rate_limit_error(wait)
 
     def _find_person(self, asked: HTTPConnection) -> Person | None:
-        """Look up the person behind a request; a token that is sent must be valid."""
+        """Look up the person behind a request; if a token is sent, it must be valid."""
         given = asked.headers.get("authorization")
         if given is not None:
             kind, _, token = given.partition(" ")
@@ -144,7 +148,7 @@ class Guard:
         return self._known(SESSION, secret) if secret else None
 
     async def _serve_while_valid(self, asked: HTTPConnection, receive: Receive, send: Send) -> None:
-        """Serve a socket until it ends, or its person is signed out, blocked, or has a new role."""
+        """Serve a socket until it closes, or until its person signs out, is blocked, or gets a new role."""
         serving = asyncio.ensure_future(self._app(asked.scope, receive, send))
         leaving = asyncio.create_task(self._wait_for_change(asked))
         try:
@@ -173,7 +177,7 @@ class Guard:
                 return
 
     def _with_heads(self, send: Send, path: str) -> Send:
-        """Return a sender that adds the server's policy headers."""
+        """Return a send function that adds the server's policy headers."""
 
         async def sender(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -189,22 +193,22 @@ class Guard:
 
 
 def secret_of(asked: HTTPConnection) -> str:
-    """Return the secret of the session in a request's cookie; empty if there is none."""
+    """Return the session secret from a request's cookie; empty if there is none."""
     return asked.cookies.get(cookie_of(asked), "")
 
 
 def cookie_of(asked: HTTPConnection) -> str:
-    """Return the name of the cookie of a request's session."""
+    """Return the name of the session cookie for a request."""
     return SAFE_COOKIE if is_safe(asked) else COOKIE
 
 
 def is_safe(asked: HTTPConnection) -> bool:
-    """Return whether a request came by https, directly or according to a trusted proxy."""
+    """Return whether a request arrived over https, directly or according to a trusted proxy."""
     return asked.scope.get("scheme") in ("https", "wss")
 
 
 def rate_limit_error(wait: float) -> RefusedError:
-    """Return the error for a person who makes too many requests; it contains the time to wait, s."""
+    """Return the error for too many requests; it contains the time to wait, s."""
     seconds = max(1, round(wait + 0.5))
     unit = "second" if seconds == 1 else "seconds"
     return RefusedError(429, f"too many requests; try again in {seconds} {unit}", 4429, {"Retry-After": str(seconds)})
@@ -241,7 +245,9 @@ def _check_length(asked: HTTPConnection) -> None:
 
 
 async def _close(socket: WebSocket, refused: RefusedError) -> None:
-    """Close a socket; if the session of a page of this server has ended, accept it first, so that the page learns the reason."""
+    """Close a socket. If the session of one of this server's pages has ended, accept the socket first, so that the page receives
+    the reason.
+    """
     if refused.code == SIGNED_OUT:
         await socket.accept()
     await socket.close(refused.code, refused.detail)

@@ -1,4 +1,4 @@
-"""The health of a server, and its metrics for a monitor (Prometheus)."""
+"""The health of a server, and its metrics for monitoring (Prometheus)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LOW = 256 << 20
 
 
 def find_problems(queue: RunQueue, folder: Path) -> list[str]:
-    """Return all problems that keep a server from working, in words; empty if it is healthy."""
+    """Return descriptions of all problems that keep a server from working; empty if it is healthy."""
     found = []
     if (free := shutil.disk_usage(folder).free) < LOW:
         found.append(f"the disk has {free >> 20} MiB left; expected at least {LOW >> 20}")
@@ -42,7 +42,7 @@ class ServerMetrics(Collector):
     Args:
         queue: queue of the server's runs.
         folder: folder of the server.
-        lives: returns its live episodes.
+        lives: function that returns its live episodes.
     """
 
     def __init__(self, queue: RunQueue, folder: Path, lives: Callable[[], LiveSessions]) -> None:
@@ -57,7 +57,7 @@ class ServerMetrics(Collector):
         return generate_latest(self._registry)
 
     def collect(self) -> Iterator[Metric]:
-        """Yield the present metrics."""
+        """Yield the current metrics."""
         counts = self._queue.counts()
         runs = GaugeMetricFamily("agora_runs", "Runs by state.", labels=["state"])
         for state in (QUEUED, RUNNING, FINISHED, FAILED, CANCELLED):
@@ -75,7 +75,7 @@ class ServerMetrics(Collector):
         yield GaugeMetricFamily("agora_disk_free_bytes", "Free space of that disk.", disk.free)
 
     def describe(self) -> Iterator[Metric]:
-        """Yield nothing: the metrics need a running server."""
+        """Yield nothing, because the metrics need a running server."""
         yield from ()
 
 

@@ -18,7 +18,7 @@ KINDS = (BENCH, TRAINING)
 """All kinds of runs."""
 
 PARTS = 1000
-"""Parts of a training: its progress is counted in these."""
+"""Number of parts in which the progress of a training run is counted."""
 
 
 class Base(DeclarativeBase):
@@ -30,17 +30,17 @@ class Run(Base):
 
     Attributes:
         id: name of the run and of its folder.
-        kind: "bench" for episodes of a suite, "training" for a training.
-        title: title for people.
+        kind: "bench" for a benchmark run, "training" for a training run.
+        title: title to show.
         state: state of the run.
-        form: filled-in fields of a `RequestForm` (`agora.benchmark.request_form`) or a `TrainingForm`
+        form: fields of the filled-in `RequestForm` (`agora.benchmark.request_form`) or `TrainingForm`
             (`agora.web._runs.trainings`).
-        done: number of finished episodes, or of finished `PARTS` of a training.
-        total: number of its episodes, or `PARTS`; 0 until the run has started.
-        message: reason of a failure in words, or notice of work that takes long.
+        done: number of finished episodes, or of finished `PARTS` of a training run.
+        total: total number of episodes, or `PARTS`; 0 until the run has started.
+        message: reason for a failure, or notice about work that takes long.
         stop: whether a stop was requested.
-        worker: name of the worker that runs it; empty for none.
-        deaths: number of consecutive deaths of its workers since it was last requested or made progress.
+        worker: name of the worker that executes it; empty if there is none.
+        deaths: number of times its worker has died since it was last requested or made progress.
         beat: time of the worker's last heartbeat.
         created: time of the request.
         started: time at which it was started or resumed.
@@ -69,7 +69,7 @@ class Run(Base):
     owner: Mapped[str] = mapped_column(default="", server_default="")
 
     def plain(self) -> dict[str, Any]:
-        """Return the run in the format of pages."""
+        """Return the run in the format used by the pages."""
         times = {name: iso_time(getattr(self, name)) for name in ("created", "started", "ended")}
         names = ("id", "kind", "title", "state", "done", "total", "message", "stop", "form", "owner")
         return {name: getattr(self, name) for name in names} | times
@@ -90,10 +90,10 @@ class WorkerHeartbeat(Base):
 
 
 def now() -> datetime:
-    """Return the present time in UTC, without a zone, so that databases store it unchanged."""
+    """Return the current time in UTC, without a time zone, so that databases store it unchanged."""
     return datetime.now(UTC).replace(tzinfo=None)
 
 
 def iso_time(time: datetime | None) -> str | None:
-    """Return a time in the format of pages."""
+    """Return a time in the format used by the pages."""
     return None if time is None else time.isoformat(timespec="milliseconds") + "Z"

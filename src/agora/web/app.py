@@ -1,4 +1,4 @@
-"""The server: its routes (`agora.web._routes`), its error responses, and the built front end.
+"""The web application: its routes (`agora.web._routes`), error responses, and the built front end.
 
 `agora.web._guard` identifies the person behind each request. Workers in separate processes execute runs (`agora.web._runs.worker`).
 """
@@ -64,14 +64,14 @@ UNBUILT = (
     "The programs' interface is at <a href='/api/docs'>/api/docs</a>."
 )
 LOOKS = 0.3
-"""Period at which the server looks for changes of runs that workers make, s."""
+"""Period at which the server looks for changes that workers make to runs, s."""
 
 
 def create_app(settings: Settings, engine: Engine) -> FastAPI:
-    """Return the server of a folder.
+    """Return the application that serves a folder.
 
     Args:
-        settings: the existing folder, and limits.
+        settings: settings of the server; the folder must exist.
         engine: engine of the database (`agora.web.database.open_database`).
     """
     queue, events = RunQueue(engine), Events()
@@ -128,7 +128,7 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
 
 
 def _places(settings: Settings, own: UserContent, policies: Policies) -> dict[str, Callable[[str], Path]]:
-    """Return functions that find the files of owned content, by kind."""
+    """Return, for each kind of owned content, a function that finds its files."""
     return {
         "scenario": own.scenarios.store.place,
         "suite": own.suites.store.place,
@@ -139,7 +139,7 @@ def _places(settings: Settings, own: UserContent, policies: Policies) -> dict[st
 
 
 def _add_own(app: FastAPI, own: UserContent, policies: Policies, previews: Previews, ownership: Ownership, ledger: Ledger) -> None:
-    """Add the routes for content that people own, other than runs."""
+    """Add the routes for owned content other than runs."""
     add_worlds(app, own.worlds, own.scenarios, ownership, ledger)
     add_scenarios(app, own.scenarios, ownership, ledger)
     add_uploads(app, Importer(own.worlds, own.scenarios), policies, ownership, ledger)
@@ -153,12 +153,12 @@ def _keep(queue: RunQueue, drive: Mapping[str, Any]) -> None:
 
 
 def _tell_live(events: Events, live: LiveSession) -> None:
-    """Notify listeners of changes of a live episode."""
+    """Notify listeners of changes to a live episode."""
     events.tell({"live": live.plain()})
 
 
 async def _tell_changes(queue: RunQueue, events: Events) -> None:
-    """Notify listeners of changes of runs."""
+    """Notify listeners of changes to runs."""
     known: dict[str, dict[str, Any]] = {}
     while True:
         if events.listened:
@@ -196,13 +196,13 @@ def _add_error_handlers(app: FastAPI) -> None:
 
 
 def _key_of(error: Mapping[str, Any]) -> str:
-    """The key of a request that an error is about; those that Agora's own checks refuse are of the body."""
+    """Return the key of a request that an error is about; errors from Agora's own checks always concern the body."""
     place = error["loc"][1:] if error["type"] == EXPECTED else error["loc"]
     return ".".join(map(str, place))
 
 
 class _ImmutableFiles(StaticFiles):
-    """Files whose names contain a hash of their content: browsers may cache them forever."""
+    """Files whose names contain a hash of their content, so that browsers may cache them forever."""
 
     def file_response(self, *args: Any, **kwargs: Any) -> Response:
         """Return a file, with headers that allow caching."""
@@ -212,7 +212,7 @@ class _ImmutableFiles(StaticFiles):
 
 
 def _add_pages(app: FastAPI) -> None:
-    """Add the front end: its files, and its one page for every other path."""
+    """Add the front end: its files, and its single page for every other path."""
     if (STATIC / "index.html").is_file():
         app.mount("/static", _ImmutableFiles(directory=STATIC), name="static")
 

@@ -1,7 +1,7 @@
-"""The backup of a server: one file with all its content, which can be restored into any folder and any kind of database.
+"""The backup of a server: a single file with all its content, which can be restored to any folder and any kind of database.
 
 The file is a gzipped tar. ``tables/`` holds the rows of every table as JSON lines, read in one transaction; ``folder/`` holds the
-files. The last member lists the content of the file, which reveals truncated files.
+files. The last member lists the contents of the file, so that truncated files are detected.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def back_up(settings: Settings, path: Path, say: Callable[[str], None]) -> dict[
     Args:
         settings: settings of the server.
         path: path of the backup; an existing file is replaced once the new one is complete.
-        say: shows lines at the terminal.
+        say: function that shows lines at the terminal.
 
     Returns:
         Numbers of rows by table, and of ``files``.
@@ -71,7 +71,7 @@ def restore(settings: Settings, path: Path, say: Callable[[str], None]) -> dict[
     """Restore a backup into an empty folder and an empty database.
 
     Args:
-        settings: settings of the server, whose database may be of a different kind from the backed-up one.
+        settings: settings of the server, whose database may be of a different kind from the one that was backed up.
         path: file that `back_up` wrote.
         say: shows lines at the terminal.
 
@@ -79,7 +79,8 @@ def restore(settings: Settings, path: Path, say: Callable[[str], None]) -> dict[
         Numbers of rows by table, and of ``files``.
 
     Raises:
-        InputError: the file is not a complete backup, comes from a newer Agora, or the folder or the database is not empty.
+        InputError: the file is not a complete backup or comes from a newer version of Agora, or the folder or the database is not
+            empty.
         OSError: the folder cannot be written. In these cases, nothing is restored.
     """
     refuse_what_is_no_file(path)
@@ -124,7 +125,7 @@ def _restore(member: tarfile.TarInfo, tar: tarfile.TarFile, connection: Connecti
 
 
 def _look_over(path: Path) -> dict[str, Any]:
-    """Read a backup from end to end, and return its last member's content."""
+    """Read a backup completely, and return the content of its last member."""
     found, names, last = dict[str, int](), 0, b""
     with _whole(path), tarfile.open(path) as tar:
         for member in tar:
@@ -160,20 +161,20 @@ def _whole(path: Path) -> Iterator[None]:
 
 
 def _tables(connection: Connection) -> dict[str, Table]:
-    """Return the tables in the database, referenced tables first."""
+    """Return the tables in a database, referenced tables first."""
     meta = MetaData()
     meta.reflect(connection)
     return {table.name: table for table in meta.sorted_tables if table.name != "alembic_version"}
 
 
 def _tables_into(tar: tarfile.TarFile, engine: Engine) -> dict[str, int]:
-    """Write the rows of all tables, in one snapshot, and return their numbers."""
+    """Write the rows of all tables from a single snapshot, and return their numbers."""
     level = "REPEATABLE READ" if engine.dialect.name == "postgresql" else "SERIALIZABLE"
     counts = {}
     with engine.connect().execution_options(isolation_level=level) as connection:
         tables = _tables(connection)
         connection.rollback()
-        if engine.dialect.name == "sqlite":  # the driver begins a transaction by itself only for writes
+        if engine.dialect.name == "sqlite":  # on its own, the driver begins a transaction only for writes
             connection.exec_driver_sql("BEGIN")
         for name, table in tables.items():
             lines = [_line(row, table) for row in connection.execute(select(table)).mappings()]
@@ -183,7 +184,7 @@ def _tables_into(tar: tarfile.TarFile, engine: Engine) -> dict[str, int]:
 
 
 def _folder_into(tar: tarfile.TarFile, folder: Path, without: set[Path], say: Callable[[str], None]) -> int:
-    """Write the files of a folder, except the database's, and return their number."""
+    """Write the files in a folder, except those of the database, and return their number."""
     count = size = 0
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
@@ -201,7 +202,7 @@ def _folder_into(tar: tarfile.TarFile, folder: Path, without: set[Path], say: Ca
 
 
 def _file_into(tar: tarfile.TarFile, name: str, file: IO[bytes]) -> int:
-    """Write a file with its present length: rows may be appended meanwhile."""
+    """Write a file at its current length, because rows may be appended in the meantime."""
     member, state = tarfile.TarInfo(name), os.fstat(file.fileno())
     member.size, member.mtime = state.st_size, state.st_mtime
     tar.addfile(member, file)

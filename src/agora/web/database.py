@@ -1,4 +1,4 @@
-"""The database: its engine, and the migration of its tables to the newest version."""
+"""The database: its engine, and the migration of its tables to the latest version."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from agora.errors import InputError
 
 _ARGUMENTS: dict[str, dict[str, Any]] = {
-    "sqlite": {"timeout": 30.0},  # s, longest wait of a statement for another process
-    "postgresql": {"client_encoding": "utf8"},  # texts are decoded in any encoding of the database
+    "sqlite": {"timeout": 30.0},  # s, maximum time that a statement waits for another process
+    "postgresql": {"client_encoding": "utf8"},  # strings are decoded whatever the encoding of the database
 }
 
 _ALONE = {"sqlite": "BEGIN IMMEDIATE", "postgresql": "SELECT pg_advisory_xact_lock(20261127)"}
-"""Statements that keep others from changing the tables until the transaction ends."""
+"""Statements that prevent other processes from changing the tables until the transaction ends."""
 
 
 @contextmanager
 def open_database(url: str, version: str = "head") -> Iterator[Engine]:
-    """Open a database with existing tables, and close its connections at the end.
+    """Open a database, migrate its tables, and close its connections at the end.
 
     Args:
         url: URL of the database, such as ``sqlite:///PATH`` or ``postgresql+psycopg://USER@HOST/NAME``.
-        version: version to migrate its tables to, the newest by default.
+        version: version to which its tables are migrated; the latest by default.
 
     Raises:
         InputError: the URL is invalid, the database cannot be reached, or the version is unknown.
@@ -57,7 +57,7 @@ def open_database(url: str, version: str = "head") -> Iterator[Engine]:
 
 
 def migrate(engine: Engine, version: str = "head") -> None:
-    """Migrate the tables to a version, the newest by default; programs that start together take turns."""
+    """Migrate the tables to a version, the latest by default; programs that start at the same time take turns."""
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
     wanted = ScriptDirectory.from_config(config).get_revision(version)
@@ -80,7 +80,9 @@ def _is_file(url: str) -> bool:
 
 
 def _be_durable(connection: Any, record: Any) -> None:
-    """Let readers and a writer of SQLite work at the same time, and have every commit on the disk before it is acknowledged."""
+    """Configure SQLite so that readers and a writer can work at the same time, and every commit is on the disk before it is
+    acknowledged.
+    """
     cursor = connection.cursor()
     cursor.execute("PRAGMA journal_mode=WAL")
     cursor.execute("PRAGMA synchronous=FULL")

@@ -12,7 +12,7 @@ def invite(settings: Settings, role: str, user: str = "") -> str:
 
     Args:
         settings: settings of the server.
-        role: role that the invitation gives.
+        role: role that the invitation grants.
         user: name of a user who should set a new password; empty for a new person.
 
     Raises:

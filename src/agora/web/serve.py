@@ -25,14 +25,14 @@ HOST = "127.0.0.1"
 """Default address of a server: only this machine can reach it."""
 
 UNREAD = 60.0
-"""A connection whose other end has not read pending data for this time is closed, s."""
+"""Time after which a connection is closed if its other end has not read pending data, s."""
 
 
 def is_loopback(host: str) -> bool:
     """Return whether an address is a loopback address, which other machines cannot reach.
 
     Raises:
-        InputError: it is not an address.
+        InputError: the string is not an address.
     """
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
@@ -45,14 +45,14 @@ def serve(settings: Settings, host: str, port: int, workers: int, *, opens: bool
 
     Args:
         settings: settings of the server.
-        host: address of this machine to listen at; an address that other machines can reach requires ``settings.accounts``.
-        port: port to listen at; 0 for any free port.
+        host: address of this machine to listen on; an address that other machines can reach requires ``settings.accounts``.
+        port: port to listen on; 0 for any free port.
         workers: number of workers.
         opens: whether to open the page in a browser.
-        say: shows lines at the terminal.
+        say: function that shows lines at the terminal.
 
     Raises:
-        InputError: the port is taken, or the folder or the database cannot be used, or the server would be open to everybody.
+        InputError: the port is taken, the folder or the database cannot be used, or the server would be open to everybody.
     """
     if not (settings.accounts or is_loopback(host)):
         raise InputError(f"--host {host}: a server that others can reach needs accounts")
@@ -83,7 +83,7 @@ def serve(settings: Settings, host: str, port: int, workers: int, *, opens: bool
 
 
 def _welcome(users: Users, address: str, settings: Settings, say: Callable[[str], None]) -> None:
-    """Invite an administrator if there is none."""
+    """Create an invitation for an administrator if there is no administrator."""
     say("Users sign in here; administrators invite them.")
     if not users.has_administrator:
         place = f"https://{settings.names[0]}/" if settings.names else address
@@ -100,10 +100,10 @@ def _make_folder(folder: Path) -> None:
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """Return a socket that listens on a port of this machine; early requests wait until the server is ready."""
+    """Return a socket that listens on a port of this machine, so that early requests wait until the server is ready."""
     listening = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    if hasattr(socket, "TCP_USER_TIMEOUT"):  # Linux; its connections inherit it
+    if hasattr(socket, "TCP_USER_TIMEOUT"):  # Linux only; connections inherit the option
         listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, round(1000 * UNREAD))
     try:
         listening.bind((host, port))

@@ -9,21 +9,21 @@ from agora.config import load
 from agora.ranges import Checked, Natural, Positive
 
 LIMITS = "web.yaml"
-"""Name of the file in a server's folder with the limits of its users."""
+"""Name of the file in a server's folder that sets its users' limits."""
 
 
 @dataclass(frozen=True)
 class Quotas(Checked):
-    """The most that a person with an account may have; administrators have no such limits.
+    """Limits for a person with an account; they do not apply to administrators.
 
     Attributes:
-        runs: waiting and active runs at a time.
-        episodes: episodes per run, over all its planners.
-        processors: workers per run times threads of each.
-        lives: live episodes at a time.
-        results: results of all runs, MiB.
-        uploads: number of own scenarios, worlds and other content.
-        upload_size: size of these, MiB.
+        runs: number of waiting and active runs at the same time.
+        episodes: number of episodes per run, over all its planners.
+        processors: number of workers per run times the threads of each worker.
+        lives: number of live episodes at the same time.
+        results: size of the results of all runs, MiB.
+        uploads: number of the person's scenarios, worlds and other content.
+        upload_size: total size of this content, MiB.
     """
 
     runs: Natural = 4
@@ -40,10 +40,10 @@ class Rates(Checked):
     """The rate limits of a server with accounts.
 
     Attributes:
-        requests: long-term rate of requests of a person, or of an address without sign-in, 1/s.
-        burst: size of a burst of requests.
-        attempts: long-term rate of attempts to sign in, per name and per address, 1/min.
-        attempts_burst: size of a burst of attempts.
+        requests: long-term rate of requests per person, or per address if nobody is signed in, 1/s.
+        burst: maximum size of a burst of requests.
+        attempts: long-term rate of sign-in attempts, per name and per address, 1/min.
+        attempts_burst: maximum size of a burst of sign-in attempts.
     """
 
     requests: Positive = 20.0
@@ -57,10 +57,10 @@ class Limits(Checked):
     """The limits of a server: the file ``web.yaml`` in its folder.
 
     Attributes:
-        quotas: limits of a person.
-        rates: limits of request rates.
-        lives: live episodes of all users at a time.
-        code: whether users who may start runs may upload planners as code, which runs confined.
+        quotas: limits per person.
+        rates: rate limits for requests.
+        lives: number of live episodes of all users at the same time.
+        code: whether users who may start runs may upload planners as code, which runs in a sandbox.
     """
 
     quotas: Quotas = field(default_factory=Quotas)
@@ -70,10 +70,10 @@ class Limits(Checked):
 
 
 def read_limits(folder: Path) -> Limits:
-    """Return the limits of a server's folder; without a file, the defaults.
+    """Return the limits in a server's folder; the defaults if the file does not exist.
 
     Raises:
-        InputError: the file has unknown keys or wrong values; the message says line, key and nearest name.
+        InputError: the file has unknown keys or invalid values; the message gives the line, the key and the nearest name.
     """
     path = folder / LIMITS
     return load(path, Limits) if path.exists() else Limits()
@@ -84,14 +84,14 @@ class Settings:
     """The settings of a server and of its workers.
 
     Attributes:
-        folder: folder of all stored data; each run is a folder of results in its ``runs``.
+        folder: folder of all stored data; each run is a results folder in its subfolder ``runs``.
         database: URL of the database (SQLAlchemy); if empty, an SQLite file in ``folder``.
-        executor: executor of the runs' jobs, in the format of `agora bench`; if empty, each run's own setting.
+        executor: executor of the runs' jobs, in the format of `agora bench`; if empty, the setting of each run.
         accounts: whether people need an account.
-        names: host names of a server with accounts, without port; any if empty.
+        names: host names of a server with accounts, without port; any name is accepted if empty.
         proxies: addresses of trusted proxies, in addition to those of this machine.
-        limits: limits of people with an account, and of live episodes.
-        allow_code: allow planners as code, regardless of the limits.
+        limits: limits for people with accounts, and for live episodes.
+        allow_code: whether planners may be uploaded as code regardless of ``limits``.
     """
 
     folder: Path
@@ -113,7 +113,7 @@ class Settings:
 
     @property
     def runs(self) -> Path:
-        """Folder of the folders of results."""
+        """Folder that contains the results folders."""
         return self.folder / "runs"
 
     @property
@@ -128,7 +128,7 @@ class Settings:
 
     @property
     def planners(self) -> Path:
-        """Folder of users' planners, which are code."""
+        """Folder of users' planners uploaded as code."""
         return self.folder / "planners"
 
     @property

@@ -1,4 +1,4 @@
-"""Worker processes, which are kept alive."""
+"""Keeps worker processes alive."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ from agora.web.settings import Settings
 
 @contextmanager
 def run_workers(settings: Settings, engine: Engine, count: int) -> Iterator[None]:
-    """Keep this number of workers for runs alive, and one for trainings while some are waiting; a dead worker is replaced.
+    """Keep ``count`` workers for benchmark runs alive, and one training worker while training runs are waiting; dead workers are
+    replaced.
 
-    Trainings take hours; because they have their own worker, other runs need not wait for them.
+    Training runs take hours; because they have their own worker, other runs need not wait for them.
     """
     queue, over = RunQueue(engine), threading.Event()
     kinds = [*[BENCH] * count, TRAINING] if count else []
@@ -39,7 +40,7 @@ def run_workers(settings: Settings, engine: Engine, count: int) -> Iterator[None
 
 
 def _keep(settings: Settings, queue: RunQueue, over: threading.Event, kind: str) -> None:
-    """Keep a worker of a kind alive, until the server ends."""
+    """Keep a worker for a kind of run alive until the server ends."""
     while not over.is_set():
         if kind != TRAINING or _waits(queue):
             worker = multiprocessing.get_context("spawn").Process(
@@ -59,7 +60,7 @@ def _keep(settings: Settings, queue: RunQueue, over: threading.Event, kind: str)
 def _note_end(queue: RunQueue, worker: BaseProcess, *, died: bool) -> None:
     """Requeue the run of a worker that has ended."""
     assert worker.pid is not None
-    with suppress(SQLAlchemyError):  # the queue will notice its silence
+    with suppress(SQLAlchemyError):  # the queue will notice that the worker is silent
         if died and worker.exitcode:
             queue.requeue_dead(name_of(worker.pid), _how(worker.exitcode))
         else:
@@ -67,12 +68,12 @@ def _note_end(queue: RunQueue, worker: BaseProcess, *, died: bool) -> None:
 
 
 def _waits(queue: RunQueue) -> bool:
-    """Return whether a training is waiting."""
+    """Return whether a training run is waiting."""
     with suppress(SQLAlchemyError):  # the database may be back the next time
         return queue.has_waiting(TRAINING)
     return False
 
 
 def _how(code: int) -> str:
-    """Return words for the death of a worker, from its exit code."""
+    """Return a description of how a worker died, from its exit code."""
     return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"

@@ -1,1 +1,1 @@
-"""Accounts of a server: people, their roles, keys, possessions and quotas."""
+"""Accounts on a server: people and their roles, keys, owned content and quotas."""

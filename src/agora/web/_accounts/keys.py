@@ -1,4 +1,4 @@
-"""Secrets that people hold: browser sessions, tokens of programs, invitations. The database stores only their hashes."""
+"""Secrets that people hold: browser sessions, program tokens, and invitations. The database stores only their hashes."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from agora.web._accounts.tables import INVITATION, SESSION, TOKEN, Key, User
 from agora.web._tables import now
 
 LIVES = {SESSION: timedelta(days=14), TOKEN: timedelta(days=90), INVITATION: timedelta(days=7)}
-"""Validity of keys; that of a session restarts whenever it is used."""
+"""Validity periods by kind of key; a session's period restarts whenever the session is used."""
 
 OLDEST_SESSION = timedelta(days=90)
-"""A session ends after this time, used or not."""
+"""A session ends after this time even if it is in use."""
 
-_STEP = timedelta(hours=1)  # shortest time between two updates of a session
-_SHOWN = 16  # characters of a hash that name a key on pages
+_STEP = timedelta(hours=1)  # minimum time between two updates of a session
+_SHOWN = 16  # characters of the hash that identify a key on the pages
 
 
 class Keys:
-    """The keys of a database.
+    """The keys in a database.
 
     Args:
         engine: engine of the database.
@@ -43,8 +43,8 @@ class Keys:
         Args:
             kind: kind of the key.
             user: name of the user.
-            life: validity of the key; if None, that of its kind.
-            said: further columns of the key.
+            life: validity period of the key; if None, the default for its kind.
+            said: values of further columns of the key.
         """
         secret = secrets.token_urlsafe(32)
         key = Key(hash=hash_of(secret), kind=kind, user=user, created=now(), expires=now() + (life or LIVES[kind]), **said)
@@ -55,7 +55,7 @@ class Keys:
         return secret
 
     def user(self, kind: str, secret: str) -> User | None:
-        """Return the user of a session or token; None if it is unknown or expired, or the user is blocked."""
+        """Return the user of a session or token; None if the secret is unknown or expired, or the user is blocked."""
         with Session(self._engine, expire_on_commit=False) as session:
             mine = select(Key, User).join(User, User.name == Key.user)
             found = session.execute(mine.where(Key.hash == hash_of(secret), Key.kind == kind)).one_or_none()
@@ -74,13 +74,13 @@ class Keys:
         return user
 
     def invitation(self, secret: str) -> Key | None:
-        """Return an invitation, even if used or expired; None if it is unknown."""
+        """Return an invitation, even if it is used or expired; None if it is unknown."""
         with Session(self._engine, expire_on_commit=False) as session:
             key = session.get(Key, hash_of(secret))
         return key if key is not None and key.kind == INVITATION else None
 
     def all(self, kind: str, user: str = "") -> Sequence[Key]:
-        """Return the valid keys of a kind, the newest first: those of a user, or of all users if empty."""
+        """Return the valid keys of a kind, newest first: those of the given user, or of all users if ``user`` is empty."""
         wanted = [Key.kind == kind, Key.expires > now(), *([Key.user == user] if user else [])]
         if kind == INVITATION:
             wanted.append(Key.used.is_(None))
@@ -88,15 +88,15 @@ class Keys:
             return session.scalars(select(Key).where(*wanted).order_by(Key.created.desc(), Key.hash)).all()
 
     def end(self, secret: str) -> None:
-        """End a key."""
+        """Invalidate a key."""
         self._delete(Key.hash == hash_of(secret))
 
     def end_all(self, user: str) -> None:
-        """End all keys of a user."""
+        """Invalidate all keys of a user."""
         self._delete(Key.user == user)
 
     def end_named(self, kind: str, name: str, user: str = "") -> None:
-        """End the key of a kind with this name on pages.
+        """Invalidate the key of a kind that has the given name on the pages.
 
         Raises:
             UnknownNameError: the key does not exist, or belongs to another user.
@@ -113,10 +113,10 @@ class Keys:
 
 
 def hash_of(secret: str) -> str:
-    """Return the hash of a secret; secrets are long and random, so a fast hash is enough."""
+    """Return the hash of a secret. A fast hash is sufficient because secrets are long and random."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def shown_name(key: Key) -> str:
-    """Return the name of a key on pages, which does not grant access."""
+    """Return the name under which the pages show a key; the name does not grant access."""
     return key.hash[:_SHOWN]

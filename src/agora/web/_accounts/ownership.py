@@ -1,4 +1,4 @@
-"""Owners of user content in the server's folder, such as scenarios and worlds, and its size."""
+"""Owners and sizes of user content in the server's folder, such as scenarios and worlds."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from agora.web._accounts.tables import Owned
 
 
 class Ownership:
-    """The files and folders of a server that have owners.
+    """The owned files and folders of a server.
 
     Args:
         engine: engine of the database.
-        places: for each kind of content, the function that returns the file or folder of a name, which may not exist.
+        places: for each kind of content, a function that returns the file or folder for a name; it need not exist.
     """
 
     def __init__(self, engine: Engine, places: Mapping[str, Callable[[str], Path]]) -> None:
@@ -32,7 +32,7 @@ class Ownership:
         return tuple(self._places)
 
     def owner(self, kind: str, name: str) -> str | None:
-        """Return the name of the owner; empty for content without owner, None if it does not exist."""
+        """Return the name of the owner; empty for content without an owner, None if the content does not exist."""
         if not self._places[kind](name).exists():
             return None
         with Session(self._engine) as session:
@@ -40,14 +40,15 @@ class Ownership:
             return found.owner if found is not None else ""
 
     def owners(self, kind: str) -> dict[str, str]:
-        """Return the names of the owners of all owned content of a kind."""
+        """Return the owners of all owned content of a kind, by name of the content."""
         with Session(self._engine) as session:
             return {one.name: one.owner for one in session.scalars(select(Owned).where(Owned.kind == kind))}
 
     def put(self, owner: str, *new: tuple[str, str]) -> None:
-        """Record the owner of new content, given as kinds and names; an empty owner means no owner.
+        """Record the owner of new content, given as kinds and names; an empty ``owner`` means no owner.
 
-        If the database cannot be written, as on a full disk, the content is removed again, and the error is raised.
+        If the database cannot be written, for instance because the disk is full, the content is removed again and the error is
+        raised.
         """
         try:
             with Session(self._engine) as session:
@@ -62,7 +63,9 @@ class Ownership:
             raise
 
     def forget(self, kind: str, name: str) -> None:
-        """Forget the owner of removed content; if this cannot be written, the next content with this name overwrites the owner."""
+        """Remove the owner of deleted content; if the database cannot be written, the next content with this name overwrites the
+        owner.
+        """
         with suppress(SQLAlchemyError), Session(self._engine) as session:
             session.execute(delete(Owned).where(Owned.kind == kind, Owned.name == name))
             session.commit()
@@ -83,7 +86,7 @@ def _remove(place: Path) -> None:
 
 
 def size_of(place: Path) -> int:
-    """Return the number of bytes of a file, or of all files in a folder; files that disappear meanwhile do not count."""
+    """Return the size in bytes of a file, or of all files in a folder; files that disappear in the meantime are not counted."""
     if not place.is_dir():
         return _bytes(place)
     return sum(_bytes(Path(folder) / name) for folder, _, names in os.walk(place) for name in names)

@@ -1,4 +1,4 @@
-"""Passwords: their rules, and their hashes by argon2 (RFC 9106)."""
+"""Password rules, and password hashing with argon2 (RFC 9106)."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from starlette.concurrency import run_in_threadpool
 from agora.errors import InputError
 
 SHORTEST, LONGEST = 10, 200
-"""Smallest and largest number of characters of a password; longer ones are refused unread, because hashing them could block the
+"""Minimum and maximum number of characters in a password; longer passwords are rejected without hashing, which could block the
 server.
 """
 
 HASHER = PasswordHasher()
-"""Its cost parameters are those of RFC 9106 for little memory: 64 MiB, three passes, four lanes."""
+"""Hasher with the cost parameters that RFC 9106 recommends for limited memory: 64 MiB, three passes, four lanes."""
 
-_AT_ONCE = 2  # hashes computed at a time: each takes 64 MiB
+_AT_ONCE = 2  # hashes computed at the same time: each takes 64 MiB
 
 
 def check_password(password: str, name: str) -> None:
-    """Refuse a password that is easy to guess, or too long to be hashed.
+    """Reject a password that is easy to guess, or too long to be hashed.
 
     Raises:
-        InputError: it is too short or too long, equals the name, or repeats few characters.
+        InputError: the password is too short or too long, equals the name, or has too few distinct characters.
     """
     if not SHORTEST <= len(password) <= LONGEST:
         raise InputError(f"password: expected {SHORTEST} to {LONGEST} characters, got {len(password)}")
@@ -37,14 +37,14 @@ def check_password(password: str, name: str) -> None:
 
 
 class Passwords:
-    """Hashes and checks passwords, few at a time, without blocking other requests. Use it in the server's loop."""
+    """Hashes and checks passwords, a few at a time, without blocking other requests. Use it in the server's event loop."""
 
     def __init__(self) -> None:
         self._turns = asyncio.Semaphore(_AT_ONCE)
 
     @cached_property
     def _nobody(self) -> str:
-        """The hash for names without a user; it is made with the first password that is checked."""
+        """The hash that is checked for unknown user names; it is computed when it is first needed."""
         return HASHER.hash("a password without a user")
 
     async def hash(self, password: str) -> str:
@@ -53,11 +53,11 @@ class Passwords:
             return await run_in_threadpool(HASHER.hash, _bytes(password))
 
     def is_old(self, hashed: str) -> bool:
-        """Return whether a hash was made with other cost parameters than the present ones."""
+        """Return whether a hash was computed with cost parameters that differ from the current ones."""
         return HASHER.check_needs_rehash(hashed)
 
     async def fits(self, password: str, hashed: str) -> bool:
-        """Return whether a hash belongs to a password; with an empty hash, it takes equally long and returns False."""
+        """Return whether a hash belongs to a password; for an empty hash, return False after the same amount of time."""
         async with self._turns:
             nobody = await run_in_threadpool(lambda: self._nobody)
             return await run_in_threadpool(_fits, hashed or nobody, _bytes(password)) and hashed != ""

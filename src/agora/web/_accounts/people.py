@@ -16,10 +16,10 @@ from agora.yaml_tree import value_text
 LOOK, RUN, ADMINISTER = "look", "run", "administer"
 
 ROLES = (LOOK, RUN, ADMINISTER)
-"""Roles; each includes the permissions of those before it."""
+"""Roles, in ascending order; each includes the permissions of the roles before it."""
 
 LONGEST_NAME = 60
-"""Largest number of characters of a person's name."""
+"""Maximum number of characters in a person's name."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Person:
         return ROLES.index(self.role) >= ROLES.index(role)
 
     def owns(self, owner: str) -> bool:
-        """Return whether the person may change content of an owner, which may be empty."""
+        """Return whether the person may change content with the given owner, which may be empty."""
         return self.role == ADMINISTER or (self.name != "" and self.name == owner)
 
 
@@ -55,11 +55,11 @@ def _person_of(asked: HTTPConnection) -> Person:
 
 
 CurrentPerson = Annotated[Person, Depends(_person_of)]
-"""Parameter of a route: the person behind the request, once `agora.web._guard` has accepted it."""
+"""Route parameter: the person behind a request that `agora.web._guard` has accepted."""
 
 
 def check_role(role: str) -> None:
-    """Refuse unknown roles.
+    """Reject unknown roles.
 
     Raises:
         InputError: the role is unknown.
@@ -69,10 +69,10 @@ def check_role(role: str) -> None:
 
 
 def clean_name(name: str) -> str:
-    """Return a name for a person in its normal form.
+    """Return a person's name in normalised form.
 
     Raises:
-        InputError: it is empty or too long, or has invisible characters.
+        InputError: the name is empty or too long, or contains invisible characters.
     """
     found = unicodedata.normalize("NFKC", name).strip()
     if not 1 <= len(found) <= LONGEST_NAME:
@@ -83,7 +83,7 @@ def clean_name(name: str) -> str:
 
 
 def key_of(name: str) -> str:
-    """Return the key of a name: names that differ only in case share a key. It is empty for invalid names."""
+    """Return the look-up key of a name. Names that differ only in case share a key; the key of an invalid name is empty."""
     try:
         return clean_name(name).casefold()
     except InputError:

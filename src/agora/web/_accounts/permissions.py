@@ -1,6 +1,6 @@
-"""The permission that each route requires, in one table, and the check that FastAPI runs before each route.
+"""A single table of the permissions that routes require, and the check that FastAPI runs before each route.
 
-A route that is missing from the table is for administrators only, and a test fails for it.
+Routes missing from the table are restricted to administrators, and a test fails for them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Permission:
 
     Attributes:
         role: role that the route requires; empty if no sign-in is required.
-        own: kind of the content in its path that must belong to the person, except for sockets; empty for none.
+        own: kind of the content named in the path that the person must own, except for sockets; empty if there is none.
     """
 
     role: str = ""
@@ -114,18 +114,18 @@ PERMISSIONS = {
     "POST /api/suites/check": READ,
     "POST /api/suites/preview": WRITE,
     "GET /api/suites/own/{name}": READ,
-    "PUT /api/suites/own/{name}": WRITE,  # likewise
+    "PUT /api/suites/own/{name}": WRITE,  # the suite may be new: the route itself checks the owner
     "DELETE /api/suites/own/{name}": Permission(RUN, "suite"),
     "GET /api/suites/own/{name}/file": READ,
 }
 """The permission that each route requires, by method (WS for a WebSocket) and path in the notation of the route."""
 
 WORDS = {LOOK: "look", RUN: "run things", ADMINISTER: "administer"}
-"""Roles, worded for sentences."""
+"""Phrases for the roles, for use in sentences."""
 
 
 def is_open(method: str, path: str) -> bool:
-    """Return whether a request requires no sign-in: pages and their files, and the routes for signing in."""
+    """Return whether a request does not require signing in: the pages and their files, and the sign-in routes."""
     return not path.startswith("/api/") or PERMISSIONS.get(f"{method} {path}") == OPEN
 
 
@@ -133,8 +133,8 @@ def permission_check(owners: Mapping[str, Callable[[str], str | None]]) -> Calla
     """Return the check that FastAPI runs before every route.
 
     Args:
-        owners: for each kind of content, the function that returns the owner's name for a name; it returns None for missing
-            content, for which the route has its own message.
+        owners: for each kind of content, a function that returns the owner of the content with a given name. It returns None for
+            missing content, for which the route has its own message.
     """
 
     def check(asked: HTTPConnection) -> None:
@@ -156,16 +156,16 @@ def permission_check(owners: Mapping[str, Callable[[str], str | None]]) -> Calla
 
 
 def check_owner(person: Person, kind: str, name: str, owner: str | None) -> None:
-    """Refuse changes to content of another owner.
+    """Reject changes to content that belongs to somebody else.
 
     Args:
         person: person who makes the request.
         kind: kind of the content.
         name: name of the content.
-        owner: name of its owner, empty for none; None for missing content.
+        owner: name of its owner; empty if it has no owner, None if the content is missing.
 
     Raises:
-        HTTPException: it does not belong to the person.
+        HTTPException: the content does not belong to the person.
     """
     if owner is not None and not person.owns(owner):
         whose = f"{owner}'s" if owner else "without an owner"

@@ -1,4 +1,4 @@
-"""The ledger: it tracks each person's usage, and refuses requests beyond the quotas."""
+"""The ledger, which tracks each person's usage and rejects requests that exceed the quotas."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _MIB = 1 << 20
 
 @dataclass(frozen=True)
 class Use:
-    """The amounts that a person has, in the units of `agora.web.settings.Quotas`.
+    """A person's current usage, in the units of `agora.web.settings.Quotas`.
 
     Attributes:
-        runs: waiting and active runs.
-        results: results of all runs, MiB.
-        uploads: number of own files and folders that pages store.
-        upload_size: size of these, MiB.
+        runs: number of waiting and active runs.
+        results: size of the results of all runs, MiB.
+        uploads: number of the person's files and folders stored by the pages.
+        upload_size: total size of these files and folders, MiB.
     """
 
     runs: int
@@ -36,12 +36,12 @@ class Use:
 
 
 class Ledger:
-    """The usage of all people, and the refusal of requests beyond the quotas.
+    """Tracks everybody's usage, and rejects requests that exceed the quotas.
 
     Args:
         queue: the queue of runs.
         folder: folder of the results.
-        things: other content that people own.
+        things: other owned content.
     """
 
     def __init__(self, queue: RunQueue, folder: Path, ownership: Ownership) -> None:
@@ -50,8 +50,8 @@ class Ledger:
         self._weighed: dict[str, tuple[object, int]] = {}
 
     def turn(self, person: Person) -> AbstractContextManager[Any]:
-        """Return the lock that a route holds from its check until it has added something, so that simultaneous requests cannot
-        exceed a quota.
+        """Return a lock that a route holds from checking a quota until it has added the content, so that simultaneous requests
+        cannot exceed the quota.
         """
         return nullcontext() if person.quotas is None else self._turns.setdefault(person.name, threading.Lock())
 
@@ -67,7 +67,7 @@ class Ledger:
         )
 
     def _weigh(self, run: Run) -> int:
-        """Return the bytes of a run's folder; a finished run is measured once, and again if its folder changes."""
+        """Return the size of a run's folder, bytes; a finished run is measured once, and again only if its folder changes."""
         folder = self._folder / run.id
         if run.state in (QUEUED, RUNNING):
             return size_of(folder)
@@ -82,15 +82,15 @@ class Ledger:
         return size
 
     def check_run(self, person: Person, episodes: int = 0, processors: int = 1) -> None:
-        """Refuse a run that would exceed a person's quotas.
+        """Reject a run that would exceed a person's quotas.
 
         Args:
             person: person who makes the request.
             episodes: number of episodes of the run, over all its planners.
-            processors: number of workers of the run times threads of each.
+            processors: number of the run's workers times the threads of each worker.
 
         Raises:
-            InputError: a quota would be exceeded; the message has the usage and the limit.
+            InputError: a quota would be exceeded; the message states the usage and the limit.
         """
         if (most := person.quotas) is None:
             return
@@ -108,24 +108,24 @@ class Ledger:
             )
 
     def check_results(self, person: Person) -> None:
-        """Refuse requests that write results if a person's quota for results is used up.
+        """Reject requests that write results if a person's quota for results is used up.
 
         Raises:
-            InputError: the results use the whole quota; the message has the usage and the limit.
+            InputError: the results use up the quota; the message states the usage and the limit.
         """
         if person.quotas is not None:
             _check_room(self.use(person.name), person.quotas)
 
     def check_upload(self, person: Person, size: int = 0, *, new: bool = True) -> None:
-        """Refuse content that would exceed a person's quotas.
+        """Reject content that would exceed a person's quotas.
 
         Args:
             person: person who makes the request.
-            size: size of the content, bytes; 0 if unknown before it exists.
+            size: size of the content, bytes; 0 if it is unknown until the content exists.
             new: whether the content is new.
 
         Raises:
-            InputError: a quota would be exceeded; the message has the usage and the limit.
+            InputError: a quota would be exceeded; the message states the usage and the limit.
         """
         if (most := person.quotas) is None:
             return
@@ -139,7 +139,7 @@ class Ledger:
             )
 
     def plain(self, person: Person) -> dict[str, Any]:
-        """Return quotas and usage in the format of pages."""
+        """Return quotas and usage in the format used by the pages."""
         quotas = None if person.quotas is None else asdict(person.quotas)
         return {"quotas": quotas, "use": asdict(self.use(person.name)) if person.name else None}
 

@@ -6,16 +6,16 @@ import ipaddress
 import time
 from collections.abc import Callable
 
-_MOST = 20_000  # buckets in memory
+_MOST = 20_000  # maximum number of buckets in memory
 
 
 class Buckets:
-    """Buckets of tokens, one for each key; a new one is full.
+    """Token buckets, one per key; a new bucket is full.
 
     Args:
-        rate: rate at which a bucket refills, 1/s.
-        size: largest number of tokens in a bucket.
-        clock: time, s.
+        rate: rate at which a bucket refills, tokens/s.
+        size: maximum number of tokens in a bucket.
+        clock: function that returns the time, s.
     """
 
     def __init__(self, rate: float, size: float, clock: Callable[[], float] = time.monotonic) -> None:
@@ -23,7 +23,7 @@ class Buckets:
         self._levels: dict[str, tuple[float, float]] = {}
 
     def take(self, key: str) -> float:
-        """Take a token; return 0 if one was available, else the time until the next one, s."""
+        """Take a token; return 0 if a token was available, otherwise the time until the next token, s."""
         now = self._clock()
         level, since = self._levels.pop(key, (self._size, now))
         level = min(self._size, level + (now - since) * self._rate)
@@ -40,7 +40,7 @@ class Buckets:
 
 
 def network_of(address: str) -> str:
-    """Return the key of an address; for IPv6, it is the network of a household, which has very many addresses."""
+    """Return the key of an address. For IPv6, this is the network of a household, because a household has very many addresses."""
     try:
         found = ipaddress.ip_address(address)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Restrictions of forms: users name components and their own content, but no files, programs or addresses of the server."""
+"""Restrictions on forms: users may name components and their own content, but not files, programs or addresses on the server."""
 
 from __future__ import annotations
 
@@ -11,21 +11,23 @@ from agora.web._accounts.people import ADMINISTER, Person
 from agora.yaml_tree import value_text
 
 _OUTSIDE = re.compile(r"[\\/!]|\.(?:safetensors|py)\b|\b(?:remote|ray|contained)\b")
-"""Characters of a path and of a YAML escape or tag that could hide one, and components that connect to other programs."""
+"""Matches characters of paths, characters of YAML escapes and tags that could hide a path, and components that connect to other
+programs."""
 
 _OWN = re.compile(r"\bown/[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
 def check_restrictions(person: Person, form: Mapping[str, Any], *but: str) -> None:
-    """Refuse texts that refer to anything that pages do not offer; administrators may use everything that the command line accepts.
+    """Reject strings that refer to anything that the pages do not offer; administrators may use everything that the command line
+    accepts.
 
     Args:
         person: person who filled in the form.
-        form: the form, plain data.
-        but: keys of free texts, such as a title.
+        form: the form, as plain data.
+        but: keys whose values are free text, such as a title.
 
     Raises:
-        InputError: a text names a file, a program or an address.
+        InputError: a string names a file, a program or an address.
     """
     if person.may(ADMINISTER):
         return
@@ -37,7 +39,7 @@ def check_restrictions(person: Person, form: Mapping[str, Any], *but: str) -> No
 
 
 def _texts(value: Any, key: str) -> Iterator[tuple[str, str]]:
-    """Yield all texts of plain data, including keys, each with its key."""
+    """Yield all strings in plain data, including keys, each with its key."""
     if isinstance(value, str):
         yield key, value
     elif isinstance(value, Mapping):

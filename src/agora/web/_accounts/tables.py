@@ -18,12 +18,12 @@ class User(Base):
     """A person with an account.
 
     Attributes:
-        name: name as the person entered it; it never changes.
-        key: name for look-ups: names that differ only in case share a key.
+        name: name as entered by the person; it never changes.
+        key: name used for look-ups; names that differ only in case share a key.
         role: role of the person (`agora.web._accounts.people.ROLES`).
         password: hash of the password.
         blocked: whether the person is locked out.
-        quotas: quotas that differ from the server's, by name.
+        quotas: quotas that differ from the server's defaults, by name.
         created: time at which the invitation was accepted.
     """
 
@@ -43,10 +43,11 @@ class Key(Base):
 
     Attributes:
         hash: SHA-256 of the secret, hexadecimal.
-        kind: session of a browser, token of a program, or invitation.
-        user: name of the user; empty for an invitation of a new person.
-        role: role that an invitation gives; empty if it does not change the role, and for other kinds.
-        label: name of a token; for an invitation the name of the administrator, empty for the terminal.
+        kind: browser session, program token, or invitation.
+        user: name of the user; empty if a new person is invited.
+        role: role that an invitation grants; empty if it does not change the role, and for other kinds of keys.
+        label: name of a token; for an invitation, the name of the inviting administrator, or empty if it was created at the
+            terminal.
         created: time of creation.
         expires: time at which the secret becomes invalid.
         used: time at which an invitation was accepted, or a token was last used.

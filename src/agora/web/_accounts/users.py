@@ -1,4 +1,4 @@
-"""The people with an account, and the invitations with which they create accounts and set passwords."""
+"""The people with accounts, and the invitations with which they create accounts and set passwords."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Users:
             return session.scalars(select(User).order_by(User.key)).all()
 
     def find(self, name: str) -> User | None:
-        """Return the user with this name, in any case; None if there is no such user."""
+        """Return the user with a name, ignoring case; None if there is no such user."""
         with self._session() as session:
             return session.scalars(select(User).where(User.key == key_of(name))).one_or_none()
 
@@ -54,7 +54,7 @@ class Users:
         return user
 
     def person(self, user: User) -> Person:
-        """Return a user as a person who makes requests."""
+        """Return the `Person` for a user."""
         return Person(user.name, user.role, None if user.role == ADMINISTER else self.quotas(user))
 
     def quotas(self, user: User) -> Quotas:
@@ -63,16 +63,16 @@ class Users:
 
     @property
     def has_administrator(self) -> bool:
-        """True if some administrator can sign in."""
+        """Return whether there is an administrator who can sign in."""
         return self._administrators() > 0
 
     def invite(self, role: str, user: str = "", by: str = "") -> str:
         """Create an invitation, and return its secret.
 
         Args:
-            role: role that it gives; empty for the user's present role.
+            role: role that the invitation grants; empty to keep the user's current role.
             user: name of a user who should set a new password; empty for a new person.
-            by: name of the inviting administrator; empty at the terminal.
+            by: name of the inviting administrator; empty if invited from the terminal.
 
         Raises:
             UnknownNameError: there is no such user. InputError: the role is unknown.
@@ -85,7 +85,7 @@ class Users:
         """Return a valid invitation.
 
         Raises:
-            InputError: the invitation is unknown, accepted already, or expired.
+            InputError: the invitation is unknown, already accepted, or expired.
         """
         key = self._keys.invitation(secret)
         if key is None or key.used is not None or key.expires <= now():
@@ -93,7 +93,8 @@ class Users:
         return key
 
     def accept_invitation(self, secret: str, name: str, password: str) -> User:
-        """Accept an invitation: create a user, or set a user's password, which ends all sessions and tokens. It works once.
+        """Accept an invitation, which can be done once: create a user, or set a user's password, which ends all their sessions and
+        tokens.
 
         Args:
             secret: secret of the invitation.
@@ -122,17 +123,17 @@ class Users:
         return self.get(name)
 
     def set_password(self, name: str, hashed: str, *, ends: bool = True) -> None:
-        """Set a user's password, or renew its hash; a new password ends all sessions and tokens."""
+        """Set a user's password or renew its hash; a new password ends all of the user's sessions and tokens."""
         self._set(name, password=hashed)
         if ends:
             self._keys.end_all(name)
 
     def change(self, name: str, fields: dict[str, Any]) -> User:
-        """Change a user's role or quotas, or block the user, which ends all sessions and tokens.
+        """Change a user's role or quotas, or block the user, which ends all their sessions and tokens.
 
         Raises:
             UnknownNameError: there is no such user.
-            InputError: a field is unknown or wrong, or no administrator would be left.
+            InputError: a field is unknown or invalid, or no administrator would remain.
         """
         user = self.get(name)
         wanted = build(fields, dict[str, Any], "user")

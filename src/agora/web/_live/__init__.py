@@ -1,1 +1,1 @@
-"""Live episodes: each runs in its own process, watched and driven from pages."""
+"""Live episodes; each runs in its own process, and is watched and driven from the pages."""

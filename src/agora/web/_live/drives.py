@@ -1,4 +1,6 @@
-"""Manual drives, stored as runs: their rows can be compared with those of planners, and learners read them as demonstrations."""
+"""Manual drives, stored as runs, so that their rows can be compared with those of planners, and learners can read them as
+demonstrations.
+"""
 
 from __future__ import annotations
 
@@ -17,16 +19,16 @@ from agora.tasks.suite import Suite
 from agora.world.start import Start
 
 LABEL = "driven by hand"
-"""Label of a person in the role of a planner."""
+"""Label that stands for a person in place of a planner."""
 
 
 def write_drive(folder: Path, suite: Suite, stage: str, episode: int, start: Start, recordings: list[Recording]) -> None:
     """Write an episode that a person drove as a separate run, with its report.
 
-    Its record has the same data as a benchmark's, so that a comparison pairs it with planners' episodes.
+    The run's record has the same data as that of a benchmark, so that comparisons pair the drive with planners' episodes.
 
     Args:
-        folder: folder of the run, which is created.
+        folder: folder of the run; it is created.
         suite: suite of the episode.
         stage: name of its stage.
         episode: number of the episode.

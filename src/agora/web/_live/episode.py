@@ -1,7 +1,8 @@
-"""A live episode, in a separate process: it runs at the pace of the clock, and follows its watchers' wishes.
+"""A live episode in a separate process; it runs in real time and follows its watchers' commands.
 
-It never enters results. `agora.episode.Episodes` runs it as in a benchmark; here each control period waits for its time. A pipe
-connects it to the server: wishes come in (`agora.web._live.teleoperation`), texts and frames go out (`agora.web._live.messages`).
+A live episode is never part of results. `agora.episode.Episodes` runs it as in a benchmark, except that each control period waits
+for its time. A pipe connects it to the server: commands come in (`agora.web._live.teleoperation`), and text messages and frames go
+out (`agora.web._live.messages`).
 """
 
 from __future__ import annotations
@@ -32,21 +33,21 @@ from agora.web._live.teleoperation import EpisodeChangeError, TeleoperatedPlanne
 from agora.web._runs.queue import fresh_id
 from agora.world.start import Start
 
-_LATE = 0.5  # s, largest delay that the episode catches up with
+_LATE = 0.5  # s, maximum delay that the episode makes up for
 
 
 @dataclass(frozen=True)
 class LiveForm:
-    """A live episode as a person asks for it.
+    """A request for a live episode.
 
     Attributes:
         suite: name of the suite.
         planner: planner, in the format of `agora run`; ignored if a person drives.
-        stage: name of the stage; if empty, the first of the suite.
+        stage: name of the stage; if empty, the suite's first stage.
         episode: number of the episode in its stage.
         seed: seed instead of the suite's, as in `agora.benchmark.request_form.RequestForm`.
-        drive: whether a watcher drives the robot.
-        label: label of the planner; if empty, its text.
+        drive: whether one of the watchers drives the robot.
+        label: label of the planner; if empty, the planner's string.
     """
 
     suite: str
@@ -71,7 +72,7 @@ class LiveForm:
 
 
 def play(form: LiveForm, pipe: Connection, runs: Path) -> None:
-    """Play episodes until the pipe closes: the entry point of the process.
+    """Run episodes until the pipe closes; this is the entry point of the process.
 
     Args:
         form: the first episode.
@@ -101,16 +102,16 @@ class _Notice(logging.Handler):
         self._say = say
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Send a notice; each line of the log is one compiled function."""
+        """Send a notice; each log record stands for one compiled function."""
         self._say("compiling kernels; the first time on a machine this takes a minute or two")
 
 
 class _Live:
-    """The requested episodes, one after another.
+    """Runs the requested episodes, one after another.
 
     Args:
         form: request for the first episode.
-        teleoperation: wishes of the watchers.
+        teleoperation: commands from the watchers.
         pipe: pipe to the server.
         runs: folder of the server's runs.
     """
@@ -122,7 +123,7 @@ class _Live:
         self._encode_frame: Callable[[], bytes] = bytes
 
     def listen(self) -> None:
-        """Receive wishes; the process ends if the server is gone."""
+        """Receive commands; the process ends if the server is gone."""
         try:
             while True:
                 wish = self._pipe.recv()
@@ -134,11 +135,11 @@ class _Live:
             os._exit(0)
 
     def say(self, **live: Any) -> None:
-        """Send the state of the episode to watchers."""
+        """Send the state of the episode to the watchers."""
         self._send(json.dumps({"live": live}))
 
     def _send_pace(self, **live: Any) -> None:
-        """Tell watchers whether time is paused, and why, together with other messages."""
+        """Tell the watchers whether time is paused and why, together with other messages."""
         teleoperation = self._teleoperation
         self.say(
             state="paused" if teleoperation.paused or teleoperation.held else "running",
@@ -152,7 +153,7 @@ class _Live:
             self._pipe.send(message)
 
     def run(self) -> None:
-        """Play until the process ends."""
+        """Run episodes until the process ends."""
         suite, name = self._form.resolve()
         stage, number = suite.stage(name), self._form.episode
         label, planner = (LABEL, None) if self._form.drive else named_planner(self._form.planner)
@@ -195,7 +196,7 @@ class _Live:
         self._send(json.dumps({"kept": {"id": id, "title": title, "form": form, "count": len(recordings)}}))
 
     def _show_and_wait(self, what: str) -> None:
-        """Send the present frame, and wait for its time, before a step of the world."""
+        """Send the current frame and wait for its time before the world advances by a step."""
         if what != WORLD:
             return
         self._send(self._encode_frame())

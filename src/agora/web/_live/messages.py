@@ -1,4 +1,4 @@
-"""A live episode in the format of pages: its surroundings once, as JSON, then its frames, as messages of `agora.wire`."""
+"""A live episode in the format used by the pages: its surroundings, sent once as JSON, and its frames, as `agora.wire` messages."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def describe_scene(start: Start, title: str, control: float, *, drive: bool) -> 
 
     Args:
         start: start of the episode.
-        title: title for people.
+        title: title to show.
         control: control period, s.
         drive: whether a watcher drives the robot.
     """
@@ -59,7 +59,7 @@ def _body(robot: RobotStart) -> dict[str, Any]:
 
 
 def _lidar(lidar: Lidar | None) -> dict[str, Any] | None:
-    """Return the pose of a lidar in the robot's frame, the first angle of its beams, their angular step, and its range."""
+    """Return the pose of a lidar in the robot's frame, the angle of its first beam, the angular step, and its range."""
     if lidar is None:
         return None
     angles = lidar.angles
@@ -85,7 +85,7 @@ class FrameEncoder:
         self._names = [f"robot_{k}" for k in range(len(start.robots))]
 
     def encode(self) -> bytes:
-        """Return the message of the present frame; each message is self-contained, because watchers may miss some."""
+        """Return the message for the current frame; each message is self-contained, because watchers may miss some."""
         batch, world = self._batch, self._batch.world
         step = int(world.status.clock.step[0])
         people, robots = world.pedestrians, world.robots

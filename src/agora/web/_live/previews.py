@@ -1,4 +1,4 @@
-"""Pictures of the first moment of episodes, created in a separate process with limits of time and memory."""
+"""Previews of the start of episodes, created in a separate process with time and memory limits."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from agora.web._user_content.suites import Suites
 from agora.world.start import Start
 
 PATIENCE = 90.0
-"""Time after which an episode that could not be created is given up, s; kernels may have to be compiled before the first."""
+"""Time after which creating an episode is abandoned, s; kernels may have to be compiled before the first episode."""
 
 MEMORY = 8 << 30
 """Memory limit of the process, bytes."""
 
 _MOST_WAYS = 60
-_SOON = 0.4  # s from which the direction of a recorded pedestrian is taken
+_SOON = 0.4  # s at the start over which the direction of a recorded pedestrian is measured
 
 
 class Previews:
-    """The process that creates episodes; it starts with the first picture, and restarts after a picture was given up.
+    """The process that creates episodes; it starts with the first preview, and restarts after a preview has timed out.
 
     Args:
         folder: the server's folder.
@@ -42,15 +42,15 @@ class Previews:
         self._pipe: Connection | None = None
 
     def picture(self, content: Mapping[str, Any], stage: str, episode: int) -> dict[str, Any]:
-        """Return the first moment of an episode of a suite.
+        """Return a preview of the start of an episode of a suite.
 
         Args:
-            content: the suite, plain data.
+            content: the suite, as plain data.
             stage: name of the stage.
-            episode: number of the episode; wraps around after the last.
+            episode: number of the episode; numbers beyond the last wrap around.
 
         Raises:
-            InputError: the suite is wrong, or the episode cannot be created, or takes too long.
+            InputError: the suite is invalid, or the episode cannot be created or takes too long.
         """
         if not self._lock.acquire(timeout=PATIENCE):
             raise InputError("the server is drawing other pictures; try again")
@@ -63,7 +63,7 @@ class Previews:
         return answer
 
     def start(self) -> None:
-        """Start the process unless it runs: it takes seconds to become ready."""
+        """Start the process unless it is running; it takes seconds to become ready."""
         with self._lock:
             self._running_process()
 
@@ -98,7 +98,7 @@ class Previews:
 
 
 def _serve(folder: Path, pipe: Connection) -> None:
-    """Answer until the pipe closes: the entry point of the process."""
+    """Answer requests until the pipe closes; this is the entry point of the process."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     suites = Suites(folder)
     while True:
@@ -133,7 +133,9 @@ def _picture(suites: Suites, content: Mapping[str, Any], name: str, episode: int
 
 
 def _people(start: Start) -> dict[str, Any]:
-    """Return the pedestrians present at the start of an episode, their paths if few enough, and the number of later ones."""
+    """Return the pedestrians present at the start of an episode, their paths unless there are too many, and the number of
+    pedestrians who arrive later.
+    """
     people, recorded = start.pedestrians, _recorded(start)
     there = [k for k in range(len(people.id)) if people.enters[k] <= 0.0]
     bodies = [_body(people.id[k], people.position[k], people.heading[k], people.radius[k], people.state[k]) for k in there]
@@ -143,7 +145,7 @@ def _people(start: Start) -> dict[str, Any]:
 
 
 def _recorded(start: Start) -> list[dict[str, Any]]:
-    """Return the recorded pedestrians present at the start of an episode, each facing in its direction of motion."""
+    """Return the recorded pedestrians present at the start of an episode, each facing its direction of motion."""
     found, replay = list[dict[str, Any]](), start.replay
     if replay is None:
         return []

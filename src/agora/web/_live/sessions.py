@@ -1,4 +1,4 @@
-"""The live episodes of a server: each has a process and any number of watchers, which cannot slow each other down."""
+"""The live episodes of a server. Each has a process and any number of watchers, which cannot slow each other down."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from agora.web._live.episode import LiveForm, play
 from agora.web._user_planners.policies import Policies
 
 ALONE = 60.0
-"""A live episode without watchers for this time is ended, s."""
+"""Time after which a live episode without watchers is ended, s."""
 
 STARTING, RUNNING, PAUSED, ENDED, FAILED = "starting", "running", "paused", "ended", "failed"
 
@@ -26,7 +26,7 @@ _MOST_TEXTS = 200
 
 
 class Watcher:
-    """A watcher: it receives every text, but only the newest frame when it is ready for one."""
+    """A watcher; it receives every text message, but only the newest frame when it is ready for one."""
 
     def __init__(self) -> None:
         self._texts: list[str] = []
@@ -34,7 +34,7 @@ class Watcher:
         self._came = asyncio.Event()
 
     def tell(self, message: str | bytes) -> None:
-        """Queue a message; call it in the loop's thread."""
+        """Queue a message; call it in the event loop's thread."""
         if isinstance(message, bytes):
             self._moment = message
         else:
@@ -42,7 +42,7 @@ class Watcher:
         self._came.set()
 
     async def next(self) -> str | bytes:
-        """Return the next message, texts first."""
+        """Return the next message, text messages first."""
         while True:
             if self._texts:
                 return self._texts.pop(0)
@@ -58,10 +58,10 @@ class LiveSession:
 
     Args:
         form: request for the episode.
-        played: the same request, with its suite as a file if it is a scenario of the server.
+        played: the same request, with its suite given as a file if it is a scenario of the server.
         runs: folder of the server's runs.
         owner: name of the user who started it; empty on a server without accounts.
-        changed: called in the loop's thread when its state changes.
+        changed: function called in the event loop's thread when its state changes.
         kept: called in a separate thread with the description of a stored drive.
 
     Attributes:
@@ -94,12 +94,12 @@ class LiveSession:
         threading.Thread(target=self._listen, args=(self._pipe,), daemon=True, name=f"live {self.id}").start()
 
     def plain(self) -> dict[str, Any]:
-        """Return the live episode in the format of pages."""
+        """Return the live episode in the format used by the pages."""
         said = {"id": self.id, "owner": self.owner, "state": self.state, "watchers": len(self.watchers)}
         return {**said, "form": asdict(self.form), **self._told}
 
     def watch(self) -> Watcher:
-        """Return a new watcher, which receives the present state."""
+        """Return a new watcher, which first receives the current state."""
         watcher = Watcher()
         self.watchers.add(watcher)
         if self._scene:
@@ -110,14 +110,16 @@ class LiveSession:
         return watcher
 
     def leave(self, watcher: Watcher) -> None:
-        """Remove a watcher; a manual drive pauses without watchers, so that an abandoned drive is not stored with its end."""
+        """Remove a watcher. A manual drive pauses when it has no watchers, so that an abandoned drive does not run to its end and
+        get stored.
+        """
         self.watchers.discard(watcher)
         if self.form.drive and not self.watchers and self.state != ENDED:
             self.do({"do": "hold"})
         self._change()
 
     def do(self, wish: Any) -> None:
-        """Forward a watcher's wish; without a process, do nothing."""
+        """Forward a watcher's command; do nothing if there is no process."""
         if isinstance(wish, dict):
             try:
                 self._pipe.send(wish)
@@ -125,11 +127,11 @@ class LiveSession:
                 return
 
     def end(self) -> None:
-        """End the episode at once."""
+        """End the episode immediately."""
         self._process.kill()
 
     def _listen(self, pipe: Connection) -> None:
-        """Forward messages of the process; runs in a separate thread."""
+        """Forward messages from the process; this runs in a separate thread."""
         try:
             while True:
                 message = pipe.recv()
@@ -142,7 +144,7 @@ class LiveSession:
             self._call(self._note_exit, self._process.exitcode)
 
     def _call(self, function: Callable[[Any], None], value: Any) -> None:
-        """Call a function in the loop's thread, if the loop still runs."""
+        """Call a function in the event loop's thread if the loop is still running."""
         try:
             self._loop.call_soon_threadsafe(function, value)
         except RuntimeError:
@@ -181,11 +183,11 @@ class LiveSessions:
     """The live episodes of a server.
 
     Args:
-        most: largest number at a time.
+        most: maximum number of live episodes at the same time.
         runs: folder of the server's runs.
-        changed: called in the loop's thread when the state of an episode changes.
+        changed: function called in the event loop's thread when the state of an episode changes.
         kept: called in a separate thread with the description of a stored drive.
-        suite: converts the name of a suite for `agora.tasks.suite.load_suite`.
+        suite: function that converts the name of a suite to an argument of `agora.tasks.suite.load_suite`.
         policies: policies of the server.
     """
 
@@ -204,17 +206,17 @@ class LiveSessions:
         self._timers: dict[str, asyncio.TimerHandle] = {}
 
     def begin(self, form: LiveForm, owner: str = "", most: int | None = None, instead: Collection[str] = ()) -> LiveSession:
-        """Start a live episode; at the limit, an episode without watchers ends to make room.
+        """Start a live episode; if the limit has been reached, an episode without watchers is ended to make room.
 
         Args:
-            form: request, whose suite, stage and planner exist (checked by `LiveForm.resolve`, which takes long).
+            form: request whose suite, stage and planner exist (checked by `LiveForm.resolve`, which takes a long time).
             owner: name of the user who starts it; empty on a server without accounts.
-            most: largest number of this user at a time; None for the limit of the server.
-            instead: live episodes of this user that may also end, if only one person watches them: the person who makes the
+            most: maximum number of this user's live episodes at the same time; None for the limit of the server.
+            instead: live episodes of this user that may also be ended if they have a single watcher, who is the person making the
                 request.
 
         Raises:
-            InputError: the form refers to something unknown, or the limit is reached and all episodes are watched.
+            InputError: the form refers to something unknown, or the limit has been reached and all episodes are being watched.
         """
         played = self.resolve_names(form)
         mine = [live for live in self._sessions.values() if live.owner == owner]
@@ -246,28 +248,28 @@ class LiveSessions:
         return replace(form, suite=self._suite(form.suite), planner=planner, label=label)
 
     def all(self) -> list[LiveSession]:
-        """Return all live episodes, the oldest first."""
+        """Return all live episodes, oldest first."""
         return list(self._sessions.values())
 
     def get(self, id: str) -> LiveSession:
         """Return a live episode.
 
         Raises:
-            UnknownNameError: there is no live episode of this name.
+            UnknownNameError: there is no live episode with this name.
         """
         if id not in self._sessions:
             raise UnknownNameError("live episode", id, self._sessions)
         return self._sessions[id]
 
     def owner(self, id: str) -> str | None:
-        """Return the name of a live episode's owner, empty for none; None if there is no such episode."""
+        """Return the name of a live episode's owner; empty if it has no owner, None if there is no such episode."""
         return self._sessions[id].owner if id in self._sessions else None
 
     def end(self, id: str) -> None:
         """End a live episode.
 
         Raises:
-            UnknownNameError: there is no live episode of this name.
+            UnknownNameError: there is no live episode with this name.
         """
         self.get(id).end()
         del self._sessions[id]
@@ -280,7 +282,7 @@ class LiveSessions:
             self.end(id)
 
     def _note_change(self, live: LiveSession) -> None:
-        """Notify the server, and end an episode that nobody watches for long."""
+        """Notify the server of a change, and schedule the end of an episode without watchers."""
         self._changed(live)
         if live.id not in self._sessions:
             return

@@ -1,4 +1,4 @@
-"""The wishes of watchers of a live episode, and the planner of a robot that a person drives."""
+"""Commands from the watchers of a live episode, and the planner of a robot driven by a person."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from agora.core.state import Floats
 from agora.interfaces import Answer, Declaration, Memory, Observation
 
 SPEEDS = (0.1, 16.0)
-"""Slowest and fastest pace, as multiples of the clock's."""
+"""Slowest and fastest pace, as multiples of real time."""
 
 
 class EpisodeChangeError(Exception):
-    """Raised to start another episode.
+    """Raised to start a different episode.
 
     Args:
-        offset: number of the new episode relative to the present one: 0 repeats it.
+        offset: number of the new episode relative to the current one; 0 repeats the current episode.
     """
 
     def __init__(self, offset: int) -> None:
@@ -30,13 +30,13 @@ class EpisodeChangeError(Exception):
 
 
 class Teleoperation:
-    """Receives wishes in one thread, and makes another thread wait accordingly.
+    """Receives commands in one thread, and paces another thread to match.
 
     Attributes:
         paused: whether time is paused.
-        held: whether time is paused until the person drives.
-        speed: pace, as a multiple of the clock's.
-        shares: (3,) requested vx, vy and omega, as shares of the robot's limits, -1 to 1.
+        held: whether time is paused until the person starts to drive.
+        speed: pace, as a multiple of real time.
+        shares: (3,) requested vx, vy and omega, as fractions of the robot's limits, -1 to 1.
     """
 
     def __init__(self) -> None:
@@ -46,11 +46,11 @@ class Teleoperation:
         self._changed = threading.Condition()
 
     def apply(self, wish: Mapping[str, Any]) -> None:
-        """Apply a wish; invalid wishes are ignored.
+        """Apply a command; invalid commands are ignored.
 
         Args:
-            wish: ``do`` is pause, go, step, hold (until somebody drives), speed (with ``value``), drive (with ``twist``, three
-                shares), again or next.
+            wish: command whose ``do`` is pause, go, step, hold (until somebody drives), speed (with ``value``), drive (with
+                ``twist``, three fractions), again or next.
         """
         with self._changed:
             match wish:
@@ -74,10 +74,10 @@ class Teleoperation:
             self._changed.notify_all()
 
     def wait(self, until: float) -> None:
-        """Wait until a time of `time.monotonic`; while paused, until a step is requested.
+        """Wait until a time on the clock of `time.monotonic` or, while paused, until a step is requested.
 
         Raises:
-            EpisodeChangeError: another episode should start.
+            EpisodeChangeError: a different episode should start.
         """
         with self._changed:
             while True:
@@ -95,17 +95,17 @@ class Teleoperation:
 
 @dataclass(frozen=True, eq=False)
 class TeleoperatedPlanner:
-    """The planner of a robot that a person drives.
+    """The planner of a robot driven by a person.
 
     Attributes:
-        teleoperation: wishes of the person.
+        teleoperation: commands from the person.
     """
 
     teleoperation: Teleoperation
     declares = Declaration(turns_at_goal=True)
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the requested shares of the robots' limits."""
+        """Return the requested fractions of the robots' limits as a twist."""
         limits, (vx, vy, omega) = observation.limits, self.teleoperation.shares
         ahead = -vx * limits.min_vx if vx < 0 else vx * limits.max_vx
         return Answer(np.stack([ahead, vy * limits.max_vy, omega * limits.max_omega], 1).astype(np.float32), memory)

@@ -1,4 +1,4 @@
-"""The routes for signing in and for managing one's own account."""
+"""Routes for signing in and for managing one's own account."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from agora.web._tables import iso_time
 from agora.web.settings import Settings
 
 WRONG_CREDENTIALS = "wrong name or password"
-"""Message for every invalid name or password, regardless of which is wrong."""
+"""Message for an invalid name or password, regardless of which of the two is wrong."""
 
 _MOST_TOKENS = 20
 
@@ -43,7 +43,7 @@ class _SignIn:
 
     Args:
         settings: settings of the server.
-        users: people with an account.
+        users: people with accounts.
         keys: keys of the people.
     """
 
@@ -53,7 +53,7 @@ class _SignIn:
         self._attempts = Buckets(rates.attempts / 60.0, rates.attempts_burst)
 
     def count(self, request: Request, name: str = "") -> None:
-        """Count an attempt for an address and for a name; refuse it if there were too many."""
+        """Count an attempt for an address and for a name; reject it if there were too many."""
         address = request.client.host if request.client else ""
         for key in [f"address {network_of(address)}", *([f"name {name}"] if name else [])]:
             if wait := self._attempts.take(key):
@@ -63,7 +63,7 @@ class _SignIn:
         """Return the user of a name and a password.
 
         Raises:
-            RefusedError: wrong name or password, too many attempts, or a blocked account.
+            RefusedError: the name or password is wrong, there were too many attempts, or the account is blocked.
         """
         self.count(request, key_of(name) or "nobody")
         user = await run_in_threadpool(self._users.find, name)
@@ -76,7 +76,7 @@ class _SignIn:
         return user
 
     async def open(self, request: Request, response: Response, user: User) -> None:
-        """Start a session, and end the browser's previous one."""
+        """Start a session, and end the browser's previous session."""
         if (old := secret_of(request)) != "":
             await run_in_threadpool(self._keys.end, old)
         secret = await run_in_threadpool(self._keys.make, SESSION, user.name)
@@ -97,8 +97,8 @@ def _add_sessions(app: FastAPI, settings: Settings, users: Users, keys: Keys, si
 
     @app.get("/api/me", response_model=Me)
     def me(request: Request) -> dict[str, Any]:
-        """The person who makes the request: whether the server has ``accounts``, ``name`` and ``role``; both are empty without
-        sign-in.
+        """The person making the request: ``name`` and ``role``, which are empty if nobody is signed in, and whether the server has
+        ``accounts``.
         """
         person: Person | None = request.state.person
         who = {"name": person.name, "role": person.role} if person else {"name": "", "role": ""}
@@ -106,7 +106,7 @@ def _add_sessions(app: FastAPI, settings: Settings, users: Users, keys: Keys, si
 
     @app.post("/api/session", response_model=Me)
     async def sign_in(request: Request, response: Response, fields: SignIn) -> dict[str, Any]:
-        """Sign in with ``name`` and ``password``. The response sets the cookie of a session."""
+        """Sign in with ``name`` and ``password``. The response sets a session cookie."""
         _check_accounts(settings)
         user = await sign_ins.sign_in(request, fields.name, fields.password)
         if sign_ins.passwords.is_old(user.password):
@@ -117,7 +117,7 @@ def _add_sessions(app: FastAPI, settings: Settings, users: Users, keys: Keys, si
 
     @app.delete("/api/session", status_code=204)
     def sign_out(request: Request, response: Response) -> None:
-        """Sign out: end the session of the cookie."""
+        """Sign out, which ends the cookie's session."""
         if (secret := secret_of(request)) != "":
             keys.end(secret)
         response.delete_cookie(cookie_of(request), httponly=True, samesite="strict", secure=is_safe(request))
@@ -128,14 +128,14 @@ def _add_invitations(app: FastAPI, users: Users, sign_ins: _SignIn) -> None:
 
     @app.post("/api/invitation/look", response_model=Offer)
     def look(request: Request, fields: OfferRequest) -> dict[str, Any]:
-        """Look at an invitation, ``token``: its ``role``, and the ``name`` of a user who should set a new password."""
+        """Look up the invitation with a ``token``: its ``role``, and the ``name`` of a user who should set a new password."""
         sign_ins.count(request)
         key = users.get_invitation(fields.token)
         return {"role": key.role, "name": key.user, "expires": iso_time(key.expires)}
 
     @app.post("/api/invitation", status_code=201, response_model=Me)
     async def take(request: Request, response: Response, fields: Acceptance) -> dict[str, Any]:
-        """Accept an invitation with ``token``, ``name`` and ``password``. The response sets the cookie of a session."""
+        """Accept an invitation with ``token``, ``name`` and ``password``. The response sets a session cookie."""
         sign_ins.count(request)
         token, password = fields.token, fields.password
         key = await run_in_threadpool(users.get_invitation, token)
@@ -149,11 +149,11 @@ def _add_invitations(app: FastAPI, users: Users, sign_ins: _SignIn) -> None:
 
 
 def _add_own_account(app: FastAPI, users: Users, keys: Keys, sign_ins: _SignIn, ledger: Ledger) -> None:
-    """Add the routes of one's own account."""
+    """Add the routes for one's own account."""
 
     @app.get("/api/me/account", response_model=Account)
     def account(person: CurrentPerson) -> dict[str, Any]:
-        """Your account: quotas and usage, None if there are none; tokens."""
+        """Your account: your quotas and usage (None if you have no quotas), and your tokens."""
         _check_name(person)
         return {**ledger.plain(person), "tokens": [_plain(key) for key in keys.all(TOKEN, person.name)]}
 
@@ -164,7 +164,7 @@ def _add_own_account(app: FastAPI, users: Users, keys: Keys, sign_ins: _SignIn, 
         person: CurrentPerson,
         fields: PasswordChange,
     ) -> dict[str, Any]:
-        """Change your password from ``old`` to ``new``. All other sessions and all tokens end."""
+        """Change your password from ``old`` to ``new``. This ends all other sessions and all tokens."""
         _check_name(person)
         new = fields.new
         user = await sign_ins.sign_in(request, person.name, fields.old)
@@ -184,13 +184,13 @@ def _add_own_account(app: FastAPI, users: Users, keys: Keys, sign_ins: _SignIn, 
 
     @app.delete("/api/me/tokens/{name}", status_code=204)
     def revoke(person: CurrentPerson, name: str) -> None:
-        """Revoke a token: it becomes invalid."""
+        """Revoke a token, which makes it invalid."""
         _check_name(person)
         keys.end_named(TOKEN, name, person.name)
 
 
 def _plain(key: Key) -> dict[str, Any]:
-    """Return a token in the format of pages."""
+    """Return a token in the format used by the pages."""
     times = {"created": iso_time(key.created), "expires": iso_time(key.expires), "used": iso_time(key.used)}
     return {"id": shown_name(key), "name": key.label, **times}
 
@@ -206,7 +206,7 @@ def _check_name(person: Person) -> None:
 
 
 def make_person_lookup(users: Users, keys: Keys) -> Callable[[str, str], Person | None]:
-    """Return the function that returns the person of a key, by its kind and secret."""
+    """Return a function that returns the person for the kind and the secret of a key."""
 
     def find_person(kind: str, secret: str) -> Person | None:
         user = keys.user(kind, secret)

@@ -1,4 +1,4 @@
-"""The routes for administrators: people, invitations, and the state of the server."""
+"""Routes for administrators: people, invitations, and the state of the server."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from agora.web.settings import Settings
 
 
 def add_administration(app: FastAPI, users: Users, keys: Keys, ledger: Ledger) -> None:
-    """Add the routes of people and invitations."""
+    """Add the routes for people and invitations."""
 
     def describe(user: UserRow) -> dict[str, Any]:
         return {
@@ -41,12 +41,14 @@ def add_administration(app: FastAPI, users: Users, keys: Keys, ledger: Ledger) -
 
     @app.get("/api/users", response_model=list[User])
     def all_users() -> list[dict[str, Any]]:
-        """All users: role, whether blocked, quotas and usage."""
+        """All users, with their roles, quotas and usage, and whether they are blocked."""
         return [describe(user) for user in users.all()]
 
     @app.patch("/api/users/{name}", response_model=User)
     def change(name: str, fields: Annotated[dict[str, Any], Documented(UserChange)]) -> dict[str, Any]:
-        """Change a user: ``role``, ``blocked``, ``quotas`` that differ from the server's. Blocking ends all sessions and tokens."""
+        """Change a user's ``role``, ``blocked``, or ``quotas`` that differ from the server's. Blocking ends all of the user's
+        sessions and tokens.
+        """
         return describe(users.change(name, fields))
 
     @app.get("/api/invitations", response_model=list[Invitation])
@@ -56,7 +58,9 @@ def add_administration(app: FastAPI, users: Users, keys: Keys, ledger: Ledger) -
 
     @app.post("/api/invitations", status_code=201, response_model=NewSecret)
     def invite(person: CurrentPerson, fields: InvitationRequest) -> dict[str, Any]:
-        """Invite a new person with a ``role``, or let a ``user`` set a new password. The response has the ``token`` of the link."""
+        """Invite a new person with a ``role``, or let a ``user`` set a new password. The response contains the ``token`` for the
+        link.
+        """
         return {"token": users.invite(fields.role, fields.user, person.name)}
 
     @app.delete("/api/invitations/{name}", status_code=204)
@@ -70,7 +74,7 @@ def add_server_state(app: FastAPI, settings: Settings, queue: RunQueue, sessions
 
     @app.get("/api/server", response_model=ServerState)
     async def server() -> dict[str, Any]:
-        """The queue, the live episodes and the workers of all users, and the disk, bytes."""
+        """The queue and the live episodes of all users, the workers, and the size and free space of the disk, bytes."""
         runs = [run for run in await run_in_threadpool(queue.runs) if run.state in (QUEUED, RUNNING)]
         under_way = {run.worker: run.id for run in runs}
         disk = shutil.disk_usage(settings.folder)

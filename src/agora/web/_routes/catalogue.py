@@ -1,4 +1,4 @@
-"""The routes for everything that has a name."""
+"""Routes for everything that has a name."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ def add_catalogue(app: FastAPI, settings: Settings, own: UserContent, policies: 
 
     @app.get("/api/about", response_model=About)
     def about() -> dict[str, Any]:
-        """This server; ``code`` is the reason why planners as code are refused, and is empty if they are allowed."""
+        """This server; ``code`` is the reason why planners uploaded as code are rejected, and is empty if they are allowed."""
         return {"version": __version__, "folder": str(settings.folder), "code": policies.code.refusal}
 
     @app.get("/api/suites", response_model=list[Suite])
     def suites() -> list[dict[str, Any]]:
-        """All suites with their stages, your suites, and your scenarios, each as a suite of one episode."""
+        """All suites with their stages, including your suites, and your scenarios, each as a suite with a single episode."""
         return [*_catalogue.suites(), *own.all()]
 
     @app.get("/api/suites/{name}", response_model=SuiteFile)
     def suite(name: str) -> dict[str, Any]:
-        """A suite with its file."""
+        """A suite, including the text of its file."""
         return _catalogue.suite(name)
 
     @app.get("/api/planners", response_model=list[Planner])
     def planners() -> list[dict[str, Any]]:
-        """Your planners that are code, all other planners and presets, and your policies, each as a preset of the planner
+        """Your planners uploaded as code, all other planners and presets, and your policies, each as a preset of the planner
         ``policy``.
         """
         return [*policies.code.all(), *_catalogue.planners(), *policies.planners()]
@@ -46,7 +46,7 @@ def add_catalogue(app: FastAPI, settings: Settings, own: UserContent, policies: 
 
     @app.get("/api/kinds/{kind}/{name}", response_model=Component)
     def component(kind: str, name: str) -> dict[str, Any]:
-        """A component with its fields; ``own:NAME`` is a planner that was uploaded as code."""
+        """A component with its fields; ``own:NAME`` is a planner uploaded as code."""
         if kind == "planners" and name.startswith("own:"):
             return policies.code.component(name.removeprefix("own:"))
         return _catalogue.component(kind, name)

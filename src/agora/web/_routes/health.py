@@ -1,4 +1,4 @@
-"""The routes for monitoring a server."""
+"""Routes for monitoring a server."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def add_health(app: FastAPI, settings: Settings, queue: RunQueue, server_metrics
 
     @app.get("/api/health", response_model=HealthReport)
     def health() -> JSONResponse:
-        """All problems that keep the server from working: ``problems``, with status 503 if there are any."""
+        """All ``problems`` that keep the server from working; the status is 503 if there are any."""
         found = find_problems(queue, settings.folder)
         return JSONResponse({"problems": found}, 503 if found else 200)
 

@@ -1,4 +1,4 @@
-"""Parts of requests and responses that several routes share."""
+"""Helpers for requests and responses, shared by several routes."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def download(data: bytes, name: str, media: str = "application/octet-stream") ->
 
 
 async def read_body(request: Request) -> dict[str, Any]:
-    """Return the fields of a request, including ``content``.
+    """Return the fields of a request, which must include ``content``.
 
     Raises:
-        InputError: the request is not JSON, or lacks this field.
+        InputError: the request is not JSON, or does not have this field.
     """
     try:
         found = json.loads(await request.body())
@@ -33,10 +33,10 @@ async def read_body(request: Request) -> dict[str, Any]:
 
 
 def get_text(fields: Mapping[str, Any], key: str) -> str:
-    """Return a text of a request; empty if it is omitted.
+    """Return a string field of a request; empty if it is omitted.
 
     Raises:
-        InputError: the value is not a text.
+        InputError: the value is not a string.
     """
     value = fields.get(key, "")
     if not isinstance(value, str):

@@ -1,4 +1,4 @@
-"""The routes for live episodes and news."""
+"""Routes for live episodes and event messages."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def add_live_sessions(app: FastAPI, events: Events, sessions: Callable[[], LiveS
     async def begin(
         person: CurrentPerson, fields: Annotated[dict[str, Any], Documented(LiveRequest)], instead: str = ""
     ) -> dict[str, Any]:
-        """Start a live episode with the fields of a `LiveForm`; the episodes named in ``instead``, separated by commas, end if
-        there is no room.
+        """Start a live episode with the fields of a `LiveForm`; the episodes named in ``instead``, separated by commas, may be
+        ended if the limit has been reached.
         """
         check_restrictions(person, fields)
         form = build(fields, LiveForm, "live")
@@ -78,7 +78,7 @@ def add_live_sessions(app: FastAPI, events: Events, sessions: Callable[[], LiveS
 
 
 async def _serve(socket: WebSocket, live: LiveSession, may: bool) -> None:
-    """Send events to a watcher, and receive its wishes if it may have any, until it leaves."""
+    """Send messages to a watcher, and receive its commands if it is allowed to send any, until it leaves."""
     watcher = live.watch()
 
     async def send() -> None:
@@ -100,7 +100,7 @@ async def _serve(socket: WebSocket, live: LiveSession, may: bool) -> None:
 
 
 async def _run_both(*ways: Coroutine[Any, Any, None]) -> None:
-    """Serve both directions of a socket until one of them ends, because the other end is gone."""
+    """Serve both directions of a socket until one of them finishes because the other end is gone."""
     tasks = [asyncio.create_task(way) for way in ways]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)

@@ -1,4 +1,4 @@
-"""The routes for planners that are code."""
+"""Routes for planners uploaded as code."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from agora.web._user_planners.policies import Policies
 
 
 def add_planners(app: FastAPI, policies: Policies, ownership: Ownership, ledger: Ledger) -> None:
-    """Add the routes for planners that are code."""
+    """Add the routes for planners uploaded as code."""
 
     def store(person: Person, name: str, data: bytes, instead: bool) -> dict[str, Any]:
         card = policies.code.read(name, data)
@@ -31,9 +31,9 @@ def add_planners(app: FastAPI, policies: Policies, ownership: Ownership, ledger:
 
     @app.put("/api/uploads/planners/{name}", status_code=201, response_model=Planner)
     async def keep(name: str, person: CurrentPerson, request: Request, instead: bool = False) -> dict[str, Any]:
-        """Upload a planner, if the administrator allows code: the body is a Python file.
+        """Upload a planner as code, if the administrator allows this. The body is a Python file.
 
-        ``instead`` replaces your planner of that name; runs requested earlier keep the old one.
+        With ``instead``, your existing planner with that name is replaced; runs requested earlier keep the old planner.
         """
         return await run_in_threadpool(store, person, name, await read_upload(request), instead)
 
@@ -44,6 +44,6 @@ def add_planners(app: FastAPI, policies: Policies, ownership: Ownership, ledger:
 
     @app.delete("/api/own-planners/{name}", status_code=204)
     def remove(name: str) -> None:
-        """Remove one of your planners; runs that use it have kept a copy."""
+        """Remove one of your planners; runs that use it keep a copy."""
         policies.code.remove(name)
         ownership.forget("planner", name)

@@ -1,4 +1,4 @@
-"""The routes for results and comparisons."""
+"""Routes for results and comparisons."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def add_results(app: FastAPI, settings: Settings, queue: RunQueue) -> None:
 
 
 def _folders(settings: Settings, queue: RunQueue) -> Callable[[str], Path]:
-    """Return the function that finds the folder of a run by its name."""
+    """Return a function that finds the folder of a run by its name."""
 
     def folder(id: str) -> Path:
         place = settings.runs / queue.run(id).id
@@ -47,13 +47,13 @@ def _page_response(page: str) -> HTMLResponse:
 
 
 def _add_run_results(app: FastAPI, folder: Callable[[str], Path]) -> None:
-    """Add the routes for one run's results."""
+    """Add the routes for the results of a single run."""
 
     @app.get("/api/runs/{id}/rows", response_model=RowsPage)
     def rows(
         id: str, offset: int = 0, limit: int = 100, sort: str = "", down: bool = False, find: str = "", columns: str = ""
     ) -> dict[str, Any]:
-        """One page of the rows of a run."""
+        """A page of the rows of a run."""
         names = [name for name in columns.split(",") if name]
         return results.page(folder(id), offset=offset, limit=limit, sort=sort, down=down, find=find, columns=names)
 
@@ -66,12 +66,12 @@ def _add_run_results(app: FastAPI, folder: Callable[[str], Path]) -> None:
 
     @app.get("/api/runs/{id}/table", response_class=PlainTextResponse)
     def table(id: str, format: str = "markdown", metric: str = "") -> PlainTextResponse:
-        """The table of a run for papers."""
+        """A table of a run's results for papers."""
         return PlainTextResponse(results.table_text(folder(id), format, [name for name in metric.split(",") if name]))
 
     @app.get("/api/runs/{id}/files/{kind}", **file_response("text/csv", "application/vnd.apache.parquet"))
     def file(id: str, kind: str) -> Response:
-        """The rows of a run as a file."""
+        """The rows of a run as a CSV or Parquet file."""
         makers = {"csv": (results.csv_of, "text/csv"), "parquet": (results.parquet_of, "application/vnd.apache.parquet")}
         if kind not in makers:
             raise UnknownNameError("file", kind, makers)
@@ -85,7 +85,7 @@ def _add_run_results(app: FastAPI, folder: Callable[[str], Path]) -> None:
 
     @app.get("/api/runs/{id}/replay", response_class=HTMLResponse)
     def replay(id: str, key: Annotated[list[str], Query()]) -> HTMLResponse:
-        """The page that replays some episodes."""
+        """A page that replays some episodes."""
         return _page_response(results.replay(folder(id), key))
 
 
@@ -94,13 +94,13 @@ def _add_comparisons(app: FastAPI, settings: Settings, queue: RunQueue, folder: 
 
     @app.get("/api/compare", response_class=HTMLResponse)
     def compare(run: str) -> HTMLResponse:
-        """The page that compares runs, whose names are separated by commas."""
+        """A page that compares runs, given by their names, separated by commas."""
         ids = [id for id in run.split(",") if id]
         return _page_response(results.comparison([folder(id) for id in ids], [queue.run(id).title for id in ids]))
 
     @app.get("/api/leaderboard", response_class=HTMLResponse)
     def board() -> HTMLResponse:
-        """The leaderboard of the entries that come with Agora and of the entries in the folder ``leaderboard``."""
+        """The leaderboard of the entries included in Agora and those in the server's folder ``leaderboard``."""
         own = settings.folder / "leaderboard"
         place = settings.folder / "leaderboard.html"
         leaderboard.write([own] if own.is_dir() else [], place)

@@ -1,4 +1,4 @@
-"""The routes for the queue."""
+"""Routes for the queue of runs."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ from agora.web.settings import Settings
 def add_runs(
     app: FastAPI, settings: Settings, queue: RunQueue, suite: Callable[[str], str], policies: Policies, ledger: Ledger
 ) -> None:
-    """Add the routes for the queue.
+    """Add the routes for the queue of runs.
 
     Args:
-        app: the server.
+        app: the application.
         settings: settings of the server.
         queue: queue of the server's runs.
-        suite: converts the name of a suite for `agora.tasks.suite.load_suite`.
+        suite: function that converts the name of a suite to an argument of `agora.tasks.suite.load_suite`.
         policies: policies of the server.
         ledger: usage of each person.
     """
 
     @app.get("/api/runs", response_model=list[Run])
     def runs() -> list[dict[str, Any]]:
-        """All runs, the newest first."""
+        """All runs, newest first."""
         return [run.plain() for run in queue.runs()]
 
     @app.post("/api/runs", status_code=201, response_model=Run)
     def ask(person: CurrentPerson, fields: Annotated[dict[str, Any], Documented(RunRequest)]) -> dict[str, Any]:
-        """Add a run to the queue, with the fields of a `RequestForm`, and ``title``."""
+        """Add a run to the queue, given the fields of a `RequestForm` and a ``title``."""
         form = {name: value for name, value in fields.items() if name != "title"}
         for name in ("output", "resume", "add", "executor"):
             if name in form:
@@ -75,7 +75,7 @@ def add_runs(
 
 
 def _add_one_run(app: FastAPI, settings: Settings, queue: RunQueue, suite: Callable[[str], str], ledger: Ledger) -> None:
-    """Add the routes for one run."""
+    """Add the routes for a single run."""
 
     @app.get("/api/runs/{id}", response_model=Run)
     def run(id: str) -> dict[str, Any]:
@@ -84,7 +84,7 @@ def _add_one_run(app: FastAPI, settings: Settings, queue: RunQueue, suite: Calla
 
     @app.get("/api/runs/{id}/suite", response_model=RunSuite)
     def run_suite(id: str) -> dict[str, str]:
-        """The file of a run's suite when the run was requested, and the state of the suite since then if it is one of yours."""
+        """The file of a run's suite at the time of the request and, if the suite is one of yours, its state since then."""
         asked = queue.run(id)
         return describe_suite(settings.runs / id, str(asked.form.get("suite", "")), suite)
 
@@ -99,7 +99,7 @@ def _add_one_run(app: FastAPI, settings: Settings, queue: RunQueue, suite: Calla
         id: str,
         fields: Annotated[dict[str, Any], Documented(ResumeRequest), Body(default_factory=dict)],
     ) -> dict[str, Any]:
-        """Resume a stopped run; a training may have new ``minutes``, null for no limit."""
+        """Resume a stopped run; a training run may be given new ``minutes``, or null for no limit."""
         with ledger.turn(person):
             ledger.check_run(person)
             return queue.resume(id, _changed_fields(queue.run(id), fields)).plain()
@@ -113,7 +113,7 @@ def _add_one_run(app: FastAPI, settings: Settings, queue: RunQueue, suite: Calla
 
 @contextmanager
 def _whole_or_removed(folder: Path) -> Iterator[None]:
-    """Remove a folder if the inputs of a run cannot be stored completely."""
+    """Remove a run's folder if the run's inputs cannot be stored completely."""
     try:
         yield
     except (OSError, SQLAlchemyError):
@@ -122,7 +122,7 @@ def _whole_or_removed(folder: Path) -> Iterator[None]:
 
 
 def _changed_fields(run: RunRow, fields: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of a run's form that change when it is resumed."""
+    """Return the fields of a run's form that are changed when the run is resumed."""
     allowed = ["minutes"] if run.kind == TRAINING else []
     for name in fields:
         if name not in allowed:

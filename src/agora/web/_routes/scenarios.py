@@ -1,4 +1,4 @@
-"""The routes for scenarios, used by the scenario editor."""
+"""Routes for scenarios, used by the scenario editor."""
 
 from __future__ import annotations
 
@@ -31,29 +31,31 @@ def add_scenarios(app: FastAPI, scenarios: Scenarios, ownership: Ownership, ledg
 
     @app.get("/api/scenarios", response_model=list[ScenarioEntry])
     def all_scenarios() -> list[dict[str, Any]]:
-        """All scenarios, your own first, with the names of their owners, empty for none."""
+        """All scenarios, your own first, with the names of their owners, which are empty for scenarios without an owner."""
         owners = ownership.owners("scenario")
         return [one | {"owner": owners.get(one["name"], "") if one["origin"] == "own" else ""} for one in scenarios.all()]
 
     @app.get("/api/scenario-parts", response_model=ScenarioParts)
     def parts() -> dict[str, Any]:
-        """The types, states and reactions of people, the models of furniture, and the keys of a pedestrian."""
+        """The types, states and reactions of people, the furniture models, and the keys of a pedestrian."""
         return _parts()
 
     @app.post("/api/scenarios/check", response_model=ScenarioCheck, openapi_extra=request_body(CheckRequest))
     async def check(request: Request) -> dict[str, Any]:
-        """Check a scenario, ``content``, without storing it: its problems, and sentences about the behaviour of everybody in it."""
+        """Check the scenario in ``content`` without storing it: its problems, and sentences that describe how everybody in it will
+        behave.
+        """
         body = await read_body(request)
         return await run_in_threadpool(scenarios.check, text_of(body["content"]))
 
     @app.get("/api/scenarios/{name}", response_model=Scenario)
     def scenario(name: str) -> dict[str, Any]:
-        """One of your scenarios, with the name of its ``owner``, empty for none."""
+        """One of your scenarios, with the name of its ``owner``, which is empty if it has none."""
         return scenarios.get(name) | {"owner": ownership.owner("scenario", name) or ""}
 
     @app.get("/api/worlds/{world}/scenarios/{name}", response_model=WorldScenario)
     def of_world(world: str, name: str) -> dict[str, Any]:
-        """A scenario of a world."""
+        """A scenario that belongs to a world."""
         return scenarios.get_of_world(world, name)
 
     @app.get("/api/scenarios/{name}/file", **file_response("application/json"))
@@ -84,7 +86,9 @@ def _add_changes(app: FastAPI, scenarios: Scenarios, ownership: Ownership, ledge
         responses=CONFLICT,
     )
     async def keep(name: str, person: CurrentPerson, request: Request) -> dict[str, Any]:
-        """Store a scenario: ``content``, plain data or the text of a file, and the ``version`` that it changes, if any."""
+        """Store a scenario, given its ``content`` as plain data or as the text of a file, and the ``version`` on which it is based,
+        if any.
+        """
         body = await read_body(request)
         return await run_in_threadpool(store, person, name, text_of(body["content"]), get_text(body, "version"))
 

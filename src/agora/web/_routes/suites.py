@@ -1,4 +1,4 @@
-"""The routes for users' suites, used by the suite editor."""
+"""Routes for users' suites, used by the suite editor."""
 
 from __future__ import annotations
 
@@ -41,18 +41,22 @@ def add_suites(app: FastAPI, own: UserContent, previews: Previews, ownership: Ow
 
     @app.get("/api/suite-parts", response_model=SuiteParts)
     def parts() -> dict[str, Any]:
-        """The records of a suite's file with their fields."""
+        """The records that make up a suite file, with their fields."""
         return _parts()
 
     @app.post("/api/suites/check", response_model=SuiteCheck, openapi_extra=request_body(CheckRequest))
     async def check(request: Request) -> dict[str, Any]:
-        """Check a suite, ``name`` and ``content``, without storing it: its problems by key, its stages, and its file's text."""
+        """Check a suite, given its ``name`` and ``content``, without storing it: its problems by key, its stages, and the text of
+        its file.
+        """
         body = await read_body(request)
         return await run_in_threadpool(suites.check, get_text(body, "name") or "suite", body["content"])
 
     @app.post("/api/suites/preview", response_model=Preview, openapi_extra=request_body(PreviewRequest))
     async def preview(person: CurrentPerson, request: Request) -> dict[str, Any]:
-        """The first moment of an episode of a suite: ``content``, the name of a ``stage``, the number of an ``episode``."""
+        """A preview of the start of an episode, given the ``content`` of a suite, the name of a ``stage``, and the number of an
+        ``episode``.
+        """
         body = await read_body(request)
         content, episode = body["content"], body.get("episode", 0)
         if not isinstance(content, dict):
@@ -64,7 +68,7 @@ def add_suites(app: FastAPI, own: UserContent, previews: Previews, ownership: Ow
 
     @app.get("/api/suites/own/{name}", response_model=OwnSuite)
     def suite(name: str) -> dict[str, Any]:
-        """One of your suites, with the name of its ``owner``, empty for none."""
+        """One of your suites, with the name of its ``owner``, which is empty if it has none."""
         found = suites.get(name) | {"owner": ownership.owner("suite", name) or ""}
         Thread(target=previews.start, daemon=True).start()
         return found
@@ -98,7 +102,9 @@ def _add_changes(app: FastAPI, suites: Suites, ownership: Ownership, ledger: Led
         responses=CONFLICT,
     )
     async def keep(name: str, person: CurrentPerson, request: Request) -> dict[str, Any]:
-        """Store a suite: ``content``, plain data or the text of a file, and the ``version`` that it changes, if any."""
+        """Store a suite, given its ``content`` as plain data or as the text of a file, and the ``version`` on which it is based, if
+        any.
+        """
         body = await read_body(request)
         return await run_in_threadpool(store, person, name, body["content"], get_text(body, "version"))
 

@@ -1,4 +1,4 @@
-"""The routes for trainings."""
+"""Routes for training runs."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ from agora.web.settings import Settings
 
 
 def add_trainings(app: FastAPI, settings: Settings, queue: RunQueue, trainings: Trainings, ledger: Ledger) -> None:
-    """Add the routes for trainings."""
+    """Add the routes for training runs."""
 
     @app.get("/api/trainings", response_model=list[TrainingEntry])
     def all_trainings() -> list[dict[str, Any]]:
-        """All trainings that come with Agora."""
+        """All training configurations included in Agora."""
         return trainings.all()
 
     @app.get("/api/trainings/{name}", response_model=TrainingFields)
     def training(name: str) -> dict[str, Any]:
-        """A training with its fields and their values."""
+        """A training configuration with its fields and their values."""
         return trainings.get(name)
 
     @app.post("/api/trainings", status_code=201, response_model=Run)
     def ask(person: CurrentPerson, fields: Annotated[dict[str, Any], Documented(TrainingRequest)]) -> dict[str, Any]:
-        """Add a training to the queue, with the fields of a `TrainingForm`, and ``title``."""
+        """Add a training run to the queue, given the fields of a `TrainingForm` and a ``title``."""
         form = {name: value for name, value in fields.items() if name != "title"}
         asked = build(form, TrainingForm, "training")
         check_restrictions(person, {**form, "changes": {key: value for key, value in asked.changes.items() if key not in FREE}})
@@ -65,7 +65,7 @@ def add_trainings(app: FastAPI, settings: Settings, queue: RunQueue, trainings: 
 
 
 def _add_requested(app: FastAPI, settings: Settings, queue: RunQueue) -> None:
-    """Add the routes for a requested training."""
+    """Add the routes for a requested training run."""
     policies = Policies(settings)
 
     def folder(id: str) -> Path:
@@ -75,16 +75,16 @@ def _add_requested(app: FastAPI, settings: Settings, queue: RunQueue) -> None:
 
     @app.get("/api/runs/{id}/training", response_model=TrainingProgress)
     def progress(id: str) -> dict[str, Any]:
-        """A requested training: its file, its seeds with their checkpoints, its policy and card."""
+        """A requested training run: its file, its seeds with their checkpoints, its policy and card."""
         return training_progress.describe_training(folder(id), policies)
 
     @app.get("/api/runs/{id}/curve/{seed}", response_model=CurvePart)
     def curve(id: str, seed: int, version: str = "", offset: int = 0) -> dict[str, Any]:
-        """The new points of a training's curve; ``version`` and ``offset`` come from the previous response."""
+        """The new points of a training curve; ``version`` and ``offset`` come from the previous response."""
         return training_progress.curve(folder(id), seed, version, offset)
 
     @app.get("/api/runs/{id}/training/{file}", **file_response())
     def file(id: str, file: str) -> Response:
-        """A file of a training: ``policy.safetensors``, ``card.yaml``, ``training.yaml``, ``curve_SEED.jsonl``."""
+        """A file of a training run: ``policy.safetensors``, ``card.yaml``, ``training.yaml`` or ``curve_SEED.jsonl``."""
         found = training_progress.file_of(folder(id), file)
         return download(found.read_bytes(), f"{id}_{file}")

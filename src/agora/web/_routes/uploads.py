@@ -1,4 +1,4 @@
-"""The routes for uploads: each reads its body as a stream, up to the size limit of files."""
+"""Routes for uploads; each reads its body as a stream, up to the size limit for files."""
 
 from __future__ import annotations
 
@@ -52,17 +52,18 @@ def add_uploads(app: FastAPI, importer: Importer, policies: Policies, ownership:
         name: str = "",
         world: str = "",
     ) -> Answer:
-        """Import files: the body is their concatenation, ``file`` has the name of each, ``size`` its bytes if there are several.
+        """Import files. The body is their concatenation, ``file`` gives the name of each file and, if there are several, ``size``
+        its size in bytes.
 
-        Accepted are scenarios of Agora, Arena or arena-tools, a map of map_server with its image, or a world folder as a zip
-        archive. ``name`` is the name of the new world, ``world`` is the world of scenarios that name none.
+        Accepted files are scenarios of Agora, Arena or arena-tools, a map_server map with its image, and a world folder as a zip
+        archive. ``name`` is the name of the new world; ``world`` is the world for scenarios that do not name one.
         """
         files = _split_body(await read_upload(request), file, size or [])
         return await run_in_threadpool(import_files, person, files, name, world)
 
     @app.put("/api/uploads/policies/{name}", status_code=201, response_model=Policy)
     async def keep_policy(name: str, person: CurrentPerson, request: Request) -> Answer:
-        """Upload a policy: the body is a safetensors file in Agora's format."""
+        """Upload a policy. The body is a safetensors file in Agora's format."""
         return await run_in_threadpool(keep, person, name, await read_upload(request))
 
     @app.get("/api/own-policies/{name}/file", **file_response())
@@ -78,10 +79,10 @@ def add_uploads(app: FastAPI, importer: Importer, policies: Policies, ownership:
 
 
 async def read_upload(request: Request) -> bytes:
-    """Return the body of a request, read up to the size limit of a file.
+    """Return the body of a request, read up to the size limit for files.
 
     Raises:
-        HTTPException: 413, the body is longer, regardless of its declared length.
+        HTTPException: with status 413, if the body is longer, regardless of its declared length.
     """
     body = bytearray()
     async for part in request.stream():
@@ -92,7 +93,7 @@ async def read_upload(request: Request) -> bytes:
 
 
 def _split_body(body: bytes, names: list[str], sizes: list[int]) -> list[tuple[str, bytes]]:
-    """Return the files that a body holds, one after the other."""
+    """Return the files that are concatenated in a body."""
     sizes = sizes if sizes or len(names) != 1 else [len(body)]
     if len(names) > _MOST_FILES or len(set(names)) < len(names):
         raise InputError(f"file: expected at most {_MOST_FILES} files of different names")

@@ -1,4 +1,4 @@
-"""The routes for worlds, used by their list and the drawing page."""
+"""Routes for worlds, used by the list of worlds and the drawing page."""
 
 from __future__ import annotations
 
@@ -49,19 +49,21 @@ def add_worlds(app: FastAPI, worlds: Worlds, scenarios: Scenarios, ownership: Ow
 
     @app.post("/api/worlds", status_code=201, response_model=World)
     def make(person: CurrentPerson, fields: WorldRequest) -> dict[str, Any]:
-        """Create a world with a generator: ``name``, ``generator``, ``parameters``, ``seed``."""
+        """Create a world with a generator, given ``name``, ``generator``, ``parameters`` and ``seed``."""
         make_world = partial(worlds.make, fields.name, fields.generator, fields.parameters, fields.seed)
         return store(person, fields.name, make_world)
 
     @app.post("/api/worlds/empty", status_code=201, response_model=World)
     def empty(person: CurrentPerson, fields: EmptyWorldRequest) -> dict[str, Any]:
-        """Create an empty world to draw in: ``name``, ``width``, ``height``, ``resolution`` and ``wall`` around it, m."""
+        """Create an empty world to draw in, given its ``name``, its ``width``, ``height`` and ``resolution``, and the thickness of
+        the ``wall`` around it, m.
+        """
         size = fields.width, fields.height
         return store(person, fields.name, partial(worlds.make_empty, fields.name, size, fields.resolution, fields.wall))
 
     @app.post("/api/worlds/copy", status_code=201, response_model=World)
     def copy(person: CurrentPerson, fields: CopyRequest) -> dict[str, Any]:
-        """Create a world with the map of another one: ``name``, ``of``."""
+        """Create a world called ``name`` with the map of the world ``of``."""
         return store(person, fields.name, partial(worlds.copy, fields.name, fields.of))
 
     @app.delete("/api/worlds/{name}", status_code=204)
@@ -78,23 +80,23 @@ def _add_views(app: FastAPI, worlds: Worlds, ownership: Ownership) -> None:
 
     @app.get("/api/worlds", response_model=list[WorldEntry])
     def all_worlds() -> list[dict[str, Any]]:
-        """All worlds, with the names of their owners, empty for none."""
+        """All worlds, with the names of their owners, which are empty for worlds without an owner."""
         owners = ownership.owners("world")
         return [one | {"owner": owners.get(one["name"], "") if one["origin"] == "own" else ""} for one in worlds.all()]
 
     @app.post("/api/worlds/preview", response_model=Place)
     def preview(fields: GeneratorRequest) -> dict[str, Any]:
-        """Preview the world of a generator without storing it: ``generator``, ``parameters``, ``seed``."""
+        """Preview a generated world without storing it, given ``generator``, ``parameters`` and ``seed``."""
         return describe_place(generate_place(fields.generator, fields.parameters, fields.seed))
 
     @app.get("/api/worlds/{name}", response_model=World)
     def world(name: str) -> dict[str, Any]:
-        """A world in the format of pages."""
+        """A world in the format used by the pages."""
         return worlds.world(name)
 
     @app.get("/api/worlds/{name}/file", **file_response("application/zip"))
     def file(name: str) -> Response:
-        """The folder of one of your worlds, as a zip archive."""
+        """The folder of one of your worlds as a zip archive."""
         return download(pack_folder(worlds.own_folder(name)), f"{name}.zip", "application/zip")
 
 
@@ -103,7 +105,7 @@ def _add_drawings(app: FastAPI, drawings: Drawings, ownership: Ownership, ledger
 
     @app.get("/api/worlds/{name}/drawing", response_model=WorldDrawing)
     def drawing(name: str) -> dict[str, Any]:
-        """The drawing of one of your worlds: its cells (gzip, base64), zones and furniture, its version and its ``owner``."""
+        """The drawing of one of your worlds: its cells (gzip, base64), its zones and furniture, its version, and its ``owner``."""
         return drawings.get(name) | {"owner": ownership.owner("world", name) or ""}
 
     def store(person: Person, name: str, body: bytes) -> dict[str, Any]:
@@ -122,5 +124,5 @@ def _add_drawings(app: FastAPI, drawings: Drawings, ownership: Ownership, ledger
         responses=CONFLICT,
     )
     async def draw(name: str, person: CurrentPerson, request: Request) -> dict[str, Any]:
-        """Store a drawing: ``version``, ``zones``, ``furniture``, and ``cells`` if walls were drawn."""
+        """Store a drawing, given ``version``, ``zones``, ``furniture`` and, if walls were drawn, ``cells``."""
         return await run_in_threadpool(store, person, name, await request.body())

@@ -1,1 +1,1 @@
-"""Runs of benchmarks and trainings: their queue, the workers that execute them, and their results."""
+"""Benchmark and training runs: their queue, the workers that execute them, and their results."""

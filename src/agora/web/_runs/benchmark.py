@@ -1,4 +1,4 @@
-"""Runs of a benchmark: the request from a page or program, and its execution by `agora.benchmark.bench`."""
+"""Benchmark runs: the request from a page or a program, and its execution by `agora.benchmark.bench`."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from agora.web._user_planners.policies import Policies
 def form_of(
     fields: Any, folder: Path, executor: str = "", suite: Callable[[str], str] = str, planner: Callable[[str], str] = str
 ) -> RequestForm:
-    """Return the form that a user has filled in, with a folder of the server.
+    """Return the form filled in by a user, with a folder on the server.
 
     Args:
-        fields: fields of `RequestForm` by name, plain data.
+        fields: fields of `RequestForm` by name, as plain data.
         folder: folder of the results; if it holds a run, the run is resumed.
         executor: executor of the run's jobs; if empty, the form's executor.
-        suite: converts the name of a suite for `agora.tasks.suite.load_suite`.
-        planner: converts the text of a planner for `agora.planners.presets.named_planner`.
+        suite: function that converts the name of a suite to an argument of `agora.tasks.suite.load_suite`.
+        planner: function that converts the string of a planner to an argument of `agora.planners.presets.named_planner`.
 
     Raises:
-        InputError: a field is unknown or wrong.
+        InputError: a field is unknown or invalid.
     """
     form = build(fields, RequestForm, "run")
     name, planners, chosen = suite(form.suite), tuple(map(planner, form.planners)), executor or form.executor
@@ -44,17 +44,17 @@ def form_of(
 
 
 def request_of(fields: Any, folder: Path, suite: Callable[[str], str], policies: Policies, executor: str = "") -> Request:
-    """Return the request for a filled-in form; scenarios and policies of the server keep their names in labels.
+    """Return the request for a filled-in form; labels refer to the server's scenarios and policies by name.
 
     Args:
         fields: as in `form_of`.
         folder: folder of the results.
-        suite: converts the name of a suite for `agora.tasks.suite.load_suite`.
+        suite: function that converts the name of a suite to an argument of `agora.tasks.suite.load_suite`.
         policies: policies of the server.
         executor: executor of the run's jobs; if empty, the form's executor.
 
     Raises:
-        InputError: a field is unknown or wrong.
+        InputError: a field is unknown or invalid.
     """
     request = form_of(fields, folder, executor, suite, policies.planner).request()
     labels = policies.labels(request.planners)
@@ -63,7 +63,7 @@ def request_of(fields: Any, folder: Path, suite: Callable[[str], str], policies:
 
 
 class BenchmarkExecution(Execution):
-    """A run of a benchmark, executed by a worker; its rows equal those of the same request on the command line."""
+    """A benchmark run executed by a worker; its rows equal those of the same request on the command line."""
 
     def work(self) -> None:
         """Run the episodes, and write the report."""

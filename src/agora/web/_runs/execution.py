@@ -1,4 +1,4 @@
-"""The execution of a run by a worker: the work depends on the kind of run; start, stop and end are common."""
+"""The execution of a run by a worker. The work depends on the kind of run; starting, stopping and ending are shared."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ BEATS = 2.0
 
 
 class Execution:
-    """The execution of one run by a worker.
+    """The execution of a run by a worker.
 
     Args:
-        queue: queue that the run was taken from.
+        queue: queue from which the run was taken.
         worker: name of the worker.
         run: the run.
         settings: settings of the server.
-        stop: set when the worker should end.
+        stop: event that is set when the worker should end.
 
     Attributes:
         fields: fields of the filled-in form.
         folder: folder of the run.
-        done: progress so far.
-        total: progress at the end; 0 until the run has started.
-        status: line on the state of the work.
-        token: token that asks the work to stop.
+        done: progress so far, in the units of ``total``.
+        total: value of ``done`` at the end; 0 until the run has started.
+        status: one line on the state of the work.
+        token: token that requests the work to stop.
     """
 
     def __init__(self, queue: RunQueue, worker: str, run: Run, settings: Settings, stop: threading.Event) -> None:
@@ -53,13 +53,13 @@ class Execution:
         """Do the work of the run.
 
         Raises:
-            StoppedError: the token requested the stop; its message is shown with the run.
+            StoppedError: ``token`` requested a stop; the message is shown with the run.
             AgoraError: the run has failed.
         """
         raise NotImplementedError
 
     def run(self) -> None:
-        """Run it to its end, or until it is stopped."""
+        """Do the work until it is finished or stopped, and record the outcome."""
         beats = threading.Thread(target=self._beat, daemon=True)
         beats.start()
         state, message = FAILED, ""
@@ -71,7 +71,7 @@ class Execution:
             state, message = CANCELLED, str(error)
         except (AgoraError, OSError) as error:
             message = _failure_message(error)
-        except Exception as error:  # ends the run, or every new worker would take it again and die
+        except Exception as error:  # end the run, or every new worker would take it again and die
             self._queue.end(self._id, self._worker, FAILED, placed(error, __file__))
             raise
         finally:
@@ -84,7 +84,7 @@ class Execution:
             self._queue.end(self._id, self._worker, state, message)
 
     def _beat(self) -> None:
-        """Report progress until the run is over; stop the run if a stop was requested."""
+        """Report progress until the run is over; stop the run if this was requested."""
         while not self._over.wait(BEATS if self.total else 0.2):
             with suppress(SQLAlchemyError):  # the database may be back the next time
                 if self._stop.is_set() or not self._tell(self.status):
@@ -95,7 +95,7 @@ class Execution:
 
 
 def _failure_message(error: AgoraError | OSError) -> str:
-    """Return the reason why a run has failed; if the disk is full, also the remedy."""
+    """Return the reason why a run failed and, if the disk is full, the remedy."""
     shown = error.__cause__ if is_full(error.__cause__) else error
     return (
         disk_message(shown, "finished episodes are kept; free some space, then continue the run")
@@ -105,7 +105,7 @@ def _failure_message(error: AgoraError | OSError) -> str:
 
 
 class _Notice(logging.Handler):
-    """Reports that kernels are being compiled for a run, here or in its workers.
+    """Reports that kernels are being compiled for a run, in this process or in its workers.
 
     Args:
         execution: execution of the run.
@@ -116,7 +116,7 @@ class _Notice(logging.Handler):
         self._execution, self._count, self._began = execution, 0, time.monotonic()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Count a line of the log: one function, or the number that it states."""
+        """Count the functions in a log record: one, or the number that it states."""
         self._count += getattr(record, "functions", 1)
         seconds = time.monotonic() - self._began
         self._execution.status = f"compiling kernels, needed once per machine: {self._count} functions in {seconds:.0f} s"
@@ -124,7 +124,7 @@ class _Notice(logging.Handler):
 
 @contextmanager
 def _reporting_compilation(execution: Execution) -> Iterator[None]:
-    """Report compilation of kernels for the run while the block runs."""
+    """Report the compilation of kernels for a run while the block is executed."""
     log, notice = logging.getLogger("agora.core.compiling"), _Notice(execution)
     log.setLevel(logging.INFO)
     log.addHandler(notice)

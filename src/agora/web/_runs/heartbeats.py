@@ -1,7 +1,7 @@
-"""Workers that have gone silent, by the clock of the observer.
+"""Detects workers that have gone silent, by the observer's clock.
 
-Clocks are adjusted and laptops sleep, so no time of day is compared. If a heartbeat does not change for too long by the
-observer's own clock, its worker is gone.
+Clocks are adjusted and laptops sleep, so times of day are not compared. If a heartbeat does not change for too long, as measured by
+the observer's own clock, its worker is gone.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class HeartbeatMonitor:
         """Return the names whose heartbeat has not changed for longer than ``patience``.
 
         Args:
-            beats: the newest heartbeat of each name that is still expected to send them.
-            patience: longest time between two heartbeats.
+            beats: the newest heartbeat for each name from which heartbeats are still expected.
+            patience: maximum time between two heartbeats.
         """
         now = self._clock()
         new = {name: (beat, now) for name, beat in beats.items() if self._seen.get(name, (None,))[0] != beat}

@@ -1,4 +1,4 @@
-"""The server content that enters a run, stored in the run's folder in its state at the time of the request.
+"""The server content that a run uses, copied to the run's folder in its state at the time of the request.
 
 The folder ``asked`` of a run has the layout of the server's folder: ``suites``, ``scenarios``, ``worlds``, ``policies``, ``runs``.
 Workers read from it, so later edits and removals neither change a run nor keep it from being resumed.
@@ -24,12 +24,14 @@ from agora.web.settings import Settings
 
 
 def settings_of_run(settings: Settings, run: Path) -> Settings:
-    """Return settings with the folder that provides content for a run: its ``asked``, or the server's folder if it has none."""
+    """Return settings whose folder provides the content for a run: the run's folder ``asked`` or, if it does not exist, the
+    server's folder.
+    """
     return replace(settings, folder=run / ASKED, database=settings.url) if (run / ASKED).is_dir() else settings
 
 
 def keep_inputs(settings: Settings, run: Path, suite: str, planners: Iterable[Any]) -> None:
-    """Store the server content that enters a run in the run's folder, which is created if necessary.
+    """Copy the server content that a run uses to the run's folder, which is created if necessary.
 
     Args:
         settings: settings of the server.
@@ -38,7 +40,7 @@ def keep_inputs(settings: Settings, run: Path, suite: str, planners: Iterable[An
         planners: planners of the run.
 
     Raises:
-        OSError: the disk is full, or a file has been removed meanwhile.
+        OSError: the disk is full, or a file has been removed in the meantime.
     """
     home = settings.folder.resolve()
     for file in set(_files(settings, suite, tuple(planners))):
@@ -49,15 +51,15 @@ def keep_inputs(settings: Settings, run: Path, suite: str, planners: Iterable[An
 
 
 def describe_suite(run: Path, name: str, suite: Callable[[str], str]) -> dict[str, str]:
-    """Return the suite of a run: its ``name``, the ``path`` and ``text`` of its original file, and ``now``, its present state.
+    """Return the suite of a run: its ``name``, the ``path`` and ``text`` of its original file, and its current state, ``now``.
 
     Args:
         run: folder of the run.
-        name: name of the suite on pages.
-        suite: converts the name of a suite for `agora.tasks.suite.load_suite`.
+        name: name of the suite on the pages.
+        suite: function that converts the name of a suite to an argument of `agora.tasks.suite.load_suite`.
 
     Raises:
-        InputError: the suite no longer exists, and the run has no copy.
+        InputError: the suite no longer exists, and the run does not have a copy.
     """
     own = name.removeprefix(OWN)
     places = (run / ASKED / "suites" / f"{own}.yaml", run / ASKED / "scenarios" / f"{own}.json")
@@ -75,15 +77,15 @@ def describe_suite(run: Path, name: str, suite: Callable[[str], str]) -> dict[st
 
 
 def _files(settings: Settings, suite: str, planners: tuple[Any, ...]) -> Iterator[Path]:
-    """Yield the files that enter a run; all stages of a user's suite count, because its file is read completely."""
+    """Yield the files that a run uses. All stages of a user's suite are included, because its file is read completely."""
     file = Path(suite).resolve()
     parts: list[Any] = [planners]
     if file.is_relative_to(settings.folder.resolve()):
         yield file
         parts += load_suite(suite).stages
     for part in parts:
-        with suppress(InputError):  # missing data; the run reports it when it plays that stage
+        with suppress(InputError):  # missing data; the run reports it when it gets to that stage
             for name in map(Path, inputs(part)):
                 yield name
-                if name.is_relative_to(runs := settings.runs.resolve()):  # a policy of a training is named by the training's record
+                if name.is_relative_to(runs := settings.runs.resolve()):  # the training's record determines the name of its policy
                     yield runs / name.relative_to(runs).parts[0] / RECORD

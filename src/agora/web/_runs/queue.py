@@ -1,6 +1,6 @@
-"""The queue of runs, stored in the database: servers add runs, workers take them, one at a time.
+"""The queue of runs, stored in the database. Servers add runs, and workers take them one at a time.
 
-A run belongs to the worker that wrote its name to it. Workers send a heartbeat every few seconds. The run of a silent worker
+A run belongs to the worker that wrote its name to it. Workers send a heartbeat every few seconds. If a worker goes silent, its run
 returns to the queue, and the next worker continues with the existing rows. A run whose workers die repeatedly fails.
 """
 
@@ -20,7 +20,7 @@ from agora.web._runs.heartbeats import HeartbeatMonitor
 from agora.web._tables import BENCH, CANCELLED, FAILED, FINISHED, KINDS, QUEUED, RUNNING, Run, WorkerHeartbeat, now
 
 SILENT = timedelta(seconds=15)
-"""A worker without a heartbeat for this time counts as lost."""
+"""A worker that has not sent a heartbeat for this time counts as lost."""
 
 MOST_DEATHS = 3
 """A run fails after this many deaths of its workers without progress in between."""
@@ -32,11 +32,11 @@ def fresh_id() -> str:
 
 
 class RunQueue:
-    """The runs of a database.
+    """The runs in a database.
 
     Args:
         engine: engine of the database.
-        clock: clock that measures the silence of workers, s.
+        clock: clock used to detect silent workers, s.
     """
 
     def __init__(self, engine: Engine, clock: Callable[[], float] = time.monotonic) -> None:
@@ -44,11 +44,11 @@ class RunQueue:
         self._runs, self._workers = HeartbeatMonitor(clock), HeartbeatMonitor(clock)
 
     def put(self, title: str, form: dict[str, Any], kind: str = BENCH, id: str = "", owner: str = "") -> Run:
-        """Add a run at the end of the queue, and return it; its folder may exist if its ``id`` is given."""
+        """Add a run to the end of the queue, and return it; its folder may already exist if its ``id`` is given."""
         return self._add(Run(id=id or fresh_id(), kind=kind, title=title, state=QUEUED, form=form, created=now(), owner=owner))
 
     def put_finished(self, id: str, title: str, form: dict[str, Any], count: int, owner: str = "") -> Run:
-        """Add a run whose episodes were played elsewhere, and return it."""
+        """Add a run whose episodes were executed elsewhere, and return it."""
         times = {"created": now(), "ended": now()}
         run = Run(id=id, title=title, state=FINISHED, form=form, done=count, total=count, owner=owner, **times)
         return self._add(run)
@@ -60,13 +60,13 @@ class RunQueue:
         return run
 
     def runs(self, owner: str | None = None) -> Sequence[Run]:
-        """Return all runs, or those of one owner, the newest first."""
+        """Return all runs, or those of one owner, newest first."""
         chosen = select(Run) if owner is None else select(Run).where(Run.owner == owner)
         with self._session() as session:
             return session.scalars(chosen.order_by(Run.created.desc(), Run.id.desc())).all()
 
     def counts(self) -> dict[str, int]:
-        """Return the numbers of runs by state."""
+        """Return the number of runs in each state."""
         with self._session() as session:
             return {state: count for state, count in session.execute(select(Run.state, func.count()).group_by(Run.state))}
 
@@ -83,12 +83,12 @@ class RunQueue:
         return found
 
     def owner(self, id: str) -> str | None:
-        """Return the name of a run's owner, empty for none; None if there is no such run."""
+        """Return the name of a run's owner; empty if it has no owner, None if there is no such run."""
         with self._session() as session:
             return session.scalar(select(Run.owner).where(Run.id == id))
 
     def take(self, worker: str, kinds: Collection[str] = KINDS) -> Run | None:
-        """Assign the oldest waiting run of some kinds to a worker; None if no run is waiting."""
+        """Assign the oldest waiting run of some kinds to a worker, and return it; None if no such run is waiting."""
         self.requeue_silent()
         waiting = select(Run.id).where(Run.state == QUEUED, Run.kind.in_(kinds)).order_by(Run.created, Run.id)
         with self._session() as session:
@@ -115,7 +115,7 @@ class RunQueue:
             session.commit()
 
     def remove_worker(self, worker: str) -> None:
-        """Remove a worker that ends; its run returns to the queue, or is cancelled if a stop was requested."""
+        """Remove a worker that is ending; its run returns to the queue or, if a stop was requested, is cancelled."""
         mine = (Run.state == RUNNING, Run.worker == worker)
         self._set(*mine, Run.stop.is_(True), state=CANCELLED, worker="", ended=now())
         self._set(*mine, state=QUEUED, worker="")
@@ -138,11 +138,12 @@ class RunQueue:
             self._requeue_lost((Run.id == id) & (Run.beat == beats[id]), f"did not respond for {SILENT.seconds} s")
 
     def requeue_dead(self, worker: str, how: str) -> None:
-        """Requeue the run of a dead worker; it is cancelled if a stop was requested, and fails if its workers die each time.
+        """Requeue the run of a dead worker. The run is cancelled instead if a stop was requested, and fails if its workers keep
+        dying.
 
         Args:
             worker: name of the worker.
-            how: cause of death, to follow the words "its worker".
+            how: cause of death, worded to follow "its worker".
         """
         self._requeue_lost(Run.worker == worker, how)
         self.remove_worker(worker)
@@ -161,7 +162,7 @@ class RunQueue:
         self._set(*gone, state=QUEUED, worker="", deaths=Run.deaths + 1, message=f"its worker {how}; another worker continues")
 
     def report_progress(self, id: str, worker: str, done: int, total: int, message: str) -> bool:
-        """Record the progress of a worker's run; return whether it should continue."""
+        """Record the progress of a worker's run; return whether the worker should continue."""
         mine = (Run.id == id, Run.worker == worker, Run.state == RUNNING)
         deaths = case((Run.done < done, 0), else_=Run.deaths)
         if not self._set(*mine, beat=now(), done=done, total=total, message=message, deaths=deaths):
@@ -177,7 +178,7 @@ class RunQueue:
         self._set(Run.id == id, Run.worker == worker, state=state, message=message, worker="", ended=now(), stop=False)
 
     def cancel(self, id: str) -> Run:
-        """Remove a run from the queue, or ask its worker to stop it; finished episodes are kept.
+        """Remove a run from the queue, or request its worker to stop; finished episodes are kept.
 
         Raises:
             UnknownNameError: there is no such run.
@@ -187,7 +188,7 @@ class RunQueue:
         return self.run(id)
 
     def resume(self, id: str, changed: Mapping[str, Any] | None = None) -> Run:
-        """Requeue a cancelled or failed run; it continues with the finished part.
+        """Requeue a cancelled or failed run, which continues after the part that is finished.
 
         Args:
             id: name of the run.
@@ -217,7 +218,7 @@ class RunQueue:
             raise InputError(f"run {id} is running; cancel it first")
 
     def _set(self, *which: Any, **values: Any) -> int:
-        """Change the runs that satisfy all conditions, atomically; return their number."""
+        """Atomically change the runs that satisfy all conditions; return their number."""
         with self._session() as session:
             count: int = session.execute(update(Run).where(*which).values(**values)).rowcount  # type: ignore[attr-defined]
             session.commit()

@@ -1,4 +1,4 @@
-"""The results of a run in the format of pages: pages of rows, tables, downloads, replays."""
+"""The results of a run in the format used by the pages: pages of rows, tables, downloads, and replays."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from agora.reporting.run_comparison import write_comparison
 from agora.viewer.replay import write_replay
 
 FIRST = ("planner", "stage", "episode", "outcome")
-"""Columns at the head of a row, before those of metrics."""
+"""Columns at the start of a row, before the metrics."""
 
 MOST_ROWS = 1000
 
-_SHORT = 30  # longest title after a planner's name, characters
+_SHORT = 30  # maximum length of a title after a planner's name, characters
 
 
 def page(
@@ -43,16 +43,16 @@ def page(
     find: str = "",
     columns: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Return some rows of a run.
+    """Return a page of rows of a run.
 
     Args:
         run: folder of the run.
-        offset: number of the first row, from 0.
-        limit: largest number of rows.
-        sort: column to sort by; if empty, the order of the files. Rows without a value come last.
-        down: sort from the largest down.
-        find: only rows with this text in the planner, the stage or the outcome.
-        columns: columns to return; all if empty.
+        offset: index of the first row, from 0.
+        limit: maximum number of rows.
+        sort: column to sort by; if empty, rows are in the order of the files. Rows without a value come last.
+        down: whether to sort in descending order.
+        find: text that the planner, the stage or the outcome of a row must contain.
+        columns: columns to return; all columns if empty.
 
     Raises:
         ResultsError: the folder holds no run.
@@ -80,13 +80,13 @@ def page(
 
 
 def _hits(table: pa.Table, find: str) -> pa.Array:
-    """Return the numbers of the rows that contain a text."""
+    """Return the indices of the rows that contain a text."""
     hits = [pc.match_substring(table[name], find, ignore_case=True) for name in ("planner", "stage", "outcome")]
     return pc.indices_nonzero(pc.or_(pc.or_(hits[0], hits[1]), hits[2]))
 
 
 def _order(table: pa.Table, sort: str, down: bool, among: pa.Array) -> pa.Array:
-    """Return row numbers in the order of a column's values, those without a value last; unchanged without a column."""
+    """Return row indices sorted by the values of a column, rows without a value last; unchanged if no column is given."""
     if not sort:
         return among
     pairs = pa.table({"number": among, "value": table[sort].take(among)})
@@ -98,12 +98,12 @@ def _order(table: pa.Table, sort: str, down: bool, among: pa.Array) -> pa.Array:
 
 
 def _sendable(value: Any) -> Any:
-    """Return a value in JSON's range: numbers that are not finite become texts."""
+    """Return a value that JSON can represent; non-finite numbers become strings."""
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _stamp(run: Path, part: str = "episodes") -> tuple[tuple[str, int], ...]:
-    """Return the shards of a part of a run with their times, which show whether a cached table is up to date."""
+    """Return the shards of a part of a run with their modification times, which show whether a cached table is up to date."""
     return tuple((path.name, path.stat().st_mtime_ns) for path in sorted((run / part).glob("*.parquet")))
 
 
@@ -128,12 +128,12 @@ def _table(run: Path, stamp: tuple[tuple[str, int], ...]) -> pa.Table:
 
 
 def table_text(run: Path, kind: str, chosen: Sequence[str]) -> str:
-    """Return the table of a run for papers.
+    """Return a table of a run's results for papers.
 
     Args:
         run: folder of the run.
         kind: latex, csv or markdown.
-        chosen: names of metrics; the default ones if empty.
+        chosen: names of metrics; the default metrics if empty.
 
     Raises:
         InputError: the format is unknown.
@@ -166,7 +166,7 @@ def comparison(runs: Sequence[Path], titles: Sequence[str]) -> str:
 
 
 def short_names(runs: Sequence[Path], titles: Sequence[str]) -> list[str]:
-    """Return short, distinct names of runs: by their seeds if these differ, by short titles, or by numbers.
+    """Return short, distinct names for runs, based on their seeds if these differ, or else on short titles or numbers.
 
     Args:
         runs: folders of the runs.
@@ -221,7 +221,7 @@ def replay(run: Path, keys: Sequence[str]) -> str:
 
 
 def mcap_of(run: Path, key: str) -> bytes:
-    """Return the recording of an episode as an MCAP file, which Foxglove shows.
+    """Return the recording of an episode as an MCAP file, which Foxglove can show.
 
     Raises:
         ResultsError: the folder holds no run, or no recording of the episode.
@@ -232,7 +232,7 @@ def mcap_of(run: Path, key: str) -> bytes:
 
 
 def _recorded(run: Path, keys: Iterable[str]) -> list[str]:
-    """Return those of some episodes that can be replayed."""
+    """Return the keys of the given episodes that can be replayed."""
     return [key for key in keys if key in _recorded_keys(run, _stamp(run, "trajectories"))]
 
 

@@ -1,4 +1,4 @@
-"""Executes trainings: `agora.learning.seeds.train_seeds` in the folder of a run, like `agora train` in a terminal."""
+"""Executes training runs: calls `agora.learning.seeds.train_seeds` in the folder of a run, as `agora train` does in a terminal."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from agora.web._runs.execution import Execution
 from agora.web._tables import PARTS
 
 _FEW = {"success": "success", "reached": "success", "validation_success": "success in validation", "gain": "reward", "loss": "loss"}
-"""Values of a point that are shown next to a training, with their labels."""
+"""Values of a point that are shown next to a training run, with their labels."""
 
 
 class TrainingExecution(Execution):
-    """The execution of a training by a worker; it continues from the checkpoints in its folder."""
+    """The execution of a training run by a worker; it continues from the checkpoints in its folder."""
 
     def work(self) -> None:
         """Train with each seed, test the policies, and write the card."""
@@ -43,7 +43,9 @@ class TrainingExecution(Execution):
             raise StoppedError(f"its time limit was reached after {', '.join(short)}; the policy was tested")
 
     def _hear(self, training: Training, seed: int, share: float | None, words: str) -> None:
-        """Record the progress of the training with a seed; earlier work of seeds that are resumed later already counts."""
+        """Record the progress of the training with a seed; progress never decreases, even if seeds that were already trained are
+        resumed later.
+        """
         if share is not None:
             self.done = max(self.done, int(PARTS * (training.seeds.index(seed) + share) / len(training.seeds)))
         self.status = f"seed {seed}: {words}" if len(training.seeds) > 1 else words

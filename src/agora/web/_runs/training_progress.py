@@ -1,4 +1,4 @@
-"""A training in the folder of a run, in the format of pages: the progress of each seed, its curve, its files."""
+"""A training run in its folder, in the format used by the pages: the progress of each seed, its curve, and its files."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from agora.learning.seeds import seed_folder
 from agora.web._user_planners.policies import Policies
 
 MOST = 4 << 20
-"""Largest part of a curve that is read at a time, bytes."""
+"""Maximum size of the part of a curve that is read at a time, bytes."""
 
 
 def describe_training(run: Path, policies: Policies) -> dict[str, Any]:
-    """Return the training of a folder: its file, its seeds and, after its first round, its policy."""
+    """Return the training run in a folder: its file, its seeds and, after the first round, its policy."""
     training = load(run / RECORD, dict[str, Any])
     return {
         "training": training,
@@ -44,21 +44,21 @@ def _seed(run: Path, seed: int) -> dict[str, Any]:
 
 
 def curve(run: Path, seed: int, version: str = "", offset: int = 0) -> dict[str, Any]:
-    """Return the points of a curve that are new.
+    """Return the new points of a curve.
 
     Args:
-        run: folder of the training.
-        seed: seed of the run.
-        version: version of the previous request; a resumed training has a new version of its curve.
+        run: folder of the training run.
+        seed: seed of the training.
+        version: version from the previous request; the curve of a resumed training run has a new version.
         offset: bytes read by previous requests.
 
     Returns:
-        ``version`` and ``offset`` for the next request, the new ``points``, ``fresh`` if they include all points from the first on,
-            and ``more`` if further points exist.
+        ``version`` and ``offset`` for the next request, the new ``points``, ``fresh``, which is true if they start with the first
+        point, and ``more``, which is true if there are further points.
 
     Raises:
-        UnknownNameError: the training has no such seed.
-        ResultsError: a line is not a point.
+        UnknownNameError: the training run does not have this seed.
+        ResultsError: a line of the curve's file is not a point.
     """
     training = load(run / RECORD, dict[str, Any])
     if seed not in training["seeds"]:
@@ -79,10 +79,10 @@ def curve(run: Path, seed: int, version: str = "", offset: int = 0) -> dict[str,
 
 
 def file_of(run: Path, name: str) -> Path:
-    """Return a file of a training for download.
+    """Return a file of a training run for download.
 
     Raises:
-        UnknownNameError: there is no file of this name. InputError: the file does not exist yet.
+        UnknownNameError: there is no file with this name. InputError: the file does not exist yet.
     """
     files = _files(run)
     if name not in files:
@@ -93,7 +93,7 @@ def file_of(run: Path, name: str) -> Path:
 
 
 def _files(run: Path) -> dict[str, Path]:
-    """Return the files of a training by their names for download."""
+    """Return the files of a training run, keyed by their names for download."""
     seeds = load(run / RECORD, dict[str, Any])["seeds"]
     best = policy_kept(seed_folder(run, seeds[0])) or run / POLICY
     curves = {f"curve_{seed}.jsonl": seed_folder(run, seed) / CURVE for seed in seeds}

@@ -1,4 +1,4 @@
-"""The trainings that users can request: those that come with Agora, with changed fields; and their forms."""
+"""The training runs that users can request, which are the configurations included in Agora with changed fields, and their forms."""
 
 from __future__ import annotations
 
@@ -22,19 +22,18 @@ from agora.web._user_planners.policies import OWN, Policies
 
 _SHOWN = ("name", "label", "method", "planner", "suite", "stage", "validation", "test", "stages", "cannot")
 FREE = ("method", "cannot")
-"""Fields that accept any text; the others refer to something, and never to a file."""
+"""Fields that accept any text; all other fields are references, which must not be files."""
 
 
 @dataclass(frozen=True)
 class TrainingForm:
-    """A request for a training.
+    """A request for a training run.
 
     Attributes:
-        training: name of a training that comes with Agora.
-        changes: changed values of its fields, by their dotted names, such as ``trainer.steps``; a text that begins with [ or { is
-            read as YAML.
-        seeds: seeds to train with; if empty, those of the training.
-        minutes: time after which the training with each seed stops; its policy is still tested.
+        training: name of a training configuration included in Agora.
+        changes: changed field values by dotted name, such as ``trainer.steps``; a string that begins with [ or { is read as YAML.
+        seeds: seeds to train with; if empty, the seeds of the configuration.
+        minutes: time after which the training with each seed stops; the resulting policy is still tested.
     """
 
     training: str
@@ -44,26 +43,28 @@ class TrainingForm:
 
 
 class Trainings:
-    """The trainings that users can request.
+    """The training configurations that users can request.
 
     Args:
         policies: policies of the server.
-        suite: converts the name of a suite for `agora.tasks.suite.load_suite`.
+        suite: function that converts the name of a suite to an argument of `agora.tasks.suite.load_suite`.
     """
 
     def __init__(self, policies: Policies, suite: Callable[[str], str]) -> None:
         self._policies, self._suite = policies, suite
 
     def all(self) -> list[dict[str, Any]]:
-        """Return all trainings for a list, with the reason why one cannot run here; nothing is imported for it."""
+        """Return a list of all training configurations, each with the reason why it cannot run on this machine, if any; nothing is
+        imported for this.
+        """
         absent, suites = lacking(("learning",)), {one["name"]: one["missing"] for one in _catalogue.suites()}
         return [_list_entry(name, absent, suites) for name in training_names()]
 
     def get(self, name: str) -> dict[str, Any]:
-        """Return a training with its fields; their defaults are the training's values.
+        """Return a training configuration with its fields; the fields' defaults are the configuration's values.
 
         Raises:
-            UnknownNameError: the training is unknown. InputError: a package that it needs is not installed.
+            UnknownNameError: the configuration is unknown. InputError: a package that it needs is not installed.
         """
         training = self._base(name)
         shown = [
@@ -72,10 +73,10 @@ class Trainings:
         return {"name": name, "seeds": list(training.seeds), "fields": shown}
 
     def resolve(self, form: TrainingForm) -> Training:
-        """Return the training of a form.
+        """Return the training described by a form.
 
         Raises:
-            UnknownNameError: the training is unknown. InputError: a field is unknown or wrong, or a value names a file.
+            UnknownNameError: the configuration is unknown. InputError: a field is unknown or invalid, or a value names a file.
         """
         training = self._base(form.training)
         changes = {key: self._resolve_names(key, _read(key, value)) for key, value in form.changes.items()}
@@ -99,7 +100,7 @@ class Trainings:
         return load_training(name)
 
     def _resolve_names(self, key: str, value: Any) -> Any:
-        """Return a changed value, with names of server content converted for Agora.
+        """Return a changed value, with the names of server content replaced by names that Agora can resolve.
 
         Raises:
             InputError: the value names a file.
@@ -119,7 +120,7 @@ class Trainings:
 
 
 def write_training(place: Path, training: Training) -> None:
-    """Write the file of a training into the folder of a run, which is created."""
+    """Write the file of a training to the folder of a run, which is created."""
     place.mkdir(parents=True, exist_ok=True)
     write_whole(place / RECORD, dump(training))
 
@@ -145,7 +146,7 @@ def _read(key: str, value: Any) -> Any:
 
 
 def _set_value(values: dict[str, Any], key: str, value: Any) -> None:
-    """Set the value of a dotted name; a component may be given as its name alone."""
+    """Set the value at a dotted name; a component may be given by its name alone."""
     *path, last = key.split(".")
     place = values
     for part in path:

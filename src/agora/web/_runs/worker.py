@@ -1,6 +1,6 @@
-"""A worker: it takes runs of some kinds from the queue, one at a time, and executes them.
+"""A worker, which takes runs of some kinds from the queue, one at a time, and executes them.
 
-It has its own process. If it is killed, everything on the disk remains, and the next worker resumes the run.
+A worker is a separate process. If it is killed, everything on the disk remains, and the next worker resumes the run.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LOOKS = 0.5
 """Period at which a worker looks for a run, s."""
 
 EXECUTIONS: dict[str, type[Execution]] = {BENCH: BenchmarkExecution, TRAINING: TrainingExecution}
-"""The work on each kind of run."""
+"""The execution class for each kind of run."""
 
 
 def name_of(pid: int) -> str:
@@ -38,9 +38,9 @@ def work(settings: Settings, stop: threading.Event, kinds: Collection[str] = KIN
 
     Args:
         settings: settings of the server.
-        stop: set when the worker should end.
+        stop: event that is set when the worker should end.
         kinds: kinds of runs that the worker takes.
-        stays: whether the worker waits for runs if none is waiting; otherwise, it ends.
+        stays: whether the worker stays alive when the queue is empty; otherwise, it ends.
     """
     name = name_of(os.getpid())
     with open_database(settings.url) as engine:
@@ -60,7 +60,7 @@ def work(settings: Settings, stop: threading.Event, kinds: Collection[str] = KIN
 
 @contextmanager
 def _heard(queue: RunQueue, name: str) -> Iterator[None]:
-    """Repeatedly report that a worker is alive, independent of its work."""
+    """Report regularly that a worker is alive, independently of its work."""
     over = threading.Event()
 
     def say() -> None:
@@ -81,9 +81,9 @@ def _heard(queue: RunQueue, name: str) -> Iterator[None]:
 
 
 def main(settings: Settings, kind: str) -> None:
-    """Execute runs of a kind until the parent process is gone: the entry point of a server's worker.
+    """Execute runs of a kind until the parent process is gone; this is the entry point of a server's worker.
 
-    A worker of trainings ends if none is waiting, because it uses much memory.
+    A training worker ends when no training run is waiting, because it uses a lot of memory.
     """
     parent, stop = os.getppid(), threading.Event()
 

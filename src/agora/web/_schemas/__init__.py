@@ -1,1 +1,1 @@
-"""The schemas of requests and responses, the source of the OpenAPI document and of the types of the pages."""
+"""The schemas of requests and responses, from which the OpenAPI document and the types used by the pages are generated."""

@@ -14,7 +14,7 @@ Role = Literal["look", "run", "administer"]
 
 
 class Me(Model):
-    """The signed-in person; name and role are empty if no user is signed in."""
+    """The signed-in person; name and role are empty if nobody is signed in."""
 
     accounts: bool
     name: str
@@ -22,7 +22,7 @@ class Me(Model):
 
 
 class Offer(Model):
-    """An invitation as seen by the invited person."""
+    """An invitation as seen by the person invited."""
 
     role: Role | Literal[""]
     name: str
@@ -113,7 +113,7 @@ class SignIn(RequestBody):
 
 
 class OfferRequest(RequestBody):
-    """A request to look at an invitation."""
+    """A request to look up an invitation."""
 
     token: Text = ""
 
@@ -144,7 +144,7 @@ class TokenRequest(RequestBody):
 
 
 class UserChange(RequestBody):
-    """A change of a user; omitted keys keep their values."""
+    """A change to a user; omitted keys keep their values."""
 
     role: Role = "look"
     blocked: bool = False

@@ -1,7 +1,8 @@
-"""The base of all schemas, and the route that documents its response by one.
+"""The base of all schemas, and the route class that documents its response with a schema.
 
-A response is sent as its function returns it, with the keys in the same order and no second pass over large data. Its model
-describes it in ``/api/docs`` and in the types of the pages. The tests of `agora.web` check every response against its model.
+A response is sent as returned by the route's function, with the keys in the same order and without a second pass over large data.
+The model describes the response in ``/api/docs`` and in the types used by the pages. The tests of `agora.web` check every response
+against its model.
 """
 
 from __future__ import annotations
@@ -20,21 +21,21 @@ ALL_KEYS = ConfigDict(json_schema_serialization_defaults_required=True)
 """Configuration of a model that contains dataclasses; a response has all of their keys."""
 
 Point = tuple[float, float]
-"""A place, x and y, m."""
+"""A position: x and y, m."""
 
 Pose = tuple[float, float, float]
-"""A place and a heading: x and y, m, and rad."""
+"""A position and a heading: x and y, m, and rad."""
 
 Extent = tuple[float, float, float, float]
 """Left, bottom, right and top, m."""
 
 
 def expect(words: str, fits: Callable[[Any], bool]) -> BeforeValidator:
-    """Return the check of a value in a request, which refuses it in words: ``expected a string, got 3``.
+    """Return a validator for a value in a request; its error message reads like ``expected a string, got 3``.
 
     Args:
         words: description of the values that are expected.
-        fits: returns whether a value is one of them.
+        fits: function that returns whether a value is one of them.
     """
 
     def check(value: Any) -> Any:
@@ -76,13 +77,13 @@ class RequestBody(BaseModel):
 
 
 class ErrorMessage(Model):
-    """The reason why a request was refused or could not be answered."""
+    """The reason why a request was rejected or failed."""
 
     error: str
 
 
 class Conflict(ErrorMessage):
-    """The refusal of a change because of a conflicting change; ``present`` is the current content."""
+    """The rejection of a change because of a conflicting change; ``present`` is the current content."""
 
     present: dict[str, Any]
 
@@ -94,7 +95,7 @@ _INFERRED = Default(None)
 
 
 class Documented:
-    """Annotation of a type whose JSON schema is that of a model; values are neither checked nor changed by it.
+    """Annotation for a type whose JSON schema is that of a model; it neither checks nor changes values.
 
     Args:
         model: model that describes the values.
@@ -104,7 +105,9 @@ class Documented:
         self.model = model
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        """Return the schema of the model: that of an item of a list, because a model by itself gets no name in the document."""
+        """Return the schema of the model, taken from a list of the model, because a model on its own does not get a name in the
+        document.
+        """
         several: Any = GenericAlias(list, (self.model,))
         items: dict[str, Any] = handler(TypeAdapter(several).core_schema)["items"]
         return items
@@ -115,7 +118,7 @@ class DocumentedRoute(APIRoute):
 
     Args:
         path: path of the route.
-        endpoint: function that answers.
+        endpoint: function that handles requests.
         response_model: model of the response.
         others: other arguments of `fastapi.routing.APIRoute`.
     """
@@ -127,11 +130,11 @@ class DocumentedRoute(APIRoute):
 
 
 def request_body(model: type[BaseModel]) -> dict[str, Any]:
-    """Return the description of a body that the function of a route reads by itself, for ``openapi_extra``."""
+    """Return the description of a body that the route's function reads itself, for ``openapi_extra``."""
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": model.model_json_schema()}}}}
 
 
 def file_response(*media: str) -> dict[str, Any]:
-    """Return the arguments of a route that sends a file of one of some media types."""
+    """Return the arguments for a route that sends a file with one of several media types."""
     content: dict[str, Any] = {one: {} for one in media or ("application/octet-stream",)}
     return {"response_class": Response, "responses": {200: {"content": content}}}

@@ -9,7 +9,7 @@ from agora.web._schemas.base import ALL_KEYS, Model, OpenModel, Point
 
 
 class About(Model):
-    """A server; ``code`` says why planners as code are refused, and is empty if they can run."""
+    """A server; ``code`` states why planners uploaded as code are rejected, and is empty if they can run."""
 
     version: str
     folder: str
@@ -17,7 +17,7 @@ class About(Model):
 
 
 class Stage(Model):
-    """A stage of a suite with the number of its episodes."""
+    """A stage of a suite, with the number of its episodes."""
 
     name: str
     count: int
@@ -25,7 +25,7 @@ class Stage(Model):
 
 
 class Suite(Model):
-    """A suite; ``missing`` says why it cannot run here."""
+    """A suite; ``missing`` states why it cannot run on this machine."""
 
     name: str
     kind: Literal["library", "suite", "scenario"]
@@ -42,7 +42,7 @@ class SuiteFile(Suite):
 
 
 class Planner(Model):
-    """A planner or a preset; ``missing`` says why it cannot run here."""
+    """A planner or a preset; ``missing`` states why it cannot run on this machine."""
 
     name: str
     kind: Literal["planner", "preset"]
@@ -57,14 +57,14 @@ class Planner(Model):
 
 
 class KindOfComponent(Model):
-    """A kind of component in words, and the names of its components."""
+    """The description of a kind of component, and the names of its components."""
 
     words: str
     names: list[str]
 
 
 class Shape(Model):
-    """The structure of a composite value: each part is a single value described by ``of``, a record or a component."""
+    """The structure of a composite value; each part is a single value described by ``of``, a record, or a component."""
 
     of: Literal["number", "whole", "yes", "choice", "text", "component", "record", "shares"]
     many: bool
@@ -78,7 +78,7 @@ class Shape(Model):
 
 
 class Field(Model):
-    """A field of a form, with the control that edits it."""
+    """A form field, with the control that edits it."""
 
     name: str
     type: Literal["number", "whole", "yes", "choice", "text", "component", "other"]
@@ -113,7 +113,7 @@ class Component(Model):
 
 
 class RobotLidar(Model):
-    """The number of beams of a lidar, and its range, m."""
+    """The number of beams and the range of a lidar, m."""
 
     beams: int
     range: float
@@ -132,7 +132,7 @@ class Robot(Model):
 
 
 class Published(OpenModel):
-    """A published result to compare with."""
+    """A published result for comparison."""
 
     stage: str
     success: float
@@ -171,7 +171,7 @@ class Card(OpenModel):
 
 
 class Policy(Model):
-    """A policy; trained policies have a card and a run, uploaded policies the keys from ``size`` on."""
+    """A policy; trained policies have a card and a run, uploaded policies have the keys from ``size`` on."""
 
     name: str
     card: Card | None

@@ -10,7 +10,7 @@ from agora.web._schemas.live import Palettes, Plan
 
 
 class WorldEntry(Model):
-    """A world in the list of all; ``size`` is empty if the world cannot be read; ``missing`` then gives the reason."""
+    """A world in the list of all worlds; if the world cannot be read, ``size`` is empty and ``missing`` gives the reason."""
 
     name: str
     origin: Literal["library", "imported", "own"]
@@ -62,7 +62,7 @@ class Piece(Model):
 
 
 class WorldDrawing(Model):
-    """The drawing of a user's world; ``cells`` is gzip in base64, one byte per cell, the lowest row first."""
+    """The drawing of a user's world; ``cells`` is gzipped and base64-encoded, one byte per cell, lowest row first."""
 
     name: str
     version: str
@@ -79,7 +79,7 @@ class WorldDrawing(Model):
 
 
 class ScenarioProblem(Model):
-    """A problem of a scenario, with the element and the place that it concerns."""
+    """A problem in a scenario, with the element and the place that it concerns."""
 
     text: str
     element: str
@@ -94,7 +94,7 @@ class ScenarioProblems(Model):
 
 
 class KeptDrawing(Model):
-    """A saved drawing: its version, and the problems of the world and of its scenarios."""
+    """A stored drawing: its version, and the problems of the world and of its scenarios."""
 
     version: str
     problems: list[str]
@@ -103,7 +103,7 @@ class KeptDrawing(Model):
 
 
 class ScenarioEntry(Model):
-    """A scenario in the list of all."""
+    """A scenario in the list of all scenarios."""
 
     name: str
     origin: Literal["own", "world"]
@@ -131,7 +131,7 @@ class SocialState(Model):
 
 
 class FurnitureOutline(Model):
-    """The outline of a model of furniture."""
+    """The outline of a furniture model."""
 
     name: str
     radius: float
@@ -173,7 +173,7 @@ class ScenarioCheck(Model):
 
 
 class WorldScenario(ScenarioCheck):
-    """A scenario of a world."""
+    """A scenario that belongs to a world."""
 
     name: str
     world: str
@@ -188,13 +188,13 @@ class Scenario(WorldScenario):
 
 
 class SuiteParts(Model):
-    """The records of a suite's file with their fields, by name."""
+    """The records that make up a suite's file, with their fields, by name."""
 
     records: dict[str, RecordFields]
 
 
 class SuiteProblem(Model):
-    """A problem of a suite, with the key that it concerns."""
+    """A problem in a suite, with the key that it concerns."""
 
     key: str
     text: str
@@ -218,7 +218,7 @@ class OwnSuite(SuiteCheck):
 
 
 class ReportLine(Model):
-    """A line of a report: a key of a file and its interpretation."""
+    """A line of an import report: a key of a file, and its interpretation."""
 
     file: str
     key: str
@@ -235,7 +235,7 @@ class ImportReport(Model):
 
 
 class Content(Model):
-    """The content of a file, as plain data or as text, and the version that it replaces, if any."""
+    """The content of a file, as plain data or as text, and the version on which it is based, if any."""
 
     content: dict[str, Any] | str
     version: str = ""
@@ -279,7 +279,7 @@ Length = Annotated[float, expect("a number of at least 0", _is_length)]
 
 
 class EmptyWorldRequest(RequestBody):
-    """A request for an empty world, m."""
+    """A request for an empty world; lengths are in m."""
 
     name: Text = ""
     width: Length = 10.0

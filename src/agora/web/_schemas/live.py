@@ -9,7 +9,7 @@ from agora.web._schemas.base import Extent, Model, Point, Pose
 
 
 class HealthReport(Model):
-    """All problems of a server; empty if it works."""
+    """All problems of a server; empty if it is healthy."""
 
     problems: list[str]
 
@@ -46,7 +46,7 @@ LiveRequest = LiveForm
 
 
 class Plan(Model):
-    """A map: an image of its cells as a data URL, empty for none, with its extent, and shapes."""
+    """A map: an image of its cells as a data URL (empty if there is none), its extent, and its shapes."""
 
     cells: str
     extent: Extent = (0.0, 0.0, 0.0, 0.0)
@@ -71,7 +71,7 @@ class Body(Model):
 
 
 class SceneLidar(Model):
-    """The pose of a lidar in the robot's frame, the first angle of its beams and the step to the next, and its range."""
+    """The pose of a lidar in the robot's frame, the angle of its first beam, the angular step, and its range."""
 
     pose: Pose
     angles: tuple[float, float]
@@ -79,7 +79,7 @@ class SceneLidar(Model):
 
 
 class SceneDoor(Model):
-    """The ends and the thickness of a door that moves."""
+    """The ends and the thickness of a moving door."""
 
     ends: list[Point]
     thickness: float

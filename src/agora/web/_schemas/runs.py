@@ -8,7 +8,7 @@ from agora.web._schemas.base import Model, OpenModel
 
 
 class Run(Model):
-    """A run of a benchmark or a training; times are in ISO format."""
+    """A benchmark or training run; times are in ISO format."""
 
     id: str
     kind: Literal["bench", "training"]
@@ -35,7 +35,7 @@ class RunSuite(Model):
 
 
 class Column(Model):
-    """A column of rows, with its unit."""
+    """A column of the rows, with its unit."""
 
     name: str
     unit: str
@@ -52,7 +52,7 @@ class RowsPage(Model):
 
 
 class RunRequest(OpenModel):
-    """A request for a run: the options of ``agora bench`` by their names in Python, and a title."""
+    """A request for a run: the options of ``agora bench`` under their Python names, and a title."""
 
     suite: str
     planners: list[str] = []
@@ -60,6 +60,6 @@ class RunRequest(OpenModel):
 
 
 class ResumeRequest(Model):
-    """Changes of a running run; ``minutes`` is for trainings only."""
+    """Changes to a run that is resumed; ``minutes`` is for training runs only."""
 
     minutes: float | None = None

@@ -1,4 +1,4 @@
-"""Schemas of trainings."""
+"""Schemas of training runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from agora.web._schemas.catalogue import Field, Policy
 
 
 class Took(Model):
-    """The steps and the time of a training, s, and the processor on which it ran."""
+    """The number of steps and the duration (s) of a training run, and the processor on which it ran."""
 
     steps: int
     seconds: float
@@ -18,7 +18,7 @@ class Took(Model):
 
 
 class TrainingEntry(Model):
-    """A training that comes with Agora; ``missing`` says why it cannot run here."""
+    """A training configuration included in Agora; ``missing`` states why it cannot run on this machine."""
 
     model_config = ALL_KEYS
 
@@ -39,13 +39,13 @@ class TrainingEntry(Model):
 
 
 class TreeField(Field):
-    """A field with its present value as default, and the fields below it."""
+    """A field with its current value as the default, and the fields nested in it."""
 
     fields: list[TreeField]
 
 
 class TrainingFields(Model):
-    """A training with its fields and their values."""
+    """A training configuration with its fields and their values."""
 
     name: str
     seeds: list[int]
@@ -85,7 +85,7 @@ class TrainingFile(OpenModel):
 
 
 class TrainingProgress(Model):
-    """A training that was requested: its file, its seeds, its policy, and the names of its files."""
+    """A requested training run: its file, its seeds, its policy, and the names of its files."""
 
     training: TrainingFile
     file: str
@@ -105,7 +105,7 @@ class CurvePart(Model):
 
 
 class TrainingRequest(Model):
-    """A request for a training: changed fields by their names with dots."""
+    """A request for a training run, with changed fields by dotted name."""
 
     training: str
     changes: dict[str, Any] = {}

@@ -1,1 +1,1 @@
-"""Worlds, scenarios and suites that users store on a server: edited on pages, drawn, or imported from files."""
+"""Worlds, scenarios and suites that users store on a server; they are edited or drawn on the pages, or imported from files."""

@@ -1,4 +1,4 @@
-"""Zip archives of worlds: packing, and safe unpacking."""
+"""Packs worlds into zip archives, and unpacks such archives safely."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from pathlib import Path, PurePosixPath
 from agora.errors import InputError
 
 MOST_ENTRIES, MOST_UNPACKED = 2_000, 64 << 20
-"""Largest number of entries of an archive, and largest unpacked size, bytes."""
+"""Maximum number of entries in an archive, and maximum unpacked size, bytes."""
 
 UNFIT = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029<>]")
-"""Characters that names of files must not contain: control characters and those of markup."""
+"""Characters that file names must not contain: control characters and markup characters."""
 
 _PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 def unpack_archive(data: bytes, name: str) -> dict[str, bytes]:
-    """Return the files of a zip archive by path; folders are left out.
+    """Return the files in a zip archive by path; folders are omitted.
 
     Args:
         data: the archive.
         name: name of the archive, for messages.
 
     Raises:
-        InputError: it is not an archive, is damaged, has too many entries or is too large unpacked; or an entry leads out of its
-            folder, is a link, occurs twice or is encrypted.
+        InputError: the data is not an archive, is damaged, has too many entries, or is too large when unpacked; or an entry is
+            outside the archive's folder, is a link, occurs twice, or is encrypted.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -46,7 +46,7 @@ def unpack_archive(data: bytes, name: str) -> dict[str, bytes]:
 
 
 def _check(entry: zipfile.ZipInfo, name: str) -> None:
-    """Refuse entries other than files and folders inside the archive."""
+    """Reject entries other than files and folders inside the archive."""
     path, shown = entry.filename, UNFIT.sub("?", entry.filename)[:80]
     if UNFIT.search(path):
         raise InputError(f"{name}: an entry has control characters or < > in its name: {shown!r}")
@@ -61,7 +61,7 @@ def _check(entry: zipfile.ZipInfo, name: str) -> None:
 
 
 def _read(archive: zipfile.ZipFile, name: str) -> dict[str, bytes]:
-    """Return the contents of all files; unpacking stops at the limit of an archive, regardless of its declared sizes."""
+    """Return the contents of all files; unpacking stops at the size limit for archives, regardless of the declared sizes."""
     files: dict[str, bytes] = {}
     left = MOST_UNPACKED
     for entry in archive.infolist():
@@ -79,7 +79,7 @@ def _read(archive: zipfile.ZipFile, name: str) -> dict[str, bytes]:
 
 
 def pack_folder(folder: Path) -> bytes:
-    """Return a folder as a zip archive, which contains it under its name."""
+    """Return a folder as a zip archive that contains the folder under its name."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(folder.rglob("*")):

@@ -30,14 +30,14 @@ class UserContent:
         self.scenarios.store.others, self.suites.store.others = [self.suites.store], [self.scenarios.store]
 
     def all(self) -> list[dict[str, Any]]:
-        """Return users' suites, and users' scenarios as suites of one episode, in the format of pages."""
+        """Return users' suites, and users' scenarios as suites of one episode, in the format used by the pages."""
         return [*self.suites.all(), *self.scenarios.suites()]
 
     def suite(self, name: str) -> str:
-        """Return a suite for `agora.tasks.suite.load_suite`: the file of a user's suite, or the name itself.
+        """Return an argument for `agora.tasks.suite.load_suite`: the file of a user's suite or scenario, or the name itself.
 
         Raises:
-            UnknownNameError: there is no user's suite or scenario of this name. InputError: it is a path, or there are two.
+            UnknownNameError: there is no user's suite or scenario with this name. InputError: the name is a path, or is ambiguous.
         """
         if name.startswith(OWN):
             own = name.removeprefix(OWN)

@@ -1,8 +1,9 @@
-"""The drawings of users' worlds: their walls in cells, their zones and their furniture, which pages edit.
+"""The drawings of users' worlds, which are edited on the pages: walls as grid cells, zones and furniture.
 
-A drawing is stored as the world's folder ``map``, which every command reads. Walls are cells of an image of map_server. If a wall
-is drawn in a world of exact shapes, the world becomes one of cells; if only zones or furniture change, it keeps its shapes. The
-image includes the furniture, in a different black from the walls, so that moving furniture leaves no hole in the wall behind it.
+A drawing is stored as the world's folder ``map``, which every command reads. Walls are cells of a map_server image. If a wall is
+drawn in a world with exact shapes, the world is converted to cells; if only zones or furniture change, it keeps its shapes. The
+image includes the furniture, in a different shade of black from the walls, so that moving furniture does not leave a hole in the
+wall behind it.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ _WALL, _FURNITURE, _UNKNOWN, _FREE = 0, 40, 205, 254
 """The grey values of the image; both blacks count as occupied for map_server."""
 
 _RADIUS = 0.3
-"""Radius of the robot for which ways must be free, m, as in `agora map validate`."""
+"""Radius of the robot for which paths must be free, m, as in `agora map validate`."""
 
 _MOST_ZONES, _MOST_CORNERS, _MOST_PIECES, _LONGEST = 500, 500, 2_000, 80
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -52,11 +53,11 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 @dataclass(frozen=True)
 class _EditedDrawing:
-    """A drawing sent by a page.
+    """A drawing as sent by a page.
 
     Attributes:
-        version: version that the page is based on.
-        cells: all cells, the lowest row first, a byte each, gzip in base64; None if no wall was drawn.
+        version: version on which the edits are based.
+        cells: all cells, lowest row first, one byte per cell, gzipped and base64-encoded; None if no wall was drawn.
         zones: all zones.
         furniture: all furniture.
     """
@@ -72,7 +73,7 @@ class Drawings:
 
     Args:
         worlds: worlds of the server.
-        scenarios: scenarios of the server, which are checked again when their world changes.
+        scenarios: scenarios of the server, which are rechecked when their world changes.
     """
 
     def __init__(self, worlds: Worlds, scenarios: Scenarios) -> None:
@@ -82,7 +83,8 @@ class Drawings:
         """Return the drawing of a user's world, with coordinates in the frame of its file.
 
         Raises:
-            UnknownNameError: there is no user's world of this name. InputError: it cannot be read, or is too large to draw in.
+            UnknownNameError: there is no user's world with this name. InputError: the world cannot be read, or is too large to draw
+                in.
         """
         folder, place = self._open(name)
         map, (rows, columns) = place.map, place.map.shape
@@ -109,7 +111,7 @@ class Drawings:
         }
 
     def put(self, name: str, fields: Any) -> dict[str, Any]:
-        """Store the drawing of a user's world, whole or not at all.
+        """Store the drawing of a user's world atomically.
 
         Args:
             name: name of the world.
@@ -119,8 +121,9 @@ class Drawings:
             The new ``version``, ``problems`` and ``notes`` of the world, and the ``scenarios`` that use it, each with its problems.
 
         Raises:
-            UnknownNameError: there is no user's world of this name. InputError: something is wrong; nothing is written.
-            ConflictError: it has been changed meanwhile; nothing is written. OSError: the disk is full; nothing is written.
+            UnknownNameError: there is no user's world with this name. InputError: the drawing is invalid; nothing is written.
+            ConflictError: the world has been changed in the meantime; nothing is written. OSError: the disk is full; nothing is
+                written.
         """
         edited = build(fields, _EditedDrawing, "drawing")
         with self._writing:
@@ -139,7 +142,7 @@ class Drawings:
         }
 
     def _open(self, name: str) -> tuple[Path, Place]:
-        """Return the folder and the place of a user's world that can be drawn in."""
+        """Return the folder and the place of a user's world, which must be small enough to draw in."""
         folder = self._worlds.own_folder(name)
         place = self._worlds.place(name)
         if place.map.occupied.size > MOST_CELLS:
@@ -149,7 +152,7 @@ class Drawings:
 
 
 def _walls(folder: Path, place: Place) -> Bools:
-    """Return the cells of a place that are walls, without its furniture."""
+    """Return which cells of a place are walls, excluding its furniture."""
     if place.map.has_shapes:
         polygons, discs = place.shapes_of_walls()
         return replace(place.map, polygons=polygons, discs=discs).cells
@@ -160,17 +163,17 @@ def _walls(folder: Path, place: Place) -> Bools:
 
 
 def _pixels(folder: Path) -> Array:
-    """Return the grey values of a world's image, the lowest row first."""
+    """Return the grey values of a world's image, lowest row first."""
     file = folder / "map" / "map.yaml"
     with image_of(file.parent / load(file, MapFile).image) as image:
         return np.asarray(image.convert("L"))[::-1]
 
 
 def _cells(text: str, place: Place) -> Array:
-    """Return the cells (rows, columns) from a page's text.
+    """Return the cells (rows, columns) from the string sent by a page.
 
     Raises:
-        InputError: the text is invalid, or has the wrong size.
+        InputError: the string is invalid, or has the wrong size.
     """
     rows, columns = place.map.shape
     unpack = zlib.decompressobj(31)
@@ -192,7 +195,7 @@ def _zones(edited: _EditedDrawing, place: Place) -> tuple[Zone, ...]:
     """Return the zones, in the map frame.
 
     Raises:
-        InputError: a zone is not on the map, or has too many corners or a name that cannot be shown.
+        InputError: a zone is not on the map, has too many corners, or has a name that cannot be shown.
     """
     if len(edited.zones) > _MOST_ZONES:
         raise InputError(f"drawing: zones: expected at most {_MOST_ZONES}, got {len(edited.zones)}")
@@ -219,7 +222,7 @@ def _furniture(edited: _EditedDrawing, place: Place) -> tuple[Furniture, ...]:
     """Return the furniture, in the map frame.
 
     Raises:
-        InputError: a model is unknown, or a piece is not on the map.
+        InputError: a model is unknown, or a piece of furniture is not on the map.
     """
     if len(edited.furniture) > _MOST_PIECES:
         raise InputError(f"drawing: furniture: expected at most {_MOST_PIECES} pieces, got {len(edited.furniture)}")
@@ -240,7 +243,7 @@ def _furniture(edited: _EditedDrawing, place: Place) -> tuple[Furniture, ...]:
 def _writer(
     folder: Path, place: Place, edited: _EditedDrawing, zones: tuple[Zone, ...], furniture: tuple[Furniture, ...]
 ) -> Callable[[Path], None]:
-    """Return the function that writes the new folder ``map`` into an existing folder."""
+    """Return a function that writes the new folder ``map`` into an existing folder."""
     if edited.cells is None and place.map.has_shapes:
         polygons, discs = place.shapes_of_walls()
         outlines = tuple(outline for piece in furniture for outline in piece.polygons())
@@ -273,13 +276,13 @@ def _paint(path: Path, walls: Bools, under: Bools, unknown: Bools | None) -> Non
 
 
 def _swap(folder: Path, write: Callable[[Path], None]) -> None:
-    """Replace the folder ``map`` by a new one; if this is interrupted, `Worlds.own` completes it."""
+    """Replace the folder ``map`` by a new one; if this is interrupted, `Worlds.own` completes the replacement."""
     part, before = folder / f".{os.getpid()}.part", folder / ".map.before"
     shutil.rmtree(part, ignore_errors=True)
     try:
         part.mkdir()
         write(part)
-        shutil.rmtree(folder / ".map.next", ignore_errors=True)  # left by a server that was killed before it answered
+        shutil.rmtree(folder / ".map.next", ignore_errors=True)  # left by a server that was killed before it responded
         os.replace(part / "map", folder / ".map.next")
     finally:
         shutil.rmtree(part, ignore_errors=True)

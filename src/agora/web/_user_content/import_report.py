@@ -1,4 +1,4 @@
-"""Selects the keys of a file that Agora knows, and reports the others."""
+"""Selects the keys of a file that Agora knows, and reports the remaining keys."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from agora.yaml_tree import join
 
 @dataclass
 class ImportReport:
-    """The understood keys of files, and the ignored ones; entries of a list share one line.
+    """The understood and the ignored keys of files; all entries of a list share one line.
 
     Attributes:
-        understood: lines by file and key.
-        dropped: lines by file and key.
+        understood: lines on understood keys, by file and key.
+        dropped: lines on ignored keys, by file and key.
     """
 
     understood: dict[tuple[str, str, str], int] = field(default_factory=dict)
@@ -34,7 +34,7 @@ class ImportReport:
         _count(self.dropped, file, key, words)
 
     def plain(self) -> dict[str, Any]:
-        """Return both lists in the format of pages."""
+        """Return both lists in the format used by the pages."""
         return {"understood": _lines(self.understood), "dropped": _lines(self.dropped)}
 
 
@@ -49,14 +49,15 @@ def _lines(lines: dict[tuple[str, str, str], int]) -> list[dict[str, str]]:
 
 
 def keep_known_keys(value: Any, kind: Any, file: str, report: ImportReport, key: str = "") -> Any:
-    """Return the part of plain data whose keys are fields of a dataclass, also in other spellings: ``Robots``, ``wait-time``.
+    """Return the part of plain data whose keys are fields of a dataclass; other spellings such as ``Robots`` and ``wait-time`` are
+    accepted.
 
     Args:
         value: plain data.
-        kind: type to build: a dataclass, a tuple of dataclasses, or another type, for which the data is returned unchanged.
-        file: file of the data.
-        report: receives the ignored keys, and the keys that were read under another name.
-        key: key of the value.
+        kind: type to build: a dataclass, a tuple of dataclasses, or any other type, for which the data is returned unchanged.
+        file: name of the file with the data.
+        report: report to which ignored keys, and keys that were read under a different name, are added.
+        key: key of the value in the file.
     """
     kind = _without_none(kind)
     if dataclasses.is_dataclass(kind) and isinstance(kind, type) and isinstance(value, dict):

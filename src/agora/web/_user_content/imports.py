@@ -1,7 +1,7 @@
-"""Imports files: scenarios of Agora, Arena and arena-tools, maps of map_server, world folders as zip archives.
+"""Imports files: scenarios of Agora, Arena and arena-tools, map_server maps, and world folders as zip archives.
 
-Each file is recognised by its content, and stored as a user's world or scenario, whole or not at all, with a report of the
-understood and the ignored keys.
+Each file is recognised by its content and stored atomically as a user's world or scenario, with a report on the understood and the
+ignored keys.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _KINDS = {
     "zones.yaml": tuple[ZoneFile, ...],
     "furniture.json": tuple[Furniture, ...],
 }
-"""The files in a world's folder ``map`` that Agora reads, except images and ``ground.npz``."""
+"""The files in a world's folder ``map`` that Agora reads, other than images and ``ground.npz``."""
 
 _LINKS = {"id": "the current format does not use numbers of agents", "yaml_file": "the model has the name of that file"}
 _EXPECTED = "expected a scenario (.json), a map of map_server (its .yaml and its image together), or the folder of a world (.zip)"
@@ -56,16 +56,16 @@ class Importer:
         """Import some files.
 
         Args:
-            files: names and contents.
-            name: name of the new world; if empty, from the name of the first file.
-            world: world for scenarios that name no existing one.
+            files: names and contents of the files.
+            name: name of the new world; if empty, derived from the name of the first file.
+            world: world for scenarios that do not name an existing world.
 
         Returns:
-            The new ``world``, if any, the names of the new ``scenarios``, and ``understood`` and ``dropped``, lists of ``file``,
-                ``key`` and ``words``.
+            The new ``world``, if any, the names of the new ``scenarios``, and the lists ``understood`` and ``dropped``, whose
+            entries have ``file``, ``key`` and ``words``.
 
         Raises:
-            InputError: the files are of no known kind, or something in them is wrong; nothing is stored.
+            InputError: the files are of an unknown kind or invalid; nothing is stored.
         """
         report = ImportReport()
         for file, _ in files:
@@ -86,7 +86,7 @@ class Importer:
         return {"world": made, "scenarios": names, **report.plain()}
 
     def _import_map(self, sheets: Mapping[str, bytes], images: Mapping[str, bytes], name: str, report: ImportReport) -> str:
-        """Store a map of map_server, and return its name."""
+        """Store a map_server map, and return its name."""
         if len(sheets) != 1 or len(images) != 1:
             got = ", ".join([*sheets, *images])
             raise InputError(
@@ -111,7 +111,7 @@ class Importer:
         return name
 
     def _keep_scenario(self, file: str, scenario: Scenario, world: str, known: Mapping[str, str], report: ImportReport) -> str:
-        """Store a scenario under a free name, and return the name."""
+        """Store a scenario under an unused name, and return the name."""
         named = scenario.map
         if named not in known:
             if not world:
@@ -130,7 +130,7 @@ class Importer:
                 return name
 
     def _import_archive(self, archive: str, data: bytes, name: str, report: ImportReport) -> str:
-        """Store the world of an archive, and return its name."""
+        """Store the world in an archive, and return its name."""
         entries = unpack_archive(data, archive)
         root, map_files = _root(entries, archive)
         kept: dict[str, bytes] = {}
@@ -162,15 +162,15 @@ class Importer:
 
 
 def read_scenario(file: str, data: bytes, report: ImportReport) -> Scenario:
-    """Return the scenario of a file of Agora, Arena 3.0 or arena-tools.
+    """Return the scenario in a file of Agora, Arena 3.0 or arena-tools.
 
     Args:
         file: name of the file.
         data: contents of the file.
-        report: receives the understood and the ignored keys.
+        report: report to which the understood and the ignored keys are added.
 
     Raises:
-        InputError: it is not a scenario, or something in it is wrong.
+        InputError: the file is not a scenario, or is invalid.
     """
     values = _values(file, data)
     _refuse_controls(values, file)
@@ -205,7 +205,7 @@ def read_scenario(file: str, data: bytes, report: ImportReport) -> Scenario:
 
 
 def _values(file: str, data: bytes) -> dict[str, Any]:
-    """Return the keys of a JSON or YAML text."""
+    """Return the mapping in a JSON or YAML text."""
     if len(data) > LARGEST:
         raise InputError(f"{file}: is larger than {LARGEST >> 20} MiB; {_EXPECTED}")
     try:
@@ -219,7 +219,7 @@ def _values(file: str, data: bytes) -> dict[str, Any]:
 
 
 def _refuse_controls(value: Any, file: str, key: str = "") -> None:
-    """Refuse texts with control characters, which are invisible; markup is ordinary text."""
+    """Reject strings with control characters, which are invisible; markup counts as ordinary text."""
     if isinstance(value, dict):
         for name, one in value.items():
             _refuse_controls(name, file, key)
@@ -232,20 +232,20 @@ def _refuse_controls(value: Any, file: str, key: str = "") -> None:
 
 
 def _report_values(values: Mapping[str, Any], file: str, report: ImportReport) -> None:
-    """Record the understood values of a map."""
+    """Record the understood values of a map file."""
     for key, value in values.items():
         report.add_understood(file, key, f"{value}" if isinstance(value, list) else value_text(value))
 
 
 def _name_of(file: str) -> str:
-    """Return a valid name derived from the name of a file."""
+    """Return a valid name derived from a file name."""
     stem = re.sub(r"\.(json|ya?ml|zip)$", "", PurePosixPath(file).name, flags=re.IGNORECASE)
     return re.sub(r"[^A-Za-z0-9_-]+", "-", stem).strip("-_")[:78] or "opened"
 
 
 def _root(entries: Mapping[str, bytes], archive: str) -> tuple[PurePosixPath, PurePosixPath]:
-    """Return the folder of the one world in an archive, and the folder of its map files; both are the same in Arena's former
-    ``maps/NAME``.
+    """Return the folder of the only world in an archive, and the folder of its map files; the two are the same in Arena's former
+    layout ``maps/NAME``.
     """
     sheets = [PurePosixPath(path) for path in entries if PurePosixPath(path).name in ("map.yaml", "shapes.yaml")]
     places = {sheet.parent for sheet in sheets if "__MACOSX" not in sheet.parts}
@@ -258,7 +258,7 @@ def _root(entries: Mapping[str, bytes], archive: str) -> tuple[PurePosixPath, Pu
 
 
 def _path_in_world(path: PurePosixPath, root: PurePosixPath, map_files: PurePosixPath) -> str:
-    """Return the path of an entry relative to its world's folder, or the entry's path if it is in none."""
+    """Return the path of an entry relative to its world's folder, or the entry's own path if it is outside that folder."""
     if path.parent == map_files:
         return f"map/{path.name}"
     return str(path.relative_to(root)) if path.is_relative_to(root) else str(path)
@@ -285,7 +285,7 @@ def _map_file(name: str, content: bytes, report: ImportReport) -> bytes:
 
 
 def _ground(content: bytes) -> bytes:
-    """Return the heights of the ground, which are a NumPy archive."""
+    """Return the ground heights, which are stored as a NumPy archive."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             size = sum(entry.file_size for entry in archive.infolist())
@@ -297,7 +297,7 @@ def _ground(content: bytes) -> bytes:
 
 
 def _add_image(kept: dict[str, bytes], places: Mapping[str, str], entries: Mapping[str, bytes], report: ImportReport) -> None:
-    """Add the image that the map names, and record other images as ignored."""
+    """Add the image named by the map, and record other images as ignored."""
     named = parse(kept["map/map.yaml"].decode(), MapFile, "map.yaml").image
     if PurePosixPath(named).name != named or not named.lower().endswith(IMAGES):
         raise InputError(f"map.yaml: image: expected the name of a file next to it ({', '.join(IMAGES)}), got {value_text(named)}")

@@ -1,7 +1,8 @@
-"""The scenarios of a server: the scenarios of its worlds, which can be viewed and copied, and users' scenarios, which pages edit.
+"""The scenarios of a server: its worlds' scenarios, which can be viewed and copied, and users' scenarios, which are edited on the
+pages.
 
-A user's scenario is the file ``scenarios/NAME.json`` of the server's folder, which `agora run` and `agora bench` read directly. It
-is written whole or not at all, and only based on its latest version.
+A user's scenario is the file ``scenarios/NAME.json`` in the server's folder, which `agora run` and `agora bench` read directly. It
+is written atomically, and only if the change is based on its latest version.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ from agora.web._user_content.store import Store, version_of
 from agora.web._user_content.worlds import Worlds
 
 LARGEST = 1 << 20
-"""Largest size of a scenario's file, bytes."""
+"""Maximum size of a scenario's file, bytes."""
 
 ROBOT = "jackal"
-"""The robot for which scenarios are checked, and which drives in them."""
+"""The robot that drives in scenarios, and for which they are checked."""
 
 _KEYS = re.compile(r"(?:obstacles\.)?(robots|static|interactive|dynamic)(?:\[|\.)(\d+)\]?\.?([\w.\[\]]*)")
 
@@ -41,7 +42,7 @@ class Scenarios:
     """The scenarios of a server.
 
     Args:
-        folder: folder of users' scenarios; created with the first one.
+        folder: folder of users' scenarios; created when the first scenario is stored.
         worlds: worlds that scenarios may name.
     """
 
@@ -49,7 +50,7 @@ class Scenarios:
         self._worlds, self.store = worlds, Store(folder, "scenario", ".json", self.get)
 
     def all(self) -> list[dict[str, Any]]:
-        """Return all scenarios in the format of pages, users' scenarios first."""
+        """Return all scenarios in the format used by the pages, users' scenarios first."""
         own = [(file, "") for file in self.store.files().values()]
         others = [(file, world) for world in self._worlds.names() for file in sorted(self._files(world))]
         return [_summary(file, file.stat().st_mtime_ns, world) for file, world in own + others]
@@ -72,12 +73,12 @@ class Scenarios:
         """Return a user's scenario with its version, problems and sentences.
 
         Raises:
-            UnknownNameError: there is no scenario of this name. InputError: its file cannot be read.
+            UnknownNameError: there is no scenario with this name. InputError: its file cannot be read.
         """
         return {"name": name, **self._open(self.store.path(name))}
 
     def get_of_world(self, world: str, name: str) -> dict[str, Any]:
-        """Return a scenario of a world, in the format of a user's scenario.
+        """Return a scenario that belongs to a world, in the same format as a user's scenario.
 
         Raises:
             UnknownNameError: there is no such world or scenario. InputError: the file cannot be read.
@@ -89,16 +90,16 @@ class Scenarios:
         return {"name": f"{world}-{name}", **opened, "content": {"map": world} | opened["content"] | {"map": world}}
 
     def put(self, name: str, text: str, version: str) -> dict[str, Any]:
-        """Store a user's scenario, and return the stored form.
+        """Store a user's scenario, and return it as stored.
 
         Args:
             name: name of the scenario.
             text: text of its file.
-            version: version that the editor started from; empty for a new scenario.
+            version: version on which the change is based; empty for a new scenario.
 
         Raises:
-            InputError: the name or the text is invalid, or its world does not exist; nothing is written.
-            ConflictError: it has been changed meanwhile; nothing is written.
+            InputError: the name or the text is invalid, or the world does not exist; nothing is written.
+            ConflictError: the scenario has been changed in the meantime; nothing is written.
         """
         self._worlds.folder(_world_of(_read(text)))
         data = json.dumps(json.loads(text), indent=2, ensure_ascii=False) + "\n"
@@ -109,7 +110,7 @@ class Scenarios:
         """Return the file of a user's scenario.
 
         Raises:
-            UnknownNameError: there is no scenario of this name.
+            UnknownNameError: there is no scenario with this name.
         """
         return self.store.path(name).read_bytes()
 
@@ -117,15 +118,15 @@ class Scenarios:
         """Remove a user's scenario.
 
         Raises:
-            UnknownNameError: there is no scenario of this name.
+            UnknownNameError: there is no scenario with this name.
         """
         self.store.remove(name)
 
     def check(self, text: str) -> dict[str, Any]:
-        """Return the problems of a scenario, and sentences about the behaviour of everybody in it.
+        """Return the problems of a scenario, and sentences that describe how everybody in it will behave.
 
-        A problem or a sentence names its ``element``: robots.0, dynamic.2, static.1 or interactive.0; empty if it concerns no
-        element.
+        The ``element`` of a problem or a sentence, such as robots.0, dynamic.2, static.1 or interactive.0, is empty if it does not
+        concern a specific element.
         """
         try:
             scenario = _read(text)
@@ -158,7 +159,7 @@ class Scenarios:
         return [{"name": name, "problems": self.check(text)["problems"]} for name, text in texts.items()]
 
     def _task(self, scenario: Scenario) -> Task:
-        """Return a scenario created in its world, unchecked."""
+        """Create a scenario in its world, without checking it."""
         place = self._worlds.place(_world_of(scenario))
         x, y = place.map.offset
         moved = scenario.moved((-x, -y)) if x or y else scenario
@@ -181,7 +182,7 @@ class Scenarios:
 
 
 def text_of(content: Any) -> str:
-    """Return the text of a scenario's file, from a text or from plain data."""
+    """Return the text of a scenario's file, given a text or plain data."""
     return content if isinstance(content, str) else json.dumps(content)
 
 
@@ -189,7 +190,7 @@ def _read(text: str) -> Scenario:
     """Read a scenario's text.
 
     Raises:
-        InputError: it is too long, or not a scenario.
+        InputError: the text is too long, or not a scenario.
     """
     if len(text.encode("utf-8", "replace")) > LARGEST:
         raise InputError(f"scenario: the file is larger than {LARGEST >> 20} MiB")
@@ -203,7 +204,7 @@ def _world_of(scenario: Scenario) -> str:
 
 
 def _problem(line: str) -> dict[str, Any]:
-    """Return a line of a message in the format of pages."""
+    """Return a line of a message as a problem in the format used by the pages."""
     text = re.sub(r"^scenario(?::\d+)?: |^scenario of '[^']*': ", "", line)
     found = _KEYS.match(text)
     if found is None:
@@ -219,7 +220,7 @@ def _problem(line: str) -> dict[str, Any]:
 
 @lru_cache(maxsize=1024)
 def _summary(file: Path, changed: int, world: str) -> dict[str, Any]:
-    """Return a scenario for a list; ``world`` is the world whose folder contains it, empty for a user's scenario."""
+    """Return a list entry for a scenario; ``world`` is the world whose folder contains it, or empty for a user's scenario."""
     said = {"name": file.stem, "origin": "world" if world else "own", "world": world, "robots": 0, "people": 0, "wrong": ""}
     try:
         scenario = parse(file.read_text(encoding="utf-8-sig", errors="replace"), Scenario, file.name, is_json=True)
@@ -230,7 +231,8 @@ def _summary(file: Path, changed: int, world: str) -> dict[str, Any]:
 
 
 def furniture_outline(model: str) -> dict[str, Any]:
-    """Return the outline of a model of furniture in the format of pages: its parts on the floor, in the model's frame.
+    """Return the outline of a furniture model in the format used by the pages: the parts that touch the floor, in the model's
+    frame.
 
     Raises:
         UnknownNameError: the model is unknown.

@@ -1,4 +1,4 @@
-"""Named files of pages: each is written whole or not at all, and only based on its latest version."""
+"""Named files edited on the pages. Each is written atomically, and only if the change is based on its latest version."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from agora.web._file_names import check_name
 
 
 class ConflictError(InputError):
-    """Raised if a file or a world has been changed meanwhile, or its name is taken.
+    """Raised if a file or a world has been changed in the meantime, or its name is taken.
 
     Attributes:
-        present: present state in the format of pages, for a world only its version; empty if there is none.
+        present: current state in the format used by the pages (for a world, only its version); empty if there is none.
     """
 
     def __init__(self, message: str, present: dict[str, Any]) -> None:
@@ -30,30 +30,30 @@ class Store:
     """The files of one kind in a folder.
 
     Args:
-        folder: folder of the files; created with the first one.
-        what: word for one file.
-        suffix: suffix of the names.
-        shown: returns a file, by its name, in the format of pages.
+        folder: folder of the files; created when the first file is stored.
+        what: word for a single file, used in messages.
+        suffix: suffix of the file names.
+        shown: function that returns the file with a given name in the format used by the pages.
     """
 
     def __init__(self, folder: Path, what: str, suffix: str, shown: Callable[[str], dict[str, Any]]) -> None:
         self._folder, self._what, self._suffix, self._shown = folder, what, suffix, shown
         self.others: Sequence[Store] = ()
-        """Stores of other kinds, whose names are not free for new files."""
+        """Stores of other kinds, whose names are not available for new files."""
 
     def files(self) -> dict[str, Path]:
-        """Return the files by name, in order."""
+        """Return the files by name, sorted."""
         return {file.stem: file for file in sorted(self._folder.glob(f"[!.]*{self._suffix}"))}
 
     def place(self, name: str) -> Path:
-        """Return the path of a name, which may not exist."""
+        """Return the path for a name; the file need not exist."""
         return self._folder / f"{name}{self._suffix}"
 
     def path(self, name: str) -> Path:
         """Return a file.
 
         Raises:
-            UnknownNameError: there is no file of this name.
+            UnknownNameError: there is no file with this name.
         """
         known = self.files()
         if name not in known:
@@ -66,11 +66,11 @@ class Store:
         Args:
             name: name of the file.
             data: content of the file.
-            version: version that the editor started from; empty for a new file.
+            version: version on which the change is based; empty for a new file.
 
         Raises:
             InputError: the name is invalid; nothing is written.
-            ConflictError: the file has been changed meanwhile, or its name is taken; nothing is written.
+            ConflictError: the file has been changed in the meantime, or its name is taken; nothing is written.
         """
         check_name(self._what, name)
         path = self.place(name)
@@ -89,14 +89,14 @@ class Store:
         """Remove a file.
 
         Raises:
-            UnknownNameError: there is no file of this name.
+            UnknownNameError: there is no file with this name.
         """
         with self._alone():
             self.path(name).unlink()
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Lock out all other writers of any kind, in this process and in others."""
+        """Lock out all other writers of any kind, in this and other processes."""
         self._folder.parent.mkdir(parents=True, exist_ok=True)
         with (self._folder.parent / ".editing").open("wb") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)

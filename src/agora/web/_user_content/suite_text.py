@@ -1,4 +1,4 @@
-"""The text of a suite's file: changed content is rewritten, and comments of unchanged content stay."""
+"""The text of a suite's file: changed content is rewritten, and comments on unchanged content are kept."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from agora.config import parse
 from agora.errors import InputError
 
 _WIDTH, _KEPT = 120, 4096
-"""Characters per line of a new file, and of a file whose lines should stay unchanged."""
+"""Maximum characters per line in a new file, and in a file whose lines should stay unchanged."""
 _SHORT = 110
-"""Longest mapping or list that is written in one line, characters."""
+"""Maximum length of a mapping or list that is written on one line, characters."""
 _SHARED = re.compile(r"(^|[\s,\[{])[&*]\w", re.MULTILINE)
-"""A value that represents others of the file, so changing one would change all."""
+"""Matches a YAML anchor or alias: a value shared by several places in the file, so that changing one would change all."""
 
 
 def parse_content(text: str, where: str) -> dict[str, Any]:
@@ -35,18 +35,18 @@ def parse_content(text: str, where: str) -> dict[str, Any]:
 
 
 def rewrite(text: str, content: Mapping[str, Any]) -> str:
-    """Return the text of a file with new content.
+    """Return the text of a file with its content updated.
 
     Args:
-        text: previous text, whose comments stay with unchanged content; empty for a new file.
-        content: plain data.
+        text: previous text, whose comments on unchanged content are kept; empty for a new file.
+        content: new content, as plain data.
     """
     yaml = YAML()
     yaml.preserve_quotes, yaml.width = True, _KEPT if text else _WIDTH
     yaml.indent(mapping=2, sequence=4, offset=2)
     known = None
     if text and not _SHARED.search(text):
-        with suppress(YAMLError, InputError):  # a file that was damaged by hand
+        with suppress(YAMLError, InputError):  # a file that was damaged by manual editing
             known = yaml.load(text)
             if _same(parse_content(text, "file"), content):
                 return text
@@ -57,7 +57,7 @@ def rewrite(text: str, content: Mapping[str, Any]) -> str:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Return whether plain data are equal; integers equal floats of the same value."""
+    """Return whether two pieces of plain data are equal; integers equal floats of the same value."""
     return json.dumps(_plain(one), sort_keys=True) == json.dumps(_plain(other), sort_keys=True)
 
 
@@ -70,7 +70,7 @@ def _plain(value: Any) -> Any:
 
 
 def _merge(old: Any, new: Any, depth: int) -> Any:
-    """Return a value to write, with the comments and the format of the old value if both are similar."""
+    """Return a value to write, with the comments and the format of the old value if the two are similar."""
     if isinstance(new, Mapping):
         if not isinstance(old, CommentedMap):
             return _mapping(new, depth)
@@ -95,7 +95,7 @@ def _mapping(new: Mapping[str, Any], depth: int) -> CommentedMap:
 
 
 def _list(old: Any, new: list[Any], depth: int) -> CommentedSeq:
-    """Return a list; its mappings inherit from old mappings with the same name, or else at the same position."""
+    """Return a list whose mappings inherit comments from the old mappings with the same name, or else at the same position."""
     before = list(old) if isinstance(old, CommentedSeq) else []
     by_name = {one["name"]: one for one in before if isinstance(one, CommentedMap) and isinstance(one.get("name"), str)}
     named = [one.get("name") if isinstance(one, Mapping) else None for one in new]

@@ -1,4 +1,6 @@
-"""The suites of a server's users, which pages edit: files ``suites/NAME.yaml`` in its folder, in the format of `agora bench`."""
+"""The suites of a server's users, which are edited on the pages. They are files ``suites/NAME.yaml`` in the server's folder, in the
+format of `agora bench`.
+"""
 
 from __future__ import annotations
 
@@ -20,33 +22,33 @@ from agora.web._user_content.suite_text import parse_content, rewrite
 from agora.yaml_tree import join, tree_of_plain, tree_of_text, value_text
 
 LARGEST = 256 << 10
-"""Largest size of a suite's file, bytes."""
+"""Maximum size of a suite's file, bytes."""
 
 _KEYED = re.compile(r"suite(?::\d+)?: (?:((?:\w+(?:\[\d+\])*)(?:\.\w+(?:\[\d+\])*)*): )?(.*)", re.DOTALL)
 _ABOUT = re.compile(r"(\w+)(?:: | must | has | cannot )")
 _PATHS = frozenset({"path", "file", "folder", "scenarios"})
-"""Keys of components whose values may be paths of files."""
+"""Keys of components whose values may be file paths."""
 
 
 class Suites:
     """The suites of a server's users.
 
     Args:
-        folder: folder of ``suites``, ``worlds`` and ``scenarios``.
+        folder: folder that contains ``suites``, ``worlds`` and ``scenarios``.
     """
 
     def __init__(self, folder: Path) -> None:
         self._home, self.store = folder, Store(folder / "suites", "suite", ".yaml", self.get)
 
     def all(self) -> list[dict[str, Any]]:
-        """Return users' suites in the format of pages."""
+        """Return users' suites in the format used by the pages."""
         return [_summary(name, file, file.stat().st_mtime_ns) for name, file in self.store.files().items()]
 
     def get(self, name: str) -> dict[str, Any]:
         """Return a user's suite with its content, text, version and problems.
 
         Raises:
-            UnknownNameError: there is no suite of this name. InputError: its file is not YAML, or not a mapping.
+            UnknownNameError: there is no suite with this name. InputError: its file is not YAML, or not a mapping.
         """
         data = self.store.path(name).read_bytes()
         text = data.decode("utf-8", "replace")
@@ -54,16 +56,16 @@ class Suites:
         return {"name": name, "version": version_of(data), "content": content, **self.check(name, content)}
 
     def put(self, name: str, given: Any, version: str) -> dict[str, Any]:
-        """Store a user's suite, and return the stored form; its key ``name`` is its name.
+        """Store a user's suite, and return it as stored; the key ``name`` is set to its name.
 
         Args:
             name: name of the suite.
             given: content as plain data, or the text of a file.
-            version: version that the editor started from; empty for a new suite.
+            version: version on which the change is based; empty for a new suite.
 
         Raises:
-            InputError: the name or the suite is invalid, or it names a file by its path; nothing is written.
-            ConflictError: it has been changed meanwhile; nothing is written.
+            InputError: the name or the suite is invalid, or the suite refers to a file by path; nothing is written.
+            ConflictError: the suite has been changed in the meantime; nothing is written.
         """
         check_name("suite", name)
         if isinstance(given, str):
@@ -74,7 +76,7 @@ class Suites:
         return self.get(name)
 
     def check(self, name: str, given: Any) -> dict[str, Any]:
-        """Return the problems of a suite, by key, the numbers of its stages' episodes, and the text of its file."""
+        """Return the problems of a suite by key, the number of episodes of each stage, and the text of its file."""
         problems, stages, text = list[dict[str, str]](), list[dict[str, Any]](), ""
         try:
             text = self._text(name, given)
@@ -85,10 +87,10 @@ class Suites:
         return {"problems": problems, "stages": stages, "text": text}
 
     def suite_of(self, content: Mapping[str, Any]) -> Suite:
-        """Return the suite that plain data describe.
+        """Return the suite described by plain data.
 
         Raises:
-            InputError: they do not describe a suite, or name a file by its path.
+            InputError: the data do not describe a suite, or refer to a file by path.
         """
         wrong = [f"suite: {key}: a page only accepts names, not paths; got {value_text(path)}" for key, path in _paths(content, "")]
         if wrong:
@@ -96,13 +98,15 @@ class Suites:
         return suite_in(tree_of_plain(content, "suite"), "suite", self._home)
 
     def _check_text(self, text: str) -> None:
-        """Refuse a text that is not a suite, with one line per problem."""
+        """Reject a text that is not a suite, with one line per problem."""
         content = read_content(text)
         suite_in(tree_of_text(text, "suite", is_json=False), "suite", self._home)
         self.suite_of(content)
 
     def _text(self, name: str, given: Any) -> str:
-        """Return the text of a suite's file: content merged into the existing file, or a text, with its name."""
+        """Return the text of a suite's file with the suite's name set: plain data merged into the existing file, or the given
+        text.
+        """
         if isinstance(given, str):
             return rewrite(given, {"name": name} | read_content(given) | {"name": name})
         files = self.store.files()
@@ -114,13 +118,13 @@ _TOO_LARGE = f"suite: the file is larger than {LARGEST >> 10} KiB"
 
 
 def read_content(given: Any) -> dict[str, Any]:
-    """Return the content of a suite; limits of size include expanded aliases.
+    """Return the content of a suite; size limits apply after aliases are expanded.
 
     Args:
         given: plain data, or the text of a file.
 
     Raises:
-        InputError: it is too large, or not YAML, or not a mapping.
+        InputError: the content is too large, not YAML, or not a mapping.
     """
     if isinstance(given, str) and len(given.encode("utf-8", "replace")) > LARGEST:
         raise InputError(_TOO_LARGE)
@@ -133,7 +137,7 @@ def read_content(given: Any) -> dict[str, Any]:
 
 
 def named_parts(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the texts of a content that name components and other content, for
+    """Return the parts of a suite's content that name components and other content, for
     `agora.web._accounts.restrictions.check_restrictions`.
     """
     stages = content.get("stages")
@@ -146,7 +150,7 @@ def _list(value: Any) -> list[Any]:
 
 
 def _paths(value: Any, key: str) -> Iterator[tuple[str, str]]:
-    """Yield the paths of files in a content, with their keys: pages may only read content that has a name on the server."""
+    """Yield the file paths in a suite's content, with their keys. Pages may only read content that has a name on the server."""
     if isinstance(value, Mapping):
         for name, item in value.items():
             here = join(key, str(name))
@@ -164,7 +168,9 @@ def _is_own(text: str) -> bool:
 
 
 def _problem(line: str) -> dict[str, str]:
-    """Return a line of a message with the key that it concerns; a record's message begins with the key of the refused value."""
+    """Return a line of a message with the key that it concerns; messages about a record begin with the key of the rejected
+    value.
+    """
     found = _KEYED.match(line)
     if found is None:
         return {"key": "", "text": line}

@@ -1,4 +1,4 @@
-"""The worlds of a server: worlds that come with Agora, imported worlds, and worlds in the folder's ``worlds``."""
+"""The worlds of a server: worlds included in Agora, imported worlds, and users' worlds in the subfolder ``worlds``."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from agora.web._file_names import check_name
 from agora.web._storage_errors import is_full
 
 MOST_CELLS = 4_200_000
-"""Largest number of cells of a map that a page generates or accepts."""
+"""Maximum number of cells of a map that a page generates or accepts."""
 IMAGES = (".png", ".pgm", ".bmp", ".gif", ".jpg")
-"""Suffixes of images of maps."""
+"""File suffixes of map images."""
 _MOST_THINGS = 1_000
 
 
 class Worlds:
-    """The worlds that scenarios of a server may name.
+    """The worlds that a server's scenarios may name.
 
     Args:
         folder: folder of users' worlds; it may not exist yet.
@@ -45,7 +45,7 @@ class Worlds:
         self._folder = folder
 
     def own(self) -> list[str]:
-        """Return the names of users' worlds; an interrupted replacement of a drawing is completed."""
+        """Return the names of users' worlds; this completes any interrupted replacement of a drawing."""
         folders = [path for path in self._folder.iterdir() if path.name[0] != "."] if self._folder.is_dir() else []
         for path in folders:
             if (path / ".map.next").is_dir() and not (path / "map").exists():
@@ -57,8 +57,8 @@ class Worlds:
         """Return the folder of a user's world.
 
         Raises:
-            UnknownNameError: there is no world of this name.
-            InputError: the world comes with Agora, or was imported.
+            UnknownNameError: there is no world with this name.
+            InputError: the world is included in Agora, or was imported.
         """
         if name in self.own():
             return self._folder / name
@@ -75,7 +75,7 @@ class Worlds:
         """Return the folder of a world.
 
         Raises:
-            UnknownNameError: there is no world of this name.
+            UnknownNameError: there is no world with this name.
         """
         known = self.names()
         if name not in known:
@@ -86,27 +86,27 @@ class Worlds:
         """Return the map of a world, including its furniture.
 
         Raises:
-            UnknownNameError: there is no world of this name. InputError: it cannot be read.
+            UnknownNameError: there is no world with this name. InputError: it cannot be read.
         """
         return _read(self.folder(name))
 
     def all(self) -> list[dict[str, Any]]:
-        """Return all worlds in the format of pages."""
+        """Return all worlds in the format used by the pages."""
         return [{"name": name, "origin": origin, **_size(self.folder(name))} for name, origin in sorted(self.names().items())]
 
     def world(self, name: str) -> dict[str, Any]:
-        """Return a world in the format of pages, with coordinates in the frame of its file.
+        """Return a world in the format used by the pages, with coordinates in the frame of its file.
 
         Raises:
-            UnknownNameError: there is no world of this name. InputError: it cannot be read.
+            UnknownNameError: there is no world with this name. InputError: it cannot be read.
         """
         return {"name": name, "origin": self.names().get(name, ""), **describe_place(self.place(name))}
 
     def make(self, name: str, generator: str, parameters: Mapping[str, Any], seed: int) -> dict[str, Any]:
-        """Create a user's world with a generator, whole or not at all, and return it.
+        """Atomically create a user's world with a generator, and return it.
 
         Raises:
-            InputError: a world of this name exists, or the generator refuses.
+            InputError: a world with this name exists, or the generator fails.
         """
         self._check_new(name)
         place = generate_place(generator, parameters, seed)
@@ -115,16 +115,16 @@ class Worlds:
         return self.world(name)
 
     def make_empty(self, name: str, size: tuple[float, float], resolution: float, wall: float) -> dict[str, Any]:
-        """Create an empty world for a user, with a wall around it, whole or not at all, and return it.
+        """Atomically create an empty world for a user, with a wall around it, and return it.
 
         Args:
             name: name of the world.
             size: extent along x and y, m.
             resolution: length of a cell, m.
-            wall: thickness of the wall around it, m; 0 for none.
+            wall: thickness of the wall around it, m; 0 for no wall.
 
         Raises:
-            InputError: a world of this name exists, or a number is wrong.
+            InputError: a world with this name exists, or a number is invalid.
         """
         self._check_new(name)
         width, height = size
@@ -143,10 +143,10 @@ class Worlds:
         return self.world(name)
 
     def copy(self, name: str, of: str) -> dict[str, Any]:
-        """Create a user's world with the map of another world, whole or not at all, and return it.
+        """Atomically create a user's world with the map of another world, and return it.
 
         Raises:
-            InputError: a world of this name exists. UnknownNameError: the other world does not exist.
+            InputError: a world with this name exists. UnknownNameError: the other world does not exist.
         """
         self._check_new(name)
         source = self.folder(of) / "map"
@@ -155,10 +155,10 @@ class Worlds:
         return self.world(name)
 
     def keep(self, name: str, fill: Callable[[Path], None]) -> dict[str, Any]:
-        """Create a user's world from files that a function writes into its folder, whole or not at all, and return it.
+        """Atomically create a user's world from files that a function writes into its folder, and return it.
 
         Raises:
-            InputError: a world of this name exists, the files do not form a world, or its map is too large.
+            InputError: a world with this name exists, the files do not form a world, or its map is too large.
         """
         self._check_new(name)
         with self._new(name) as folder:
@@ -172,10 +172,10 @@ class Worlds:
         return self.world(name)
 
     def remove(self, name: str) -> None:
-        """Remove a user's world; it disappears from the lists at once.
+        """Remove a user's world; it disappears from the lists immediately.
 
         Raises:
-            UnknownNameError: there is no world of this name.
+            UnknownNameError: there is no world with this name.
         """
         gone = self._folder / f".{name}.{os.getpid()}.gone"
         os.replace(self.own_folder(name), gone)
@@ -183,7 +183,7 @@ class Worlds:
 
     @contextmanager
     def _new(self, name: str) -> Iterator[Path]:
-        """Yield the folder of a new world. If the disk is full, the error is the system's."""
+        """Yield the folder of a new world. If the disk is full, the system's error is raised."""
         try:
             with whole(self._folder / name, "world") as folder:
                 yield folder
@@ -199,7 +199,9 @@ class Worlds:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Copy a folder without hidden files; the first system error is raised, which `shutil.copytree` would turn into text."""
+    """Copy a folder without its hidden files. The first system error is raised unchanged, whereas `shutil.copytree` would convert
+    it to text.
+    """
     target.mkdir()
     for path in source.iterdir():
         if path.name.startswith("."):
@@ -214,7 +216,7 @@ def generate_place(generator: str, parameters: Mapping[str, Any], seed: int) -> 
     """Return a generated place.
 
     Raises:
-        InputError: the generator is unknown, a parameter is wrong, the place would be too large, or it cannot be generated.
+        InputError: the generator is unknown, a parameter is invalid, or the place would be too large or cannot be generated.
     """
     made = build_component("map_generators", {**parameters, "name": generator}, "generator")
     part = made.part
@@ -234,7 +236,7 @@ def generate_place(generator: str, parameters: Mapping[str, Any], seed: int) -> 
 
 
 def describe_place(place: Place) -> dict[str, Any]:
-    """Return a place in the format of pages, in the frame of its file: its map, its size, and the colours of everything."""
+    """Return a place in the format used by the pages, in the frame of its file: its map, its size, and all colours."""
     plan, (x, y) = encode_map(place.map), place.map.offset
     left, bottom, right, top = reach(place.map, [], 0.3)
     return {
@@ -268,10 +270,10 @@ def _size(folder: Path) -> dict[str, Any]:
 
 
 def check_image(path: Path) -> None:
-    """Refuse an image that is not a map, or too large for a page, by its header, before unpacking it.
+    """Reject an image that is not a map or is too large for a page, judging by its header, before it is unpacked.
 
     Raises:
-        InputError: the image is refused.
+        InputError: the image is rejected.
     """
     from PIL import Image
 

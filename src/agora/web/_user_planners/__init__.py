@@ -1,1 +1,1 @@
-"""Policies and planners of users: trained on a server or uploaded to it."""
+"""Users' policies and planners, trained on a server or uploaded to it."""

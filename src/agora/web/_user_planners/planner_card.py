@@ -1,6 +1,6 @@
-"""The program that reads a planner's file for a page, confined like the planner itself: it returns the planner's card, or an error.
+"""A program that reads a planner's file for a page, sandboxed like the planner itself. It returns the planner's card or an error.
 
-Its arguments are the number of a pipe and the file; it writes JSON.
+Its arguments are the file descriptor of a pipe and the file; it writes JSON to the pipe.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ def _card(file: Path) -> dict[str, Any]:
     """Return the card of the planner in a file.
 
     Raises:
-        InputError: the planner has a parameter without a default, needs an unknown channel, or the file has no planner.
+        InputError: the planner has a parameter without a default or needs an unknown channel, or the file does not define a
+            planner.
     """
     found: Any = planner_class(file)
     fields = list(fields_of(found))
@@ -53,4 +54,4 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
-    os._exit(0)  # nothing that the code left behind runs at the end
+    os._exit(0)  # exit without running anything that the code left behind

@@ -1,7 +1,7 @@
-"""The policies of a server's users, trained or uploaded, and the planners that drive with them.
+"""The policies of a server's users, trained or uploaded, and the planners that use them.
 
-A user's policy has the name ``own/NAME`` in a planner's parameter ``file``; ``own/NAME`` alone is its planner. Pages cannot name
-other files.
+In a planner's parameter ``file``, a user's policy is called ``own/NAME``; ``own/NAME`` alone denotes the planner that uses it.
+Pages cannot name any other files.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from agora.web._user_planners.uploaded_policies import UploadedPolicies
 from agora.web.settings import Settings
 
 OWN = "own/"
-"""Prefix of users' policies, in place of names of policies or planners."""
+"""Prefix of the names of users' policies and planners."""
 
 CONTAINED = "contained"
 """The planner that runs a file of code."""
@@ -38,7 +38,7 @@ _CODE = re.compile(r"\bcontained\b")
 _PLUS = re.compile(r"\+(?=[A-Za-z_])")
 _PATH = re.compile(r"[\\/~]|\.safetensors")
 _UNFIT = re.compile(r'["\\,(){}\[\]]|\+(?=[A-Za-z_])')
-"""Characters that a quoted path cannot have in a planner's text."""
+"""Characters that a quoted path must not contain in a planner string."""
 _PLAIN = re.compile(r"^(?:\w+:file=)?own\|([\w-]+)$")
 _CONTAINED = re.compile(r"\bcontained:file=(own\|[\w-]+)(?:,values=\{([^{}]*)\})?")
 
@@ -47,7 +47,7 @@ class Policies:
     """The policies of a server's users.
 
     Args:
-        settings: settings of the server; a training has its file ``training.yaml`` in the folder of its run.
+        settings: settings of the server; the file ``training.yaml`` of a training is in the folder of its run.
 
     Attributes:
         uploaded: uploaded policies.
@@ -59,7 +59,7 @@ class Policies:
         self.uploaded, self.code = UploadedPolicies(settings.policies), UploadedPlanners(settings.planners, allowed=settings.code)
 
     def all(self) -> list[dict[str, Any]]:
-        """Return all policies in the format of pages: trained policies, the newest first, then uploaded ones."""
+        """Return all policies in the format used by the pages: trained policies, newest first, then uploaded policies."""
         trained = [self._describe_trained(run, file) for run, file in sorted(self._trainings(), reverse=True)]
         return [*trained, *map(self._describe_uploaded, self.uploaded.names())]
 
@@ -81,12 +81,12 @@ class Policies:
         ]
 
     def of_run(self, run: Path) -> dict[str, Any] | None:
-        """Return the policy of a training in the format of pages; None before its first round has ended."""
+        """Return the policy of a training run in the format used by the pages; None until its first round has ended."""
         file = _policy_of(run)
         return None if file is None else self._describe_trained(run, file)
 
     def keep(self, name: str, data: bytes) -> dict[str, Any]:
-        """Store an uploaded policy under a free name, whole or not at all, and return it.
+        """Atomically store an uploaded policy under an unused name, and return it.
 
         Args:
             name: name of the policy.
@@ -100,13 +100,13 @@ class Policies:
         return self._describe_uploaded(name)
 
     def keep_code(self, name: str, data: bytes, card: PlannerCard, *, instead: bool = False) -> dict[str, Any]:
-        """Store a planner uploaded as code under a free name, and return it.
+        """Store a planner uploaded as code under an unused name, and return it.
 
         Args:
             name: name of the planner.
             data: content of the file.
-            card: its card, from `UploadedPlanners.read`.
-            instead: replace the planner of this name, if there is one.
+            card: card of the planner, from `UploadedPlanners.read`.
+            instead: whether to replace an existing planner with this name.
 
         Raises:
             InputError: the name is taken; nothing is stored. OSError: the disk is full.
@@ -115,13 +115,13 @@ class Policies:
         return self.code.describe(name)
 
     def planner(self, text: str) -> str:
-        """Return the text of a planner for `agora.planners.presets.named_planner`, with files in place of users' policies.
+        """Return a planner string for `agora.planners.presets.named_planner`, with files substituted for users' policies.
 
-        ``own/NAME`` alone is the planner of the policy, which is ``policy`` for uploaded ones.
+        ``own/NAME`` alone becomes the planner that uses the policy, which is ``policy`` for uploaded policies.
 
         Raises:
-            UnknownNameError: there is no user's policy of this name. InputError: the text names a file, or the path of the server's
-                folder has characters that a planner's text cannot hold.
+            UnknownNameError: there is no user's policy with this name. InputError: the string names a file, or the path of the
+                server's folder has characters that are not allowed in a planner string.
         """
         if _CODE.search(_OWN.sub("", text)):
             raise InputError(f"planner: expected own/NAME for one of your planners; got {text!r}")
@@ -138,9 +138,10 @@ class Policies:
         return _OWN.sub(lambda found: self._quoted(found[1]), text)
 
     def labels(self, labels: Iterable[str]) -> dict[str, str]:
-        """Return labels for compared planners, by their original labels, with names in place of users' policies.
+        """Return labels for compared planners, keyed by their original labels, with names substituted for the files of users'
+        policies.
 
-        A planner with only a policy gets the policy's name, if no planner and no other label has that name.
+        A planner whose only parameter is a policy gets the policy's name, unless a planner or another label has that name.
         """
         named = {label: self._label_with_names(label) for label in labels}
         short = {label: _PLAIN.sub(r"\1", text) for label, text in named.items()}
@@ -151,7 +152,7 @@ class Policies:
         }
 
     def label(self, label: str) -> str:
-        """Return the label of one planner, as in `labels`."""
+        """Return the label of a single planner, as in `labels`."""
         return self.labels([label])[label]
 
     def _label_with_names(self, label: str) -> str:
@@ -181,9 +182,9 @@ class Policies:
         return found[name]
 
     def _trainings(self) -> Iterator[tuple[Path, Path]]:
-        """Yield the folders of trainings that have a policy, with its file."""
+        """Yield the folders of training runs that have a policy, with the policy's file."""
         for record in self._runs.glob(f"*/{RECORD}"):
-            with suppress(InputError, KeyError):  # a file of another kind, or changed by hand
+            with suppress(InputError, KeyError):  # a file of a different kind, or edited manually
                 if (file := _policy_of(record.parent)) is not None:
                     yield record.parent, file
 
@@ -199,24 +200,24 @@ class Policies:
         }
 
     def _describe_uploaded(self, name: str) -> dict[str, Any]:
-        """Return an uploaded policy in the format of pages."""
+        """Return an uploaded policy in the format used by the pages."""
         said = {"name": f"{OWN}{name}", "card": None, "run": "", "planner": _with_file("policy", name)}
         return said | self.uploaded.describe(name)
 
 
 @cache
 def _planner_names() -> frozenset[str]:
-    """Return the names of planners and presets, which are labels of rows."""
+    """Return the names of planners and presets, which may be row labels."""
     return frozenset([*available("planners"), *preset_names()])
 
 
 def _policy_of(run: Path) -> Path | None:
-    """Return the best policy so far of a training's first seed; None before its first round has ended."""
+    """Return the best policy so far from a training run's first seed; None until its first round has ended."""
     return policy_kept(seed_folder(run, _training_in(run)["seeds"][0]))
 
 
 def _name(run: Path) -> str:
-    """Return the name of a training's policy: the name of the training, and the end of the run's name."""
+    """Return the name of a training run's policy: the name of the training, followed by the end of the run's name."""
     return f"{_training_in(run)['name']}-{run.name.rpartition('-')[2]}"
 
 
@@ -226,12 +227,12 @@ def _training_in(run: Path) -> dict[str, Any]:
 
 @lru_cache(maxsize=256)
 def _read(record: Path) -> dict[str, Any]:
-    """Return the training of a folder; its file does not change."""
+    """Return the training in a folder; the result can be cached because its file does not change."""
     return load(record, dict[str, Any])
 
 
 def _with_values(name: str, rest: str) -> str:
-    """Return the text of an uploaded planner with the suffix of its name: its parameters, an interplanner, or nothing."""
+    """Return the string for an uploaded planner with the rest of the given string: parameters, an interplanner, or nothing."""
     values, *front = _PLUS.split(rest, maxsplit=1)
     if set("{}").intersection(values):
         raise InputError(f"planner: own/{name}: expected parameters without braces, got {values!r}")
@@ -246,7 +247,7 @@ def _as_typed(found: re.Match[str]) -> str:
 
 
 def _with_file(planner: str, name: str) -> str:
-    """Return the text of a planner that drives with a user's policy."""
+    """Return the string of a planner that uses a user's policy."""
     if called := re.fullmatch(r"(\w+)\((.*)\)", planner):
         planner = f"{called[1]}:{called[2]}"
     return f"{planner}{',' if ':' in planner else ':'}file={OWN}{name}"

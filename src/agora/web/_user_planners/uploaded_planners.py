@@ -1,7 +1,7 @@
-"""Planners uploaded as code: Python files, which the planner ``contained`` runs in a confined process.
+"""Planners uploaded as code: Python files that the planner ``contained`` runs in a sandboxed process.
 
-Each is the file ``planners/NAME.py`` of the server's folder; ``planners/NAME.json`` is its card, which a confined process created
-at the upload. The server itself never imports such a file.
+Each is a file ``planners/NAME.py`` in the server's folder; ``planners/NAME.json`` is its card, which a sandboxed process created
+when the file was uploaded. The server itself never imports such a file.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from agora.planners.contained.confine import lack
 from agora.web._file_names import check_name
 
 LARGEST = 256 << 10
-"""Largest size of a file, bytes."""
+"""Maximum size of a file, bytes."""
 
 NOT_ALLOWED = "this server does not run code of its users; its administrator can allow it with agora web --allow-code"
-"""The reason why planners as code are refused by default."""
+"""The reason why planners uploaded as code are rejected by default."""
 
 PATIENCE = 60.0
-"""Longest time until a file has been read, s."""
+"""Maximum time for reading a file, s."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _MOST_CARD = 1 << 18
 _AFTER = 2.0
-"""Longest time from a card to the end of its process, s."""
+"""Maximum time from receiving a card to the end of the process that sent it, s."""
 
 
 @dataclass(frozen=True)
@@ -60,10 +60,10 @@ class _Field:
 
 @dataclass(frozen=True)
 class PlannerCard:
-    """The contents of a planner's file, reported by its own process, and therefore untrusted.
+    """The description of a planner's file. It is untrusted, because the process that runs the file reports it.
 
     Attributes:
-        wrong: problem of the file; empty if there is none.
+        wrong: problem with the file; empty if there is none.
         text: docstring of the planner.
         needs: names of the channels that the planner reads.
         fields: parameters of the planner.
@@ -79,8 +79,8 @@ class UploadedPlanners:
     """The uploaded planners.
 
     Args:
-        folder: folder of their files; created with the first one.
-        allowed: whether the administrator allows code.
+        folder: folder that holds their files; created when the first planner is uploaded.
+        allowed: whether the administrator allows uploaded code.
     """
 
     def __init__(self, folder: Path, *, allowed: bool) -> None:
@@ -89,7 +89,7 @@ class UploadedPlanners:
 
     @property
     def refusal(self) -> str:
-        """The reason why uploaded code does not run here; empty if it does."""
+        """The reason why uploaded code cannot run on this server; empty if it can."""
         return lack() if self._allowed else NOT_ALLOWED
 
     def names(self) -> list[str]:
@@ -97,33 +97,34 @@ class UploadedPlanners:
         return sorted(path.stem for path in self._folder.glob("*.py") if _NAME.fullmatch(path.stem))
 
     def path(self, name: str) -> Path:
-        """Return the path for a planner of a name, which may not exist."""
+        """Return the path for a planner with a given name; the file need not exist."""
         return self._folder / f"{name}.py"
 
     def file(self, name: str) -> Path:
         """Return the file of a planner.
 
         Raises:
-            UnknownNameError: there is no planner of this name.
+            UnknownNameError: there is no planner with this name.
         """
         if name not in self.names():
             raise UnknownNameError("uploaded planner", name, self.names())
         return self.path(name)
 
     def check_allowed(self) -> None:
-        """Refuse code if it does not run here.
+        """Reject uploaded code if it cannot run on this server.
 
         Raises:
-            InputError: the administrator does not allow code, or the system cannot confine it.
+            InputError: the administrator does not allow uploaded code, or the system cannot sandbox it.
         """
         if refusal := self.refusal:
             raise InputError(f"planner: {refusal}")
 
     def read(self, name: str, data: bytes) -> PlannerCard:
-        """Return the card of a planner's file, which a confined process reads; one file is read at a time.
+        """Return the card of a planner's file, which a sandboxed process reads; only one file is read at a time.
 
         Raises:
-            InputError: code is not allowed, the name is invalid, another file is being read, or the file has no planner.
+            InputError: uploaded code is not allowed, the name is invalid, another file is being read, or the file does not define a
+                planner.
         """
         self.check_allowed()
         check_name("planner", name)
@@ -143,14 +144,14 @@ class UploadedPlanners:
         return card
 
     def keep(self, name: str, data: bytes, card: PlannerCard, taken: Collection[str] = (), *, instead: bool = False) -> None:
-        """Store a planner under a free name.
+        """Store a planner under an unused name.
 
         Args:
             name: name of the planner.
             data: content of the file.
-            card: its card, from `read`.
-            taken: other names that are taken, in addition to the uploaded planners.
-            instead: replace the planner of this name, if there is one.
+            card: card of the planner, from `read`.
+            taken: names that are taken, in addition to those of the uploaded planners.
+            instead: whether to replace an existing planner with this name.
 
         Raises:
             InputError: the name is taken; nothing is stored. OSError: the disk is full.
@@ -166,21 +167,21 @@ class UploadedPlanners:
         """Remove a planner.
 
         Raises:
-            UnknownNameError: there is no planner of this name.
+            UnknownNameError: there is no planner with this name.
         """
         with self._writing:
             self.file(name).unlink()
             self._card(name).unlink(missing_ok=True)
 
     def all(self) -> list[dict[str, Any]]:
-        """Return all planners in the format of pages."""
+        """Return all planners in the format used by the pages."""
         return [self.describe(name) for name in self.names()]
 
     def describe(self, name: str) -> dict[str, Any]:
-        """Return a planner in the format of pages.
+        """Return a planner in the format used by the pages.
 
         Raises:
-            UnknownNameError: there is no planner of this name.
+            UnknownNameError: there is no planner with this name.
         """
         card = self._read(name)
         return {
@@ -200,7 +201,7 @@ class UploadedPlanners:
         """Return a planner with its fields, in the format of `agora.web._catalogue.component`.
 
         Raises:
-            UnknownNameError: there is no planner of this name.
+            UnknownNameError: there is no planner with this name.
         """
         card = self._read(name)
         fields = [asdict(one) for one in card.fields]

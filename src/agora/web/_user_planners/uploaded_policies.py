@@ -1,7 +1,7 @@
-"""Uploaded policies: files of weights, with which the planner ``policy`` drives.
+"""Uploaded policies: weight files that the planner ``policy`` uses.
 
-Each is the file ``policies/NAME.safetensors`` of the server's folder. Weights are data: files that could be code are refused, and
-so are files that do not match the network that their header names.
+Each is a file ``policies/NAME.safetensors`` in the server's folder. Weights are data: files that could be code, and files that do
+not match the network named in their header, are rejected.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class UploadedPolicies:
     """The uploaded policies.
 
     Args:
-        folder: folder of their files; created with the first one.
+        folder: folder that holds their files; created when the first policy is uploaded.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -43,23 +43,23 @@ class UploadedPolicies:
         """Return the file of a policy.
 
         Raises:
-            UnknownNameError: there is no policy of this name.
+            UnknownNameError: there is no policy with this name.
         """
         if name not in self.names():
             raise UnknownNameError("uploaded policy", name, self.names())
         return self.path(name)
 
     def path(self, name: str) -> Path:
-        """Return the path for a policy of a name, which may not exist."""
+        """Return the path for a policy with a given name; the file need not exist."""
         return self._folder / f"{name}{SUFFIX}"
 
     def keep(self, name: str, data: bytes, taken: Collection[str] = ()) -> None:
-        """Store a policy under a free name, whole or not at all.
+        """Atomically store a policy under an unused name.
 
         Args:
             name: name of the policy.
             data: content of the file.
-            taken: other names that are taken, in addition to the uploaded policies.
+            taken: names that are taken, in addition to those of the uploaded policies.
 
         Raises:
             InputError: the name is taken or invalid, or the file is not an Agora policy; nothing is stored. OSError: the disk is
@@ -85,16 +85,16 @@ class UploadedPolicies:
         """Remove a policy.
 
         Raises:
-            UnknownNameError: there is no policy of this name.
+            UnknownNameError: there is no policy with this name.
         """
         with self._writing:
             self.file(name).unlink()
 
     def describe(self, name: str) -> dict[str, Any]:
-        """Return a description of a policy from its file, or what is ``wrong`` with the file.
+        """Return a description of a policy, read from its file, or what is ``wrong`` with the file.
 
         Raises:
-            UnknownNameError: there is no policy of this name.
+            UnknownNameError: there is no policy with this name.
         """
         path = self.file(name)
         size = path.stat().st_size
@@ -118,10 +118,10 @@ class UploadedPolicies:
 
 
 def _check_head(name: str, data: bytes) -> None:
-    """Refuse data that does not begin like a safetensors file, before any library opens it.
+    """Reject data that does not begin like a safetensors file, before any library opens it.
 
     Raises:
-        InputError: it has another format, or its header is longer than a policy's or than the file.
+        InputError: the data has a different format, or its header is longer than a policy's header can be, or longer than the file.
     """
     how = "save its layers as safetensors with Policy.of_torch(observe, layers).save(path), as the manual's page on training shows"
     length = int.from_bytes(data[:8], "little")
@@ -137,7 +137,7 @@ def _check_head(name: str, data: bytes) -> None:
 
 
 def _check_loads(path: Path) -> Policy:
-    """Read a policy like the planner ``policy`` does: its header, the names and shapes of its weights, its parts."""
+    """Read a policy as the planner ``policy`` does: its header, the names and shapes of its weights, and its parts."""
     planner = PolicyPlanner(str(path))
     _ = planner.declares
     return planner.policy

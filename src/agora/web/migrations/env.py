@@ -1,4 +1,4 @@
-"""Alembic's entry point: it runs the migrations over the connection from `agora.web.database`."""
+"""Alembic's entry point, which runs the migrations over the connection from `agora.web.database`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 // Generated from the OpenAPI document of the server by make types; do not edit.
 
-/** A server; ``code`` says why planners as code are refused, and is empty if they can run. */
+/** A server; ``code`` states why planners uploaded as code are rejected, and is empty if they can run. */
 export type About = {
   version: string;
   folder: string;
@@ -57,7 +57,7 @@ export type CardTraining = {
   [key: string]: unknown;
 };
 
-/** A column of rows, with its unit. */
+/** A column of the rows, with its unit. */
 export type Column = {
   name: string;
   unit: string;
@@ -73,7 +73,7 @@ export type Component = {
   records: Record<string, RecordFields>;
 };
 
-/** The refusal of a change because of a conflicting change; ``present`` is the current content. */
+/** The rejection of a change because of a conflicting change; ``present`` is the current content. */
 export type Conflict = {
   error: string;
   present: Record<string, unknown>;
@@ -101,7 +101,7 @@ export type Disk = {
   free: number;
 };
 
-/** A request for an empty world, m. */
+/** A request for an empty world; lengths are in m. */
 export type EmptyWorldRequest = {
   name?: string;
   width?: number;
@@ -111,12 +111,12 @@ export type EmptyWorldRequest = {
   [key: string]: unknown;
 };
 
-/** The reason why a request was refused or could not be answered. */
+/** The reason why a request was rejected or failed. */
 export type ErrorMessage = {
   error: string;
 };
 
-/** A field of a form, with the control that edits it. */
+/** A form field, with the control that edits it. */
 export type Field = {
   name: string;
   type: "number" | "whole" | "yes" | "choice" | "text" | "component" | "other";
@@ -132,7 +132,7 @@ export type Field = {
   help: string;
 };
 
-/** The outline of a model of furniture. */
+/** The outline of a furniture model. */
 export type FurnitureOutline = {
   name: string;
   radius: number;
@@ -148,7 +148,7 @@ export type GeneratorRequest = {
   [key: string]: unknown;
 };
 
-/** All problems of a server; empty if it works. */
+/** All problems of a server; empty if it is healthy. */
 export type HealthReport = {
   problems: string[];
 };
@@ -178,7 +178,7 @@ export type InvitationRequest = {
   [key: string]: unknown;
 };
 
-/** A saved drawing: its version, and the problems of the world and of its scenarios. */
+/** A stored drawing: its version, and the problems of the world and of its scenarios. */
 export type KeptDrawing = {
   version: string;
   problems: string[];
@@ -186,7 +186,7 @@ export type KeptDrawing = {
   scenarios: ScenarioProblems[];
 };
 
-/** A kind of component in words, and the names of its components. */
+/** The description of a kind of component, and the names of its components. */
 export type KindOfComponent = {
   words: string;
   names: string[];
@@ -217,7 +217,7 @@ export type LiveEpisode = {
   label: string;
 };
 
-/** A live episode as a person asks for it. */
+/** A request for a live episode. */
 export type LiveForm = {
   suite: string;
   planner?: string;
@@ -236,7 +236,7 @@ export type LiveWorker = {
   run: string;
 };
 
-/** The signed-in person; name and role are empty if no user is signed in. */
+/** The signed-in person; name and role are empty if nobody is signed in. */
 export type Me = {
   accounts: boolean;
   name: string;
@@ -248,14 +248,14 @@ export type NewSecret = {
   token: string;
 };
 
-/** An invitation as seen by the invited person. */
+/** An invitation as seen by the person invited. */
 export type Offer = {
   role: "look" | "run" | "administer" | "";
   name: string;
   expires: string;
 };
 
-/** A request to look at an invitation. */
+/** A request to look up an invitation. */
 export type OfferRequest = {
   token?: string;
   [key: string]: unknown;
@@ -312,7 +312,7 @@ export type Place = {
   names: string[];
 };
 
-/** A map: an image of its cells as a data URL, empty for none, with its extent, and shapes. */
+/** A map: an image of its cells as a data URL (empty if there is none), its extent, and its shapes. */
 export type Plan = {
   cells: string;
   extent?: [number, number, number, number];
@@ -321,7 +321,7 @@ export type Plan = {
   polygons: [number, number][][];
 };
 
-/** A planner or a preset; ``missing`` says why it cannot run here. */
+/** A planner or a preset; ``missing`` states why it cannot run on this machine. */
 export type Planner = {
   name: string;
   kind: "planner" | "preset";
@@ -335,7 +335,7 @@ export type Planner = {
   path?: string;
 };
 
-/** A policy; trained policies have a card and a run, uploaded policies the keys from ``size`` on. */
+/** A policy; trained policies have a card and a run, uploaded policies have the keys from ``size`` on. */
 export type Policy = {
   name: string;
   card: Card | null;
@@ -375,7 +375,7 @@ export type PreviewPerson = {
   radius: number;
 };
 
-/** A published result to compare with. */
+/** A published result for comparison. */
 export type Published = {
   stage: string;
   success: number;
@@ -384,7 +384,7 @@ export type Published = {
   [key: string]: unknown;
 };
 
-/** The most that a person with an account may have; administrators have no such limits. */
+/** Limits for a person with an account; they do not apply to administrators. */
 export type Quotas = {
   runs: number;
   episodes: number;
@@ -401,7 +401,7 @@ export type RecordFields = {
   fields: Field[];
 };
 
-/** A line of a report: a key of a file and its interpretation. */
+/** A line of an import report: a key of a file, and its interpretation. */
 export type ReportLine = {
   file: string;
   key: string;
@@ -423,7 +423,7 @@ export type Result = {
   [key: string]: unknown;
 };
 
-/** Changes of a running run; ``minutes`` is for trainings only. */
+/** Changes to a run that is resumed; ``minutes`` is for training runs only. */
 export type ResumeRequest = {
   minutes?: number | null;
 };
@@ -439,7 +439,7 @@ export type Robot = {
   sensors: string[];
 };
 
-/** The number of beams of a lidar, and its range, m. */
+/** The number of beams and the range of a lidar, m. */
 export type RobotLidar = {
   beams: number;
   range: number;
@@ -454,7 +454,7 @@ export type RowsPage = {
   rows: ((string | number | boolean | null)[])[];
 };
 
-/** A run of a benchmark or a training; times are in ISO format. */
+/** A benchmark or training run; times are in ISO format. */
 export type Run = {
   id: string;
   kind: "bench" | "training";
@@ -471,7 +471,7 @@ export type Run = {
   ended: string | null;
 };
 
-/** A request for a run: the options of ``agora bench`` by their names in Python, and a title. */
+/** A request for a run: the options of ``agora bench`` under their Python names, and a title. */
 export type RunRequest = {
   suite: string;
   planners?: string[];
@@ -504,7 +504,7 @@ export type ScenarioCheck = {
   sentences: Sentence[];
 };
 
-/** A scenario in the list of all. */
+/** A scenario in the list of all scenarios. */
 export type ScenarioEntry = {
   name: string;
   origin: "own" | "world";
@@ -525,7 +525,7 @@ export type ScenarioParts = {
   robot: ScenarioRobot;
 };
 
-/** A problem of a scenario, with the element and the place that it concerns. */
+/** A problem in a scenario, with the element and the place that it concerns. */
 export type ScenarioProblem = {
   text: string;
   element: string;
@@ -564,13 +564,13 @@ export type Scene = {
   drive: boolean;
 };
 
-/** The ends and the thickness of a door that moves. */
+/** The ends and the thickness of a moving door. */
 export type SceneDoor = {
   ends: [number, number][];
   thickness: number;
 };
 
-/** The pose of a lidar in the robot's frame, the first angle of its beams and the step to the next, and its range. */
+/** The pose of a lidar in the robot's frame, the angle of its first beam, the angular step, and its range. */
 export type SceneLidar = {
   pose: [number, number, number];
   angles: [number, number];
@@ -600,7 +600,7 @@ export type ServerState = {
   disk: Disk;
 };
 
-/** The structure of a composite value: each part is a single value described by ``of``, a record or a component. */
+/** The structure of a composite value; each part is a single value described by ``of``, a record, or a component. */
 export type Shape = {
   of: "number" | "whole" | "yes" | "choice" | "text" | "component" | "record" | "shares";
   many: boolean;
@@ -627,14 +627,14 @@ export type SocialState = {
   talks: boolean;
 };
 
-/** A stage of a suite with the number of its episodes. */
+/** A stage of a suite, with the number of its episodes. */
 export type Stage = {
   name: string;
   count: number;
   about?: string;
 };
 
-/** A suite; ``missing`` says why it cannot run here. */
+/** A suite; ``missing`` states why it cannot run on this machine. */
 export type Suite = {
   name: string;
   kind: "library" | "suite" | "scenario";
@@ -662,12 +662,12 @@ export type SuiteFile = {
   text: string;
 };
 
-/** The records of a suite's file with their fields, by name. */
+/** The records that make up a suite's file, with their fields, by name. */
 export type SuiteParts = {
   records: Record<string, RecordFields>;
 };
 
-/** A problem of a suite, with the key that it concerns. */
+/** A problem in a suite, with the key that it concerns. */
 export type SuiteProblem = {
   key: string;
   text: string;
@@ -689,7 +689,7 @@ export type TokenRequest = {
   [key: string]: unknown;
 };
 
-/** The steps and the time of a training, s, and the processor on which it ran. */
+/** The number of steps and the duration (s) of a training run, and the processor on which it ran. */
 export type Took = {
   steps: number;
   seconds: number;
@@ -702,7 +702,7 @@ export type Trainer = {
   [key: string]: unknown;
 };
 
-/** A training that comes with Agora; ``missing`` says why it cannot run here. */
+/** A training configuration included in Agora; ``missing`` states why it cannot run on this machine. */
 export type TrainingEntry = {
   name: string;
   label: string;
@@ -720,7 +720,7 @@ export type TrainingEntry = {
   results: Result[];
 };
 
-/** A training with its fields and their values. */
+/** A training configuration with its fields and their values. */
 export type TrainingFields = {
   name: string;
   seeds: number[];
@@ -741,7 +741,7 @@ export type TrainingFile = {
   [key: string]: unknown;
 };
 
-/** A training that was requested: its file, its seeds, its policy, and the names of its files. */
+/** A requested training run: its file, its seeds, its policy, and the names of its files. */
 export type TrainingProgress = {
   training: TrainingFile;
   file: string;
@@ -750,7 +750,7 @@ export type TrainingProgress = {
   files: string[];
 };
 
-/** A request for a training: changed fields by their names with dots. */
+/** A request for a training run, with changed fields by dotted name. */
 export type TrainingRequest = {
   training: string;
   changes?: Record<string, unknown>;
@@ -759,7 +759,7 @@ export type TrainingRequest = {
   title?: string;
 };
 
-/** A field with its present value as default, and the fields below it. */
+/** A field with its current value as the default, and the fields nested in it. */
 export type TreeField = {
   name: string;
   type: "number" | "whole" | "yes" | "choice" | "text" | "component" | "other";
@@ -776,7 +776,7 @@ export type TreeField = {
   fields: TreeField[];
 };
 
-/** The amounts that a person has, in the units of `agora.web.settings.Quotas`. */
+/** A person's current usage, in the units of `agora.web.settings.Quotas`. */
 export type Use = {
   runs: number;
   results: number;
@@ -796,7 +796,7 @@ export type User = {
   use: Use;
 };
 
-/** A change of a user; omitted keys keep their values. */
+/** A change to a user; omitted keys keep their values. */
 export type UserChange = {
   role?: "look" | "run" | "administer";
   blocked?: boolean;
@@ -818,7 +818,7 @@ export type World = {
   origin: "library" | "imported" | "own";
 };
 
-/** The drawing of a user's world; ``cells`` is gzip in base64, one byte per cell, the lowest row first. */
+/** The drawing of a user's world; ``cells`` is gzipped and base64-encoded, one byte per cell, lowest row first. */
 export type WorldDrawing = {
   name: string;
   version: string;
@@ -834,7 +834,7 @@ export type WorldDrawing = {
   owner: string;
 };
 
-/** A world in the list of all; ``size`` is empty if the world cannot be read; ``missing`` then gives the reason. */
+/** A world in the list of all worlds; if the world cannot be read, ``size`` is empty and ``missing`` gives the reason. */
 export type WorldEntry = {
   name: string;
   origin: "library" | "imported" | "own";
@@ -852,7 +852,7 @@ export type WorldRequest = {
   [key: string]: unknown;
 };
 
-/** A scenario of a world. */
+/** A scenario that belongs to a world. */
 export type WorldScenario = {
   problems: ScenarioProblem[];
   sentences: Sentence[];

@@ -1,4 +1,4 @@
-"""Kinds of runs: earlier runs are benchmarks."""
+"""Kinds of runs; existing runs become benchmark runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Deaths of workers: earlier runs have none."""
+"""Number of worker deaths per run; 0 for existing runs."""
 
 from __future__ import annotations
 
