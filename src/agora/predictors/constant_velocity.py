@@ -14,7 +14,7 @@ from agora.world.tracks import onward
 
 @dataclass(frozen=True)
 class ConstantVelocity:
-    """Every pedestrian keeps its present velocity."""
+    """Every pedestrian keeps its current velocity."""
 
     declares = PredictorDeclaration()
 
