@@ -298,7 +298,7 @@ def _rows(shape: Sequence[int], classes: int | None, room: tuple[int, int]) -> t
 
 
 def suppressed(boxes: Boxes, overlap: float, most: int) -> Boxes:
-    """Return the most confident boxes, without those that overlap a more confident one of the same class by more than ``overlap``."""
+    """Return the most confident boxes, without those that overlap a more confident one of their class by more than ``overlap``."""
     order = np.argsort(-boxes.confidence, kind="stable")
     boxes = boxes.at(order[np.isfinite(boxes.corners[order]).all(1)])
     kept = np.zeros(most, np.int32)
