@@ -197,7 +197,7 @@ class PolicyCard:
 
 
 def said_of(results: Sequence[Result]) -> str:
-    """Return a sentence on how a policy performs outside its training environment: its success rate and the main kind of failure."""
+    """Return a sentence on how a policy performs outside its training environment: its successes and its main kind of failure."""
     said = []
     for r in results:
         walls = r.walls or 0

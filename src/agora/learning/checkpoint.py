@@ -78,7 +78,7 @@ def steps_of(path: Path) -> float | None:
 
 
 def check_finite(where: str, arrays: Mapping[str, Array], error: type[Exception], rest: str = "") -> None:
-    """Raise ``error`` if an array contains a non-finite number; the message consists of ``where``, the array's name and ``rest``."""
+    """Raise ``error`` if an array contains a non-finite number; the message is ``where``, the name of the array and ``rest``."""
     for name, array in arrays.items():
         if array.dtype.kind == "f" and not np.isfinite(array).all():
             raise error(f"{where} {name} is not finite{rest}")

@@ -108,7 +108,7 @@ class ScanTracker:
         self._detect = bind(detect, search, lidar.record(), *scene, self.detections)
 
     def prepare(self, due: Bools, dt: ArrayLike, rows: slice = ALL) -> None:
-        """Set which of the given rows (K,) have a new scan in ``ranges``, and the time (K,) since the last one, s; 0 for a first scan."""
+        """Set which given rows (K,) have a new scan in ``ranges``, and the time (K,) since the last one, s; 0 for a first scan."""
         self._following.prepare(due, dt, rows)
 
     def work(self, first: int, last: int) -> None:
