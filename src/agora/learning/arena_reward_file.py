@@ -79,7 +79,7 @@ def read_arena_reward(path: str | Path, *, safe_distance: float = 0.5, subgoals:
 
 
 def _units_of(node: Node) -> Node:
-    """Return the mapping of units: the whole file, or the key ``reward.reward_function_dict`` of a rosnav-rl agent configuration."""
+    """Return the mapping of units: the whole file, or the key ``reward.reward_function_dict`` of a rosnav-rl agent's file."""
     inner: Any = node
     for key in ("reward", "reward_function_dict"):
         inner = inner.value.get(key) if isinstance(inner, Node) and isinstance(inner.value, dict) else None

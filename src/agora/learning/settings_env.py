@@ -124,7 +124,7 @@ class SettingsEnv:
         return self._env.reset(**given)
 
     def step(self, actions: Array) -> tuple[Floats, Floats, Bools, Bools, dict[str, Any]]:
-        """Let the planner drive with the settings of actions (N, A); return the same as `AgoraVectorEnv.step`, with summed rewards."""
+        """Let the planner drive with the settings of actions (N, A); return like `AgoraVectorEnv.step`, with summed rewards."""
         count = self.num_envs
         rewards, (terminated, truncated) = np.zeros(count, np.float32), np.zeros((2, count), np.bool_)
         begins: Bools = np.zeros(count, np.bool_)
