@@ -24,8 +24,8 @@ def seed_of_round(seed: int, steps: int) -> int:
 def is_early(number: int) -> bool:
     """Return whether a round, counted from 1, is validated although it does not end a lap: rounds 1, 2, 4, 8 and so on.
 
-    The first validations show early how a training is going. If a training is stopped, its best policy so far has had at least
-    about half of the rounds available for validation.
+    The first validations show early how a training is going. If a training is stopped, its latest validation took place at least
+    about half-way through.
     """
     return number & (number - 1) == 0
 

@@ -258,7 +258,7 @@ class _School:
             self._seen, gains, terminated, truncated, infos = self._env.step(driven)
             self._begins = terminated | truncated
             gains = gains * self._scale
-            for w in np.flatnonzero(truncated).tolist():  # a truncated episode would have continued, so add the value of its final observation
+            for w in np.flatnonzero(truncated).tolist():  # add the value of the rest of a truncated episode
                 gains[w] += self._discount * self._value(infos["final_obs"][w], self._state[w])
             rewards.append(gains)
             ended.append(self._begins)

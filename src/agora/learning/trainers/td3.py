@@ -301,7 +301,7 @@ class Learner:
         return {f"{half}.{name}": array for half, pair, descent in self._halves for name, array in state_of(pair, descent).items()}
 
     def restore(self, arrays: Mapping[str, Array]) -> None:
-        """Go on from a checkpoint."""
+        """Restore the networks and their optimisers from a checkpoint."""
         for half, pair, descent in self._halves:
             restore({n.removeprefix(f"{half}."): array for n, array in arrays.items() if n.startswith(f"{half}.")}, pair, descent)
 
@@ -357,12 +357,12 @@ class _Memory:
 
     @property
     def arrays(self) -> dict[str, Array]:
-        """The arrays of a checkpoint."""
+        """The arrays for a checkpoint."""
         kept = {f"memory.{name}": part[: self.filled].numpy() for name, part in self._parts._asdict().items()}
         return kept | {"memory.next": np.array([self._next])}
 
     def restore(self, arrays: Mapping[str, Array]) -> None:
-        """Go on from a checkpoint."""
+        """Restore the memory from a checkpoint."""
         for name, part in self._parts._asdict().items():
             kept = arrays[f"memory.{name}"]
             self.filled = len(kept)

@@ -21,13 +21,13 @@ _CRITIC = 96
 
 
 class JudgeLearner(ActorCritic):
-    """An actor that scores commands, and a critic that reads the mean and the maximum of the actor's features of commands.
+    """An actor that scores commands, and a critic that reads the mean and the maximum of the actor's features over all commands.
 
-    Both are symmetric between left and right.
+    Both are symmetric under exchange of left and right.
 
     Args:
         network: network to train.
-        shape: shape of the training.
+        shape: shape of the training: encoding, action size, period and robot.
     """
 
     def __init__(self, network: Judge, shape: Shape) -> None:
@@ -53,7 +53,7 @@ class JudgeLearner(ActorCritic):
         """Evaluate T steps of N worlds; steps are independent, and ``state`` (N, 0) is returned unchanged.
 
         Args:
-            seen: (T, N, D) of the encoding ``commands``.
+            seen: (T, N, D) observations encoded by ``commands``.
             state: (N, 0).
             begins: (T, N) bool.
 
