@@ -131,8 +131,7 @@ class ImageTracker:
         return self.tell(0.0)
 
     def look(self, image: Array, depth: Array, pose: ArrayLike, dt: float, row: int = 0) -> Boxes:
-        """Process a colour and a depth image, and return the boxes of people; threads may call this concurrently for different
-        rows.
+        """Process a colour and a depth image, and return the boxes of people; can be called concurrently for different rows.
 
         Args:
             image: (rows, columns, 3) uint8, RGB.

@@ -175,7 +175,7 @@ class YoloModel:
         """Return the model's output (1, ?, ?) for an image (3, rows, columns) of the size ``room``; can be called concurrently.
 
         Raises:
-            InputError: the model fails, or its output has another number of dimensions.
+            InputError: the model fails, or none of its outputs has this shape.
         """
         given = {self._input: image[None].astype(self._precision, copy=False)}
         try:

@@ -60,8 +60,7 @@ def is_parted(maps, m, x, y, px, py, vx, vy, radius):
 
 @lean_kernel
 def see(beams, slack, ranges, pose, due, position, radius, present, seen, first, last):
-    """Write which discs are visible in rows ``first <= n < last``: at least one beam, within the lidar's range and view, reaches
-    them.
+    """Write which discs are visible in rows ``first <= n < last``: at least one beam within range and view reaches them.
 
     Args:
         beams: `agora.optics.lidar.Beams`.

@@ -1,4 +1,5 @@
 """The encoding of GA3C-CADRL: the joint state of a robot and other agents; an action is a speed and a change of heading.
+
 M. Everett, Y. F. Chen, J. P. How, "Motion planning among dynamic, decision-making agents with deep reinforcement learning", IROS
 2018, sections III and IV, and its code (mit-acl/gym-collision-avoidance).
 """

@@ -1,4 +1,5 @@
 """The encoding of iPlanner: actions are key points of a path, and the robot drives along the spline through them.
+
 F. Yang, C. Wang, C. Cadena, M. Hutter, "iPlanner: imperative path planning", RSS 2023, section III: a network outputs a few points
 of a path in the robot's frame and the probability that the path collides; a cubic spline passes through the points.
 """

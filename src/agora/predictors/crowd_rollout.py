@@ -100,8 +100,7 @@ class CrowdRollout(Checked):
 
 
 class _Scene:
-    """An observation converted to the records of N worlds; each world contains one robot and the pedestrians and robots it knows
-    of.
+    """An observation as records of N worlds; each world contains one robot, and the pedestrians and robots that it knows of.
 
     Args:
         o: observation of N rows, with pedestrians.

@@ -50,7 +50,7 @@ class Imagination(Checked):
         more: number of additional obstacles at random positions.
         reach: maximum distance of the additional obstacles, m.
         sizes: minimum and maximum half axis of the additional obstacles, m.
-        free: time to drive at the current speed before reaching an additional obstacle ahead, at least, s.
+        free: minimum time until the robot, at its current speed, would reach an additional obstacle ahead, s.
         ahead: half the opening angle of the area ahead, rad.
         noise: standard deviation of the scan's noise, as a fraction of its range.
         rays: number of rays per value of the scan.

@@ -24,7 +24,7 @@ class ActorCritic(nn.Module, ABC):
 
     Args:
         network: network of the policy.
-        shape: shape of the training: encoding, action size, period and robot.
+        shape: encoding, action size, control period and robot of the training.
 
     Attributes:
         network: network of the policy, as given.

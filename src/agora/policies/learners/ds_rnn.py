@@ -29,7 +29,7 @@ class DsRnnLearner(ActorCritic):
 
     Args:
         network: network to train.
-        shape: shape of the training: encoding, action size, period and robot.
+        shape: encoding, action size, control period and robot of the training.
     """
 
     def __init__(self, network: DsRnnNetwork, shape: Shape) -> None:

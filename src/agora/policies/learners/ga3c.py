@@ -29,7 +29,7 @@ class Ga3cLearner(ActorCritic):
 
     Args:
         network: network to train.
-        shape: shape of the training: encoding, action size, period and robot.
+        shape: encoding, action size, control period and robot of the training.
 
     Raises:
         InputError: the encoding's ``period`` differs from the control period.

@@ -27,7 +27,7 @@ class JudgeLearner(ActorCritic):
 
     Args:
         network: network to train.
-        shape: shape of the training: encoding, action size, period and robot.
+        shape: encoding, action size, control period and robot of the training.
     """
 
     def __init__(self, network: Judge, shape: Shape) -> None:

@@ -33,7 +33,7 @@ class ValueLearner(nn.Module, ABC):
 
     Args:
         network: network to train.
-        shape: shape of the training: encoding, action size, period and robot.
+        shape: encoding, action size, control period and robot of the training.
     """
 
     def __init__(self, network: ValueNetwork, shape: Shape) -> None:
