@@ -137,7 +137,7 @@ class EnvPart:
             facts.setdefault(name, np.zeros_like(values))[rows] = values[rows]
 
     def _ways(self) -> tuple[Floats, Floats]:
-        """The poses (N, 3) and goals (N, 3) of the robots."""
+        """Return the poses (N, 3) and goals (N, 3) of the robots."""
         robots, goals = self.batch.world.robots, self.batch.world.status.goals
         pose, goal = ([array.reshape(-1) for array in (part.x, part.y, part.heading)] for part in (robots, goals))
         return np.stack(pose, 1), np.stack(goal, 1)

@@ -123,7 +123,7 @@ class Observe(FromLimitToLimit):
         """Reject a robot that lacks a required sensor.
 
         Raises:
-            InputError: its lidar has too few beams.
+            InputError: the robot's lidar has too few beams.
         """
         beams = 0 if robot.lidar is None else robot.lidar.beams
         if self.beams > beams:

@@ -114,7 +114,7 @@ class JointState(EncodingBase):
         _write(self.people, ranges, robot, others, out, first, last)
 
     def marks(self, observation: Observation, others: int) -> Floats:
-        """Return the last value (N, P) of each of P people and other robots, also for slots not in use."""
+        """Return the last value (N, P) of each of P people and other robots, including unused slots."""
         return np.ones((len(observation.pose), others), np.float32)
 
     def action_size(self, limits: Limits) -> int:

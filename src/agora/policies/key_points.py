@@ -112,7 +112,7 @@ class KeyPoints(EncodingBase):
 
     @property
     def _pixels(self) -> int:
-        """Return the number of values of all images."""
+        """Return the total number of pixels in all images."""
         return sum(math.prod(one.sized()) for sensor in self.sensors for one in sensor.fields.values())
 
     def check(self, robot: RobotModel) -> None:
@@ -179,7 +179,7 @@ class KeyPoints(EncodingBase):
         return path
 
     def twists(self, actions: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
-        """Return the twists (N, 3) along the paths of actions (N, A)."""
+        """Return the twists (N, 3) that follow the paths of actions (N, A)."""
         path = self.path(actions)
         legs = np.diff(path, axis=1)
         gone = np.cumsum(np.sqrt((legs * legs).sum(-1)), 1, dtype=np.float32)

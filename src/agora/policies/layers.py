@@ -298,19 +298,19 @@ def _sigmoid_all(values, first, last):
 
 
 def tanh(values: Floats) -> Floats:
-    """Replace values (N, K) by their hyperbolic tangent in place, to within 1e-6, and return them."""
+    """Replace values (N, K) with their hyperbolic tangent in place, to within 1e-6, and return them."""
     _tanh_all(values, 0, len(values))
     return values
 
 
 def sigmoid(values: Floats) -> Floats:
-    """Replace values (N, K) by their logistic function in place, to within 1e-6, and return them."""
+    """Replace values (N, K) with their logistic function in place, to within 1e-6, and return them."""
     _sigmoid_all(values, 0, len(values))
     return values
 
 
 def relu(values: Floats) -> Floats:
-    """Replace negative values by 0 in place, and return the values."""
+    """Replace negative values with 0 in place, and return the values."""
     return np.maximum(values, ZERO, out=values)
 
 

@@ -113,7 +113,7 @@ class Value:
         return self._with("Sigmoid")
 
     def relu(self) -> Value:
-        """Return the value, with negative entries replaced by 0."""
+        """Return the value, with negative entries replaced with 0."""
         return self._with("Relu")
 
     def maximum(self, other: Value | Array | float) -> Value:
@@ -165,7 +165,7 @@ class Value:
         return self._with("Gather", index, axis=axis)
 
     def columns(self, count: int) -> list[Value]:
-        """Return the first ``count`` entries of the last axis, each with a last axis of 1."""
+        """Return the first ``count`` entries of the last axis, each as a value whose last axis has a length of 1."""
         return [self.part(k, k + 1) for k in range(count)]
 
     def reshape(self, *shape: int) -> Value:

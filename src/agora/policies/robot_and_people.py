@@ -53,7 +53,7 @@ class RobotAndPeople(JointState):
             raise InputError(f"people: must be at most {_MOST}, is {self.people}")
 
     def marks(self, observation: Observation, others: int) -> Floats:
-        """Return the marks (N, P) of P people and other robots, also for slots not in use."""
+        """Return the marks (N, P) of P people and other robots, including unused slots."""
         both = ((observation.pedestrians, ONE), (observation.robots, -ONE))
         parts = [side * (ONE + (tracks.id % _IDS).astype(np.float32)) for tracks, side in both if tracks is not None]
         return np.concatenate(parts, 1) if parts else np.zeros((len(observation.pose), others), np.float32)

@@ -19,7 +19,7 @@ class ConstantVelocity:
     declares = PredictorDeclaration()
 
     def predict(self, observation: Observation, steps: int, dt: float, memory: Memory) -> Prediction:
-        """Return the positions at constant velocity; the memory stays empty."""
+        """Return the predicted positions at constant velocity; the memory stays empty."""
         people = observation.pedestrians
         assert people is not None
         return Prediction(onward(people.position, people.velocity, steps, dt))

@@ -43,7 +43,7 @@ class GoalDirected(Checked):
     declares = PredictorDeclaration(tunable={"averaging": Span(0.2, 5.0, log=True), "relaxation": Span(0.2, 10.0, log=True)})
 
     def predict(self, observation: Observation, steps: int, dt: float, memory: Memory) -> Prediction:
-        """Return the positions on the paths to the goals; the memory keeps mean velocities and speeds."""
+        """Return the predicted positions on the paths to the goals; the memory keeps mean velocities and speeds."""
         people = observation.pedestrians
         assert people is not None
         velocity, speed, kept = intents(people, memory, observation.dt, self.averaging)

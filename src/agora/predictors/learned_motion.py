@@ -56,7 +56,7 @@ class LearnedMotion:
         weights_of(self.file)
 
     def files(self) -> list[Path]:
-        """Return the file of the weights."""
+        """Return the weights file."""
         return [_path(self.file)]
 
     def predict(self, observation: Observation, steps: int, dt: float, memory: Memory) -> Prediction:

@@ -384,7 +384,7 @@ class _Worlds:
 
     @torch.no_grad()
     def play(self, network: ActorCritic, chance: torch.Generator, shares: Shares) -> tuple[Sequences, Results]:
-        """Play a round."""
+        """Play one round; return its sequences and the results of its episodes."""
         ppo = self._ppo
         steps, count = ppo.horizon, len(self._nobody)
         seen = np.empty((steps, count, ppo.observe.length), np.float32)

@@ -103,7 +103,7 @@ class ValueLearning(Checked):
 
     @property
     def ahead(self) -> LookAhead:
-        """Candidates and reward."""
+        """The look-ahead of the network: candidate velocities and reward."""
         assert isinstance(self.network, ValueNetwork)
         return self.network.ahead
 

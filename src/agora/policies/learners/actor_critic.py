@@ -51,7 +51,7 @@ class ActorCritic(nn.Module, ABC):
 
         Args:
             seen: (T, N, D) encoded observations.
-            state: (N, S) before the first step.
+            state: (N, S) state of the network before the first step.
             begins: (T, N) bool, whether an episode begins with the step; the network then resets the state to zero.
 
         Returns:
@@ -92,7 +92,7 @@ def look(network: ActorCritic, seen: Floats, state: Tensor, begins: Bools) -> tu
     Args:
         network: network to evaluate.
         seen: (N, D) encoded observations.
-        state: (N, S) before the step.
+        state: (N, S) state of the network before the step.
         begins: (N,) whether an episode begins with the step.
 
     Returns:

@@ -56,7 +56,7 @@ class AgRlLearner(ActorCritic):
 
         Args:
             seen: (T, N, D) encoded observations.
-            state: (N, S) before the first step.
+            state: (N, S) state of the network before the first step.
             begins: (T, N) bool, whether an episode begins with the step; the state is then reset to zero.
 
         Returns:

@@ -1,4 +1,4 @@
-"""Two towers of fully connected layers in PyTorch, for training; `agora.policies.networks.mlp` is the actor without PyTorch."""
+"""Two towers of fully connected layers in PyTorch, for training; `agora.policies.networks.mlp` runs the actor alone."""
 
 from __future__ import annotations
 
