@@ -1,6 +1,6 @@
 """The reward units of Arena 3.0 and of rosnav-rl (``reward_functions``) as named terms, and two of Arena's presets.
 
-A weight is the value of its unit: a positive weight rewards, a negative weight punishes. The equations of units that Arena 3.0 does
+Positive weights reward, negative weights punish. The equations of units that Arena 3.0 does
 not have are from rosnav-rl 745073d, rosnav_rl/reward/reward_units/reward_units.py.
 """
 
@@ -56,8 +56,8 @@ _ASKS = {
 }
 _SPEEDS = {"reverse_speed", "boost_speed"}
 _BY_TYPE = ("elder", "adult")
-_STANDS = 0.1  # m/s
-_BUMPER = 0.05  # m
+_STANDS = 0.1  # speed up to which a robot counts as standing, m/s
+_BUMPER = 0.05  # clearance below which a pedestrian counts as hit, m
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class ArenaReward(Checked):
         safe_distance: distance from the robot's outline below which the robot is unsafe, m.
         approach: reward per metre of progress towards the goal (approach_goal).
         retreat: reward per metre of progress if the robot moves away from the goal, so that progress is negative (approach_goal).
-        along_path: whether progress is measured along the global path; otherwise it is the straight-line distance to the goal.
+        along_path: whether progress is measured along the global path; otherwise it is measured in a straight line to the goal.
         approach_path: reward per metre by which the robot has moved closer to the global path (approach_globalplan).
         retreat_path: the same if the robot moves away from the path, where the number of metres is negative (approach_globalplan).
         follow_path: reward per m/s of forward speed within ``follow_distance`` of the path (follow_globalplan).
@@ -88,14 +88,14 @@ class ArenaReward(Checked):
         reverse_speed: threshold for driving backwards, m/s, at most 0.
         boost: reward per m/s of forward speed if it is above ``boost_speed`` (linear_vel_boost).
         boost_speed: forward speed above which ``boost`` applies, m/s.
-        abrupt_vx: reward per hundredth of the fourth power of the change in vx (abrupt_velocity_change).
+        abrupt_vx: reward, multiplied by a hundredth of the fourth power of the change in vx (abrupt_velocity_change).
         abrupt_vy: the same for vy.
         abrupt_omega: the same for omega.
-        smooth: reward per 1 minus the norm of the squared changes, if that norm is below ``smooth_range``
+        smooth: reward, multiplied by 1 minus the norm of the squared changes, if that norm is below ``smooth_range``
             (root_velocity_difference).
         smooth_range: norm below which ``smooth`` applies, in m2/s2 and rad2/s2.
-        change_vx: reward per squared change in vx (two_factor_velocity_difference).
-        change_omega: reward per squared change in omega (two_factor_velocity_difference).
+        change_vx: reward, multiplied by the squared change in vx (two_factor_velocity_difference).
+        change_omega: reward, multiplied by the squared change in omega (two_factor_velocity_difference).
         jump_vx: reward per m/s of absolute change in vx (two_factor_velocity_difference of rosnav-rl).
         jump_omega: reward per rad/s of absolute change in omega (two_factor_velocity_difference of rosnav-rl).
         heading: reward per radian by which the turn to a free heading is smaller than ``heading_turn`` (active_heading_direction).

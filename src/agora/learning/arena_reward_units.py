@@ -305,7 +305,7 @@ class _OfType(Unit):
 
 @dataclass(frozen=True)
 class _OfTypes(_OfType):
-    """A unit with values by type in rosnav-rl (``type_reward_pairs``), for one type in Arena 3.0 (``ped_type``, ``reward``)."""
+    """A unit for several types in rosnav-rl (``type_reward_pairs``) and for one in Arena 3.0 (``ped_type``, ``reward``)."""
 
     reward: float = -0.25
     pairs: Mapping[str, float] | None = field(default=None, metadata={"key": "type_reward_pairs"})

@@ -41,7 +41,7 @@ class PathCost:
         soft: length scale of the logarithm, m.
         feared: distance along the path within which a collision counts for the fear, m.
         round: whether the distance to the goal is measured around obstacles; False for the straight line, as in the code.
-        horizon: distance by which a path should bring the robot closer to a goal that is farther away than that, m.
+        horizon: distance by which a path should bring the robot closer to its goal, if the goal is farther away than that, m.
     """
 
     obstacles: NotNegative = 0.5

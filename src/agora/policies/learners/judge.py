@@ -1,4 +1,4 @@
-"""The network that judges commands, in PyTorch, for training; `agora.policies.networks.judge` evaluates its actor without PyTorch."""
+"""The judge of commands in PyTorch, for training; `agora.policies.networks.judge` evaluates the actor without PyTorch."""
 
 from __future__ import annotations
 
