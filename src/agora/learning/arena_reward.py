@@ -1,7 +1,7 @@
 """The reward units of Arena 3.0 and of rosnav-rl (``reward_functions``) as named terms, and two of Arena's presets.
 
-Positive weights reward, negative weights punish. The equations of units that Arena 3.0 does
-not have are from rosnav-rl 745073d, rosnav_rl/reward/reward_units/reward_units.py.
+Positive weights reward, negative weights punish. The equations of units that Arena 3.0 does not have are from
+rosnav-rl 745073d, rosnav_rl/reward/reward_units/reward_units.py.
 """
 
 from __future__ import annotations
