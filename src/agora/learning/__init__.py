@@ -1,6 +1,6 @@
 """Batched environments for training.
 
-``import agora.learning`` tells Gymnasium of ``agora/Navigation-v0``, where Gymnasium is installed.
+``import agora.learning`` registers ``agora/Navigation-v0`` with Gymnasium, if Gymnasium is installed.
 """
 
 import contextlib

@@ -1,6 +1,6 @@
 """The reward units of Arena 3.0 and of rosnav-rl (``reward_functions``) as named terms, and two of Arena's presets.
 
-A weight is what the unit is worth: above 0 it rewards, below 0 it punishes. Equations of units that Arena 3.0 lacks are from
+Positive weights reward, negative weights punish. The equations of units that Arena 3.0 does not have are from
 rosnav-rl 745073d, rosnav_rl/reward/reward_units/reward_units.py.
 """
 
@@ -56,63 +56,66 @@ _ASKS = {
 }
 _SPEEDS = {"reverse_speed", "boost_speed"}
 _BY_TYPE = ("elder", "adult")
-_STANDS = 0.1  # m/s
-_BUMPER = 0.05  # m
+_STANDS = 0.1  # speed up to which a robot counts as standing, m/s
+_BUMPER = 0.05  # clearance below which a pedestrian counts as hit, m
 
 
 @dataclass(frozen=True)
 class ArenaReward(Checked):
-    """A weighted sum of Arena's reward units; units of weight 0 are not computed.
+    """A weighted sum of Arena's reward units; units with weight 0 are not computed.
+
+    Speeds, turning rates and their changes are those of the commanded twist. The names of Arena's units are in parentheses.
 
     Attributes:
-        reached: for reaching the last goal (goal_reached).
-        collision: for an end by contact, or outside the map (collision).
-        timeout: for an end by time-out (max_steps_exceeded).
-        safe: where the shortest range of the scan is no more than the robot's radius and ``safe_distance`` (safe_distance).
-        safe_depth: for every metre by which that range is below the radius and ``safe_distance`` (factored_safe_distance).
-        safe_distance: beyond the radius, m.
-        approach: for every metre nearer to the goal (approach_goal).
-        retreat: for every metre farther away, counted as a negative number of metres (approach_goal).
-        along_path: whether these metres are those of the global path; else they go straight to the goal.
-        approach_path: for every metre nearer to the global path (approach_globalplan).
-        retreat_path: for every metre farther from it, counted as a negative number (approach_globalplan).
-        follow_path: for every m/s forwards within ``follow_distance`` of the path (follow_globalplan).
-        follow_distance: m.
-        standing: where the speed forwards is at most 0.1 m/s (no_movement).
-        travelled: for every m/s forwards, and for 0.001 of every rad/s (distance_travelled).
-        turned: for every rad/s to the left, in addition; to the right it counts as a negative number (distance_travelled).
-        reverse: where the speed forwards is below ``reverse_speed`` (reverse_drive).
-        reverse_rate: for every m/s backwards, where the speed forwards is below ``reverse_speed`` (factored_reverse_drive).
-        reverse_speed: m/s, at most 0.
-        boost: for every m/s forwards, where the speed forwards is above ``boost_speed`` (linear_vel_boost).
-        boost_speed: m/s.
-        abrupt_vx: for a hundredth of the fourth power of the change of vx (abrupt_velocity_change).
-        abrupt_vy: likewise of vy.
-        abrupt_omega: likewise of omega.
-        smooth: for 1 minus the norm of the squared changes, where that norm is below ``smooth_range`` (root_velocity_difference).
-        smooth_range: m2/s2 and rad2/s2.
-        change_vx: for the squared change of vx (two_factor_velocity_difference).
-        change_omega: for that of omega.
-        jump_vx: for every m/s of change of vx, up or down (two_factor_velocity_difference of rosnav-rl).
-        jump_omega: for every rad/s of change of omega.
-        heading: for every radian by which the turn to a free heading is below ``heading_turn`` (active_heading_direction).
-        heading_turn: rad.
-        pedestrian: where the clearance to a pedestrian is no more than ``pedestrian_distance`` (ped_safe_distance).
-        pedestrian_distance: m.
-        elder: where that to an elder is below ``elder_distance`` (ped_type_safety_distance).
-        elder_depth: for every metre by which it is below ``elder_distance`` (ped_type_factored_safety_distance).
-        elder_distance: m.
-        elder_hit: where it is below 0.05 m (ped_type_collision).
-        elder_speed: for every m/s forwards while an elder is nearer than ``elder_distance`` (ped_type_vel_constraint).
-        adult: as ``elder``, of adults.
-        adult_depth: as ``elder_depth``, of adults.
-        adult_distance: m.
-        adult_hit: as ``elder_hit``, of adults.
-        adult_speed: as ``elder_speed``, of adults.
-        turning: for every rad/s where the robot turns faster than ``turning_rate`` (angular_vel_constraint).
-        turning_rate: rad/s.
-        unsafe_too: whether the units of motion count also where ``safe_distance`` is breached.
-        only_safe: names of more weights whose units count nothing where it is breached.
+        reached: reward for reaching the last goal (goal_reached).
+        collision: reward if the episode ends with a contact or outside the map (collision).
+        timeout: reward if the episode ends with a time-out (max_steps_exceeded).
+        safe: reward if the shortest range of the scan is at most the robot's radius plus ``safe_distance`` (safe_distance).
+        safe_depth: reward per metre by which that range is below the radius plus ``safe_distance`` (factored_safe_distance).
+        safe_distance: distance from the robot's outline below which the robot is unsafe, m.
+        approach: reward per metre of progress towards the goal (approach_goal).
+        retreat: reward per metre of progress if the robot moves away from the goal, so that progress is negative (approach_goal).
+        along_path: whether progress is measured along the global path; otherwise it is measured in a straight line to the goal.
+        approach_path: reward per metre by which the robot has moved closer to the global path (approach_globalplan).
+        retreat_path: the same if the robot moves away from the path, where the number of metres is negative (approach_globalplan).
+        follow_path: reward per m/s of forward speed within ``follow_distance`` of the path (follow_globalplan).
+        follow_distance: distance to the path up to which ``follow_path`` applies, m.
+        standing: reward if the forward speed is between -0.1 and 0.1 m/s (no_movement).
+        travelled: reward per m/s of forward speed plus 0.001 times omega in rad/s (distance_travelled).
+        turned: additional reward per rad/s of omega, positive to the left and negative to the right (distance_travelled).
+        reverse: reward if the forward speed is below ``reverse_speed`` (reverse_drive).
+        reverse_rate: reward per m/s of backward speed if the forward speed is below ``reverse_speed`` (factored_reverse_drive).
+        reverse_speed: threshold for driving backwards, m/s, at most 0.
+        boost: reward per m/s of forward speed if it is above ``boost_speed`` (linear_vel_boost).
+        boost_speed: forward speed above which ``boost`` applies, m/s.
+        abrupt_vx: reward, multiplied by a hundredth of the fourth power of the change in vx (abrupt_velocity_change).
+        abrupt_vy: the same for vy.
+        abrupt_omega: the same for omega.
+        smooth: reward, multiplied by 1 minus the norm of the squared changes, if that norm is below ``smooth_range``
+            (root_velocity_difference).
+        smooth_range: norm below which ``smooth`` applies, in m2/s2 and rad2/s2.
+        change_vx: reward, multiplied by the squared change in vx (two_factor_velocity_difference).
+        change_omega: reward, multiplied by the squared change in omega (two_factor_velocity_difference).
+        jump_vx: reward per m/s of absolute change in vx (two_factor_velocity_difference of rosnav-rl).
+        jump_omega: reward per rad/s of absolute change in omega (two_factor_velocity_difference of rosnav-rl).
+        heading: reward per radian by which the turn to a free heading is smaller than ``heading_turn`` (active_heading_direction).
+        heading_turn: turn at which ``heading`` gives 0, rad.
+        pedestrian: reward if the clearance to any pedestrian is at most ``pedestrian_distance`` (ped_safe_distance).
+        pedestrian_distance: clearance up to which ``pedestrian`` applies, m.
+        elder: reward if the clearance to an elder is below ``elder_distance`` (ped_type_safety_distance).
+        elder_depth: reward per metre by which that clearance is below ``elder_distance`` (ped_type_factored_safety_distance).
+        elder_distance: clearance below which the units for elders apply, m.
+        elder_hit: reward if the clearance to an elder is below 0.05 m (ped_type_collision).
+        elder_speed: reward per m/s of forward speed if an elder is closer than ``elder_distance`` (ped_type_vel_constraint).
+        adult: like ``elder``, for adults.
+        adult_depth: like ``elder_depth``, for adults.
+        adult_distance: like ``elder_distance``, for adults, m.
+        adult_hit: like ``elder_hit``, for adults.
+        adult_speed: like ``elder_speed``, for adults.
+        turning: reward per rad/s of turning rate if it is above ``turning_rate`` (angular_vel_constraint).
+        turning_rate: turning rate above which ``turning`` applies, rad/s.
+        unsafe_too: whether the units of motion also apply while ``safe_distance`` is violated.
+        only_safe: names of additional weights that do not apply while ``safe_distance`` is violated.
     """
 
     reached: float = 15.0
@@ -172,13 +175,13 @@ class ArenaReward(Checked):
 
     @property
     def asks(self) -> frozenset[str]:
-        """Names of the facts that units of a weight read."""
+        """Names of the facts that the units with a nonzero weight need."""
         facts = {fact for name, some in _ASKS.items() if getattr(self, name) for fact in some}
         anywhere = self.unsafe_too and not any(getattr(self, name) for name in self.only_safe)
         return frozenset(facts if anywhere else facts | {"nearest", "radius"})
 
     def terms(self, transition: Transition) -> dict[str, Floats]:
-        """Return the terms (N,) of the units that have a weight, weighted, by name."""
+        """Return the weighted terms (N,) of all units with a nonzero weight, by name."""
         motion = self._motion(transition)
         terms = {name: unit * np.float32(getattr(self, name)) for name, unit in (self._ends(transition) | motion).items()}
         held = {name for name in terms if name in self.only_safe or (name in motion and not self.unsafe_too)}
@@ -196,7 +199,7 @@ class ArenaReward(Checked):
         return unsafe
 
     def _ends(self, t: Transition) -> dict[str, Floats]:
-        """The units of ends and of what is near."""
+        """Return the units that depend on the outcome or on nearby obstacles and people."""
         units: dict[str, Floats] = {"reached": reached(t), "collision": collision(t), "timeout": _number(t.outcome == _TIMEOUT)}
         if self.safe:
             units["safe"] = _number(self._unsafe(t))
@@ -209,7 +212,7 @@ class ArenaReward(Checked):
         return units
 
     def _near(self, t: Transition, kind: str) -> dict[str, Floats]:
-        """The units of the clearance to pedestrians of a type."""
+        """Return the units that depend on the clearance to pedestrians of one type."""
         units: dict[str, Floats] = {}
         near = np.float32(getattr(self, f"{kind}_distance"))
         if getattr(self, kind):
@@ -221,7 +224,7 @@ class ArenaReward(Checked):
         return units
 
     def _motion(self, t: Transition) -> dict[str, Floats]:
-        """The units of motion."""
+        """Return the units that depend on the robot's motion."""
         metres = t.facts["way"] if self.along_path else t.progress
         units = {"approach": np.maximum(metres, 0), "retreat": np.minimum(metres, 0)}
         if self.approach_path or self.retreat_path:
@@ -236,7 +239,7 @@ class ArenaReward(Checked):
         return units
 
     def _commands(self, t: Transition) -> dict[str, Floats]:
-        """The units of the commanded twist and of its change."""
+        """Return the units that depend on the commanded twist and its change."""
         vx, vy, omega = t.facts["command"].T
         units = {
             "standing": _number(np.abs(vx) <= _STANDS),
@@ -264,11 +267,11 @@ class ArenaReward(Checked):
 
 
 WEIGHTS = tuple(f.name for f in fields(ArenaReward) if f.type == "float" and f.name not in _SPEEDS)
-"""Names of the weights; the other fields say where a unit counts."""
+"""Names of the weights; the other fields specify when a unit applies."""
 
 _ZEROS: Any = dict.fromkeys(WEIGHTS, 0.0)
 NOTHING = ArenaReward(**_ZEROS)
-"""No unit at all."""
+"""A reward without any units."""
 
 DEFAULT = ArenaReward()
 """Arena's ``default.yaml``."""

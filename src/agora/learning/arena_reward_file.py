@@ -1,7 +1,8 @@
 """Reward files of Arena 3.0 and of rosnav-rl: ``reward_functions/*.yaml``, each a mapping of units to their parameters.
 
-What a file leaves out has Arena's value, which is not always that of `ArenaReward`. Units that Agora lacks, and parameters with
-another meaning here, are reported with their lines. A file with a unit or a parameter that Arena 3.0 lacks is one of rosnav-rl.
+Missing parameters have Arena's default values, which can differ from those of `ArenaReward`. Units that Agora does not have, and
+parameters with a different meaning in Agora, are reported with their line numbers. A file with a unit or a parameter that Arena 3.0
+does not have is treated as a file of rosnav-rl.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ from agora.yaml_tree import Node, read_text, tree_of_text
 
 @dataclass(frozen=True)
 class RewardRead:
-    """The reward that a reward file describes, and its differences.
+    """The reward that a reward file describes, and its differences from Arena.
 
     Attributes:
-        reward: reward with the units of the file, and no others.
-        notes: differences in Agora, each ``file:line: unit.parameter: what``, in the order of the file.
+        reward: reward with exactly the units of the file.
+        notes: differences in Agora, each ``file:line: unit.parameter: difference``, in the order of the file.
     """
 
     reward: ArenaReward
@@ -32,7 +33,7 @@ class RewardRead:
 
     @property
     def text(self) -> str:
-        """YAML of the reward for the key ``reward`` of a training file; what it leaves out is as by default."""
+        """The reward as YAML for the key ``reward`` of a training file; fields with default values are omitted."""
         usual = plain(ArenaReward())
         values = {key: value for key, value in plain(self.reward).items() if value != usual[key]}
         return dump({"reward": {"name": "arena"} | values})
@@ -42,12 +43,13 @@ def read_arena_reward(path: str | Path, *, safe_distance: float = 0.5, subgoals:
     """Read a reward file of Arena 3.0.
 
     Args:
-        path: the file.
-        safe_distance: ``safety_distance`` of Arena's ``training_config.yaml``, m.
-        subgoals: ``rl_agent.subgoal_mode`` of it: whether progress is that to a sub-goal on the global path.
+        path: path of the file.
+        safe_distance: ``safety_distance`` from Arena's ``training_config.yaml``, m.
+        subgoals: ``rl_agent.subgoal_mode`` from Arena's ``training_config.yaml``: whether progress is measured to a sub-goal on the
+            global path.
 
     Raises:
-        InputError: the file cannot be read, or is no such file; names lines and keys.
+        InputError: the file cannot be read or is not a reward file; the message names lines and keys.
     """
     node = _units_of(tree_of_text(read_text(path), str(path), is_json=False))
     units = node.value if isinstance(node.value, dict) else {}
@@ -77,7 +79,7 @@ def read_arena_reward(path: str | Path, *, safe_distance: float = 0.5, subgoals:
 
 
 def _units_of(node: Node) -> Node:
-    """The mapping of units: the file, or the key ``reward.reward_function_dict`` of rosnav-rl's configuration of an agent."""
+    """Return the mapping of units: the whole file, or the key ``reward.reward_function_dict`` of a rosnav-rl agent's file."""
     inner: Any = node
     for key in ("reward", "reward_function_dict"):
         inner = inner.value.get(key) if isinstance(inner, Node) and isinstance(inner.value, dict) else None
@@ -85,7 +87,7 @@ def _units_of(node: Node) -> Node:
 
 
 def _notes(node: Node, name: str, given: Node, file: RewardFile) -> Iterator[tuple[int | None, str, str]]:
-    """Lines, keys and texts of what is not the same in Agora."""
+    """Return the lines, keys and descriptions of the differences in Agora."""
     line = node.key_lines.get(name, node.line)
     if name in INSTEAD:
         yield line, name, f"not imported: Agora has no such unit; {INSTEAD[name]}"

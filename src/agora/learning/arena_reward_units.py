@@ -1,7 +1,7 @@
-"""The units of reward files of Arena 3.0 and of rosnav-rl, each with its parameters and what they are in `ArenaReward`.
+"""The units of reward files of Arena 3.0 and of rosnav-rl, each with its parameters and their equivalents in `ArenaReward`.
 
-rosnav-rl continued Arena 3.0's units (745073d, rosnav_rl/reward/reward_units/reward_units.py; by topic in 04e0280). Some of its
-equations differ: a unit says its fields in both.
+rosnav-rl developed Arena 3.0's units further (745073d, rosnav_rl/reward/reward_units/reward_units.py; split by topic in 04e0280).
+Some of its equations differ, so each unit returns separate fields for the two file types.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ _SAFE_KEY = "_on_safe_dist_violation"
 
 @dataclass(frozen=True)
 class Unit:
-    """A unit of the file; its fields are Arena's parameters with Arena's defaults."""
+    """A unit in a reward file; its fields are Arena's parameters with Arena's default values."""
 
     unsafe: bool = field(default=True, metadata={"key": _SAFE_KEY})
-    always: ClassVar[bool] = False  # Arena counts it wherever the robot is
-    later: ClassVar[bool] = False  # a unit of rosnav-rl alone
+    always: ClassVar[bool] = False  # Arena also counts this unit while the safe distance is violated
+    later: ClassVar[bool] = False  # the unit exists only in rosnav-rl
 
     @property
     def of_later(self) -> bool:
-        """Mark of units, or of units with parameters, that Arena 3.0 lacks."""
+        """Return whether Arena 3.0 does not have this unit, or one of its parameters."""
         return self.later
 
     def fields(self) -> Mapping[str, Any]:
-        """Fields of `ArenaReward` that say the same."""
+        """Return the equivalent fields of `ArenaReward`."""
         return {}
 
     def fields_later(self) -> Mapping[str, Any]:
-        """Fields that say the same in a file of rosnav-rl."""
+        """Return the equivalent fields of `ArenaReward` for a file of rosnav-rl."""
         return self.fields()
 
     def notes(self) -> Mapping[str, str]:
-        """The differences in Agora, by parameter; by "" the ones that concern the whole unit."""
+        """Return the differences in Agora by parameter; the key "" holds differences that concern the whole unit."""
         return {}
 
 
@@ -206,7 +206,7 @@ class _Boost(Unit):
 
 
 def _threshold_notes(threshold: float | None, otherwise: str) -> Mapping[str, str]:
-    """The notes on a unit that counts above a threshold; ``otherwise`` is that on one above 0."""
+    """Return the notes on a unit that applies above a threshold; ``otherwise`` is the note for a threshold above 0."""
     if threshold is None:
         return {"": "without a threshold it has no effect, as in Arena"}
     if threshold == 0.0:
@@ -277,20 +277,20 @@ class _OfType(Unit):
     ped_type: int = 1
 
     def by_type(self) -> Mapping[str, float]:
-        """The values of the unit by the number of the type."""
+        """The values of the unit, keyed by the number of the pedestrian type."""
         return {}
 
     @property
     def pairs_key(self) -> str:
-        """The parameter that lists the types."""
+        """The name of the parameter that lists the types."""
         return "ped_type"
 
     def weights(self, kind: str, value: float) -> Mapping[str, Any]:
-        """The fields for a type."""
+        """Return the fields of `ArenaReward` for one type."""
         return {}
 
     def differences(self) -> Mapping[str, str]:
-        """The notes on what is taken."""
+        """Return the notes on the imported parameters."""
         return {}
 
     def fields(self) -> Mapping[str, Any]:
@@ -305,7 +305,7 @@ class _OfType(Unit):
 
 @dataclass(frozen=True)
 class _OfTypes(_OfType):
-    """Has a value by type in rosnav-rl, ``type_reward_pairs``; of one type, ``ped_type`` and ``reward``, in Arena 3.0."""
+    """A unit for several types in rosnav-rl (``type_reward_pairs``) and for one in Arena 3.0 (``ped_type``, ``reward``)."""
 
     reward: float = -0.25
     pairs: Mapping[str, float] | None = field(default=None, metadata={"key": "type_reward_pairs"})
@@ -384,7 +384,7 @@ class _TypeSpeed(_OfType):
 
 @dataclass(frozen=True)
 class _Turning(Unit):
-    """Arena 3.0 subtracts the factor, and rosnav-rl adds one that is below 0: both punish."""
+    """The unit angular_vel_constraint: Arena 3.0 subtracts a factor and rosnav-rl adds a negative one, so both punish."""
 
     penalty_factor: float = 0.05
     threshold: float | None = None
@@ -407,7 +407,7 @@ class _PedSafeDistance(Unit):
 
 @dataclass(frozen=True)
 class RewardFile:
-    """The units of a reward file, each of which may be left out."""
+    """The units of a reward file, all optional."""
 
     goal_reached: _Goal | None = None
     collision: _Collision | None = None
@@ -440,4 +440,4 @@ INSTEAD = {
     "social_potential": "use ped_safe_distance",
     "tgrf_discomfort": "use ped_safe_distance",
 }
-"""Units that Agora lacks, with the nearest existing ones."""
+"""Units that Agora does not have, with the closest existing units."""

@@ -1,7 +1,7 @@
-"""Arena 3.0's ``training_config.yaml`` as a training file: rewards and numbers of PPO; places, robots and people are the suite's.
+"""Converts Arena 3.0's ``training_config.yaml`` to a training file: reward and PPO parameters.
 
-Settings that are elsewhere in Agora, or missing, are reported with their line and an alternative. Parts that are switched off, or
-empty, are passed over.
+Places, robots and people come from the suite. Settings that belong elsewhere in Agora, or that Agora does not have, are reported
+with their line and an alternative. Sections that are disabled or empty are ignored.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _INSTEAD = {
     "rl_agent.ppo.verbose": "curve.jsonl and TensorBoard's file are always written",
     "rl_agent.normalize": "observations are already in [-1, 1], and rewards are multiplied by the trainer's scale",
 }
-"""Advice for what is not taken, by key or group of keys."""
+"""Advice for settings that are not imported, by key or group of keys."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class _Callbacks:
 
 @dataclass(frozen=True)
 class _Config:
-    """The keys that are taken, by Arena's names."""
+    """The imported keys, under Arena's names."""
 
     rl_agent: _Agent
     n_envs: Count
@@ -140,11 +140,11 @@ class _Config:
 
 @dataclass(frozen=True)
 class TrainingRead:
-    """The training that a configuration describes, and its differences.
+    """The training that a configuration describes, and its differences from Arena.
 
     Attributes:
-        text: YAML of the training.
-        notes: differences in Agora, each ``file:line: key: what``; those of the reward file come last.
+        text: the training as YAML.
+        notes: differences in Agora, each ``file:line: key: difference``; differences in the reward file come last.
     """
 
     text: str
@@ -155,12 +155,13 @@ def read_arena_training(path: str | Path, name: str, reward: str | Path | None =
     """Read a ``training_config.yaml`` of Arena 3.0.
 
     Args:
-        path: the file.
-        name: of the training.
-        reward: the reward file; by default ``reward_functions/<reward_fnc>.yaml`` in the folder of the configuration.
+        path: path of the file.
+        name: name of the new training.
+        reward: path of the reward file; by default ``reward_functions/<reward_fnc>.yaml`` in the folder of the configuration.
 
     Raises:
-        InputError: a file cannot be read, is no such file, or makes no training; names lines and keys.
+        InputError: a file cannot be read, has another format, or does not describe a valid training; the message names lines and
+            keys.
     """
     check_name(name)
     node = tree_of_text(read_text(path), str(path), is_json=False)
@@ -198,7 +199,7 @@ def read_arena_training(path: str | Path, name: str, reward: str | Path | None =
 
 
 def _taken(node: Node, kind: Any, path: str, left: dict[str, tuple[int | None, str]]) -> Node:
-    """The node with the keys that a dataclass has; the others go to ``left`` with their lines and what to do instead."""
+    """Return a node with only the keys of a dataclass; other keys are added to ``left`` with their lines and advice."""
     if not isinstance(node.value, dict):
         return node
     hints, kept = typing.get_type_hints(kind), {}
@@ -218,14 +219,14 @@ def _place(entry: tuple[str, tuple[int | None, str]]) -> int:
 
 
 def _off(node: Node) -> bool:
-    """Return whether a key says nothing, or that something is not wanted."""
+    """Return whether a key is empty, or disables its section."""
     if not isinstance(node.value, dict):
         return node.value is None or node.value is False
     return any(node.value[switch].value is False for switch in ("enabled", "discrete") if switch in node.value)
 
 
 def _line(node: Node, *keys: str) -> int | None:
-    """The line of a key inside keys."""
+    """Return the line of a nested key."""
     *outer, last = keys
     for key in outer:
         node = node.value[key]
@@ -233,10 +234,10 @@ def _line(node: Node, *keys: str) -> int | None:
 
 
 def _worlds(config: _Config, path: str, line: int | None) -> int:
-    """The fewest worlds, at least ``n_envs`` and one a mini-batch, that share the steps of a round.
+    """Return the smallest number of worlds that divides the steps of a round evenly: at least ``n_envs``, and one per mini-batch.
 
     Raises:
-        InputError: no number of worlds does.
+        InputError: no number of worlds divides the steps evenly.
     """
     steps, batches = config.rl_agent.ppo.batch_size, config.rl_agent.ppo.batch_size // config.rl_agent.ppo.m_batch_size
     least = max(config.n_envs, batches)
@@ -249,9 +250,10 @@ def _worlds(config: _Config, path: str, line: int | None) -> int:
 
 
 def _trainer(config: _Config, worlds: int) -> dict[str, Any]:
-    """Parameters of the trainer `ppo` that say the same.
+    """Return the equivalent parameters of the trainer `ppo`.
 
-    Stable-Baselines3, which Arena uses, ends the epochs of a round at 1.5 times ``target_kl`` (PPO.train); without it, never.
+    Stable-Baselines3, which Arena uses, stops the epochs of a round at a divergence of 1.5 times ``target_kl`` (PPO.train), and
+    never stops them if ``target_kl`` is not set.
     """
     ppo, schedule = config.rl_agent.ppo, config.rl_agent.lr_schedule
     rate = (schedule.settings.initial_value, schedule.settings.final_value) if schedule.enabled else (ppo.learning_rate,) * 2
@@ -275,7 +277,7 @@ def _trainer(config: _Config, worlds: int) -> dict[str, Any]:
 
 
 def _observe(agent: _Agent) -> dict[str, Any]:
-    """The keys of the observation: beams, earlier scans, and whether the goal or a point of the path is seen."""
+    """Return the keys of the encoding: beams, number of scans, and whether the policy sees the goal or a point on the path."""
     beams, stack = agent.laser.reduce_num_beams, agent.frame_stacking
     seen: dict[str, Any] = {"beams": beams.num_beams} if beams.enabled else {}
     return (

@@ -22,19 +22,19 @@ __all__ = ["CadrlReward"]
 
 @dataclass(frozen=True)
 class CadrlReward(Checked):
-    """Sparse: for the goal, for a collision, and for being close to a pedestrian or another robot.
+    """A sparse reward for reaching the goal, for collisions, and for being close to a pedestrian or another robot.
 
-    A pedestrian at a small distance d costs ``close + slope d``: in the published code -0.1 - d / 2, so that the cost grows with
-    the distance up to ``distance``; the papers write -0.1 + d / 2. The defaults are the code's. Other robots count by their
-    distance at the end of the control period, as in the code, pedestrians by their smallest within it.
+    A pedestrian at a small distance d adds ``close + slope d``. In the published code this is -0.1 - d / 2, so the cost grows with
+    the distance up to ``distance``; the papers give -0.1 + d / 2. The defaults are those of the code. For other robots, the
+    distance at the end of the control period is used, as in the code; for pedestrians, the minimum distance within the period.
 
     Attributes:
-        reached: for reaching the last goal.
-        collision: for an end by a contact or outside the map.
-        close: where the clearance is at most ``distance`` and the episode continues.
-        slope: for every metre of clearance there.
-        distance: clearance between the edges up to which there is a cost, m.
-        progress: for every metre nearer to the goal, in a straight line; 0 as published.
+        reached: reward for reaching the last goal.
+        collision: reward if the episode ends with a contact or outside the map.
+        close: reward if the clearance is at most ``distance`` and the episode continues.
+        slope: additional reward per metre of clearance in that case.
+        distance: clearance up to which ``close`` and ``slope`` apply, m.
+        progress: reward per metre of straight-line progress towards the goal; 0 as published.
     """
 
     reached: float = 1.0
@@ -46,11 +46,11 @@ class CadrlReward(Checked):
 
     @property
     def asks(self) -> frozenset[str]:
-        """The clearance to other robots."""
+        """The name of the required fact: the clearance to other robots."""
         return frozenset({"robots"})
 
     def terms(self, transition: Transition) -> dict[str, Floats]:
-        """Return the terms (N,), weighted, by name."""
+        """Return the weighted terms (N,) by name."""
         clearance = np.maximum(np.minimum(transition.clearance, transition.facts["robots"]), F(0.0))
         near = (clearance <= F(self.distance)) & (transition.outcome == RUNNING)
         return {

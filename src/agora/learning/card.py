@@ -1,7 +1,7 @@
-"""The card of a trained policy: what it was trained on, its results next to the published ones, and what it cannot do.
+"""The card of a trained policy: its training, its results next to published results, and its limitations.
 
-`agora train` writes it next to the policy, as YAML, as a page and as a picture of the curve. The cards of the policies that come
-with Agora are in ``configs/policies``; the manual's pages are generated from them.
+`agora train` writes the card next to the policy: as YAML, as a page, and as a plot of the learning curve. The cards of the policies
+that come with Agora are in ``configs/policies``; pages of the manual are generated from them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _COUNTS = ("episodes", "reached", "collided", "late", "failed", "left", "walls",
 
 @dataclass(frozen=True)
 class Result:
-    """The outcomes of the episodes of a stage.
+    """The outcomes of all episodes of a stage.
 
     Attributes:
         stage: name of the stage.
@@ -37,10 +37,10 @@ class Result:
         reached: number of episodes that reached the goal.
         collided: number of episodes that ended in a collision.
         late: number of episodes that ran out of time.
-        seconds: mean time of those that reached the goal, s; None if none did.
+        seconds: mean time of the episodes that reached the goal, s; None if none did.
         failed: number of episodes that ended because the planner failed.
-        left: number of episodes that ended outside the map; None if they were not counted apart, and ``collided`` has them.
-        walls: number of the collisions that were with a wall; None if they were not counted apart.
+        left: number of episodes that ended outside the map; None if they were not counted separately but in ``collided``.
+        walls: number of collisions with a wall; None if they were not counted separately.
         lost: number of episodes that ended because the simulator failed.
     """
 
@@ -57,7 +57,7 @@ class Result:
 
     @staticmethod
     def together(name: str, results: Sequence[Result]) -> Result:
-        """Return the outcomes of all episodes of several stages, under a name of their own."""
+        """Return the combined outcomes of several stages under the given name."""
         if len(results) == 1:
             return results[0]
         counts = {field: sum(getattr(one, field) or 0 for one in results) for field in _COUNTS}
@@ -67,7 +67,7 @@ class Result:
 
     @property
     def success(self) -> tuple[float, float, float]:
-        """The share that reached the goal, and its 95 % interval (Wilson)."""
+        """The success rate and its 95 % confidence interval (Wilson)."""
         low, high = wilson(self.reached, self.episodes)
         return self.reached / self.episodes, low, high
 
@@ -83,15 +83,15 @@ class Result:
 
 @dataclass(frozen=True)
 class SeedRecord:
-    """A training with one seed.
+    """A training run with one seed.
 
     Attributes:
-        seed: of everything random.
-        steps: environment steps.
-        seconds: wall-clock time of the training, validations included, s.
-        made_on: processor, system, versions and commit.
-        curve: environment steps and success on the validation stage, after one another.
-        results: of the best policy by validation, one per stage of the test; none where it was not tested.
+        seed: seed of all random numbers.
+        steps: number of environment steps.
+        seconds: wall-clock time of the training, including validations, s.
+        made_on: processor, operating system, versions and commit.
+        curve: pairs of environment steps and success rate on the validation stage.
+        results: results of the policy that was best in validation, one per stage of the test; empty if it was not tested.
         stopped: whether the training was stopped before its end.
     """
 
@@ -110,9 +110,9 @@ class PolicyCard:
 
     Attributes:
         training: the resolved training (`agora.learning.training.Training`) as plain data.
-        seeds: the trainings, one a seed; the policy is that of the first.
-        ablations: success on the first stage of the test under changed parameters, in words.
-        elsewhere: outcomes of the policy on grounds that it was not trained on, one per stage of the training's ``elsewhere``.
+        seeds: one training run per seed; the policy is from the first run.
+        ablations: success rates on the first stage of the test with changed parameters, as text.
+        elsewhere: outcomes of the policy in environments that it was not trained in, one per stage of the training's ``elsewhere``.
     """
 
     training: dict[str, Any]
@@ -121,18 +121,18 @@ class PolicyCard:
     elsewhere: tuple[Result, ...] = ()
 
     def save(self, place: Path, stem: str = "") -> None:
-        """Write the card, its page and the picture of its curve into a folder.
+        """Write the card, its page and the plot of its curve into a folder.
 
         Args:
             place: the folder.
-            stem: instead of ``card``.
+            stem: file name without extension, instead of ``card``.
         """
         write_whole(place / (f"{stem}.yaml" if stem else CARD), dump(self))
         write_whole(place / (f"{stem}.md" if stem else PAGE), self.page(f"{stem}.png" if stem else PICTURE))
         save(self.curve(), place / (f"{stem}.png" if stem else PICTURE), dpi=120)
 
     def page(self, picture: str) -> str:
-        """Return the card as Markdown; ``picture`` is the link to its curve."""
+        """Return the card as Markdown; ``picture`` is the link to the plot of its curve."""
         said, first = self.training, self.seeds[0]
         cpu, python = first.made_on.get("cpu", "unknown"), first.made_on.get("python", "unknown")
         lines = [
@@ -163,7 +163,7 @@ class PolicyCard:
         return "\n".join(lines) + "\n"
 
     def _rows(self) -> list[tuple[str, ...]]:
-        """The table of results: a row for each stage and seed, the published one under it."""
+        """Return the table of results: one row per stage and seed, followed by the published result."""
         rows: list[tuple[str, ...]] = []
         rows += [("stage", "made by", "episodes", "success", "collisions", "left the map", "out of time", "time to the goal (s)")]
         published = self.training.get("published") or ()
@@ -185,7 +185,7 @@ class PolicyCard:
         return rows
 
     def curve(self) -> Figure:
-        """Return a figure of the success on the validation stage over environment steps, a line for each seed."""
+        """Return a figure of the validation success rate over environment steps, with one line per seed."""
         figure, axes = blank(6.0, 3.2)
         for one in self.seeds:
             steps, success = zip(*one.curve, strict=True) if one.curve else ((), ())
@@ -197,7 +197,7 @@ class PolicyCard:
 
 
 def said_of(results: Sequence[Result]) -> str:
-    """Return in a sentence how a policy does off the grounds of its training: how many reach, and how most others end."""
+    """Return a sentence on how a policy performs outside its training environment: its successes and its main kind of failure."""
     said = []
     for r in results:
         walls = r.walls or 0
@@ -209,7 +209,7 @@ def said_of(results: Sequence[Result]) -> str:
 
 
 def _elsewhere(results: Sequence[Result]) -> list[tuple[str, ...]]:
-    """The table of results off the grounds of the training."""
+    """Return the table of results outside the training environment."""
     rows: list[tuple[str, ...]] = [
         ("stage", "episodes", "success", "hit a person or robot", "hit a wall", "left the map", "out of time", "failed")
     ]
@@ -223,7 +223,7 @@ def _elsewhere(results: Sequence[Result]) -> list[tuple[str, ...]]:
 
 
 def _flat(values: dict[str, Any], inside: str = "") -> Iterator[tuple[str, str]]:
-    """The parameters of a trainer by names with dots."""
+    """Return the parameters of a trainer, keyed by dotted names."""
     for key, value in values.items():
         if isinstance(value, dict):
             yield from _flat(value, f"{inside}{key}.")
@@ -256,7 +256,7 @@ def load_policy_card(name: str) -> PolicyCard:
     """Return the card of a policy that comes with Agora.
 
     Raises:
-        UnknownNameError: there is no card of this name.
+        UnknownNameError: there is no card with this name.
     """
     if name not in card_names():
         raise UnknownNameError("policy card", name, card_names())

@@ -1,4 +1,4 @@
-"""The files from which a training continues:  its checkpoint and its curve; damaged ones are detected."""
+"""The files from which a training resumes: its checkpoint and its curve; damaged files are detected."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from agora.policies.weights import packed
 from agora.yaml_tree import read_text, require_file
 
 ALWAYS = ("steps", "seconds", "best_success", "best_seconds")
-"""Numbers that every checkpoint has."""
+"""Names of the numbers in every checkpoint."""
 
 V = TypeVar("V")
 
 
 class _Kept(dict[str, V]):
-    """The numbers or the arrays of a checkpoint, by name."""
+    """The numbers or arrays in a checkpoint, by name."""
 
     def __init__(self, values: Mapping[str, V], path: Path, kind: str) -> None:
         super().__init__(values)
@@ -35,12 +35,12 @@ class _Kept(dict[str, V]):
 
 
 def write_checkpoint(path: Path, training: str, numbers: Mapping[str, float], arrays: Mapping[str, Array]) -> None:
-    """Write a checkpoint, whole or not at all.
+    """Write a checkpoint atomically.
 
     Args:
         path: path of the file.
         training: digest of the training.
-        numbers: numbers by name, `ALWAYS` among them.
+        numbers: numbers by name, including those in `ALWAYS`.
         arrays: arrays by name.
     """
     said = json.dumps(numbers)
@@ -53,11 +53,11 @@ def read_checkpoint(path: Path, training: str) -> tuple[Mapping[str, float], Map
 
     Args:
         path: path of the file.
-        training: digest of the training that it must be of.
+        training: digest of the training that the checkpoint must belong to.
 
     Raises:
-        ResultsError: the file is not a checkpoint, was damaged, is of another training, or holds numbers that are not finite;
-            or, when a number or an array is looked up, it is not there.
+        ResultsError: the file is not a checkpoint, is damaged, belongs to another training, or contains non-finite numbers. The
+            returned mappings also raise it if a number or an array is missing.
     """
     about, arrays = _opened(path, with_arrays=True)
     numbers = _numbers(path, about)
@@ -70,7 +70,7 @@ def read_checkpoint(path: Path, training: str) -> tuple[Mapping[str, float], Map
 
 
 def steps_of(path: Path) -> float | None:
-    """Return the environment steps after which a checkpoint was written; None if there is none that can be read."""
+    """Return the number of environment steps at which a checkpoint was written; None if there is no readable checkpoint."""
     try:
         return _numbers(path, _opened(path, with_arrays=False)[0])["steps"] if path.exists() else None
     except ResultsError:
@@ -78,17 +78,19 @@ def steps_of(path: Path) -> float | None:
 
 
 def check_finite(where: str, arrays: Mapping[str, Array], error: type[Exception], rest: str = "") -> None:
-    """Raise an error about an array that holds a number that is not finite: its message is ``where``, the array, ``rest``."""
+    """Raise ``error`` if an array contains a non-finite number; the message is ``where``, the name of the array and ``rest``."""
     for name, array in arrays.items():
         if array.dtype.kind == "f" and not np.isfinite(array).all():
             raise error(f"{where} {name} is not finite{rest}")
 
 
 def read_curve(path: Path) -> list[dict[str, Any]]:
-    """Return the points of a curve; a last line without an end, which a kill has torn, is left out. [] where there is no file.
+    """Return the points of a curve; [] if the file does not exist.
+
+    An incomplete last line, left by a killed process, is ignored.
 
     Raises:
-        ResultsError: the file cannot be read, or a line is not a point.
+        ResultsError: the file cannot be read, or a line is not a valid point.
     """
     try:
         lines = read_text(path).split("\n")[:-1] if path.exists() else []
@@ -98,14 +100,14 @@ def read_curve(path: Path) -> list[dict[str, Any]]:
 
 
 def point_of(line: str, where: str) -> dict[str, Any]:
-    """Return the point in a line of a curve.
+    """Return the point in one line of a curve.
 
     Args:
         line: the line.
-        where: names the line in messages.
+        where: name of the line for messages.
 
     Raises:
-        ResultsError: the line is not a point.
+        ResultsError: the line is not a valid point.
     """
     try:
         point = json.loads(line)
@@ -117,7 +119,7 @@ def point_of(line: str, where: str) -> dict[str, Any]:
 
 
 def _opened(path: Path, *, with_arrays: bool) -> tuple[dict[str, str], dict[str, Array]]:
-    """The metadata texts of a safetensors file, and its arrays if requested."""
+    """Return the metadata of a safetensors file, and its arrays if requested."""
     from safetensors import safe_open
 
     try:
@@ -131,7 +133,7 @@ def _opened(path: Path, *, with_arrays: bool) -> tuple[dict[str, str], dict[str,
 
 
 def _numbers(path: Path, about: Mapping[str, str]) -> dict[str, float]:
-    """The numbers of a checkpoint."""
+    """Return the numbers in a checkpoint."""
     try:
         numbers = json.loads(about["numbers"])
     except (KeyError, ValueError, RecursionError) as error:

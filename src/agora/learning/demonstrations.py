@@ -1,13 +1,14 @@
-"""Demonstrations: what a robot saw and what its driver did, out of bags and of benchmarks, for behaviour cloning.
+"""Demonstrations for behaviour cloning: a robot's observations and its driver's commands, from bags and benchmark runs.
 
-One ``.npz`` for each robot of an episode, T samples, one for each scan; arrays are float32 except for the times:
+There is one ``.npz`` file for each robot of an episode, with T samples, one per scan. All arrays except the times are float32:
 
 ``time`` (T,) s since the first sample · ``scan`` (T, B) m · ``angles`` (B,) of the beams, rad · ``range_max`` m · ``pose`` (T, 3)
 x, y, heading · ``twist`` (T, 3) vx, vy, omega · ``goal`` (3,), nan if not given · ``local_goal`` (T, 2) the goal's x and y in the
 robot's frame · ``command`` (T, 3) vx, vy, omega.
 
-In a bag a sample's command is the one in force when the next scan came: the answer to this scan. It contains everything in
-DynaBARN's demonstrations (front/scan, cmd_vel, odometry, the goal). In a benchmark there is a sample for each call of the planner.
+In a bag, a sample's command is the last command before the next scan, i.e. the response to this scan. The files contain everything
+that is in DynaBARN's demonstrations (front/scan, cmd_vel, odometry, the goal). In a benchmark run, there is one sample for each
+call of the planner.
 """
 
 from __future__ import annotations
@@ -43,13 +44,13 @@ from agora.policies.encoding import Observe
 from agora.robots.model import RobotModel
 from agora.yaml_tree import require_file
 
-_LARGEST = 1_000_000_000  # bytes of a demonstration
+_LARGEST = 1_000_000_000  # maximum size of a demonstration, bytes
 _SCAN, _TWIST, _ODOMETRY = "sensor_msgs/LaserScan", "geometry_msgs/Twist", "nav_msgs/Odometry"
 _EPISODE, _GOAL, _TF = "agora_msgs/Episode", "geometry_msgs/PoseStamped", "tf2_msgs/TFMessage"
 
 
 class _Sample(NamedTuple):
-    """A scan with the command that answered it: number of its message, stamp, s, ranges (B,), goal and command (3,)."""
+    """A scan and the command given in response: index of its message, time stamp, s, ranges (B,), goal and command (3,)."""
 
     number: int
     time: float
@@ -59,7 +60,7 @@ class _Sample(NamedTuple):
 
 
 class _Heard(NamedTuple):
-    """A message to a robot or from it: its connection, time of record, s, and contents; of an episode, the robot's part."""
+    """A message to or from a robot: connection, recording time, s, and content (for an episode message, the robot's part)."""
 
     connection: Connection
     recorded: float
@@ -68,7 +69,7 @@ class _Heard(NamedTuple):
 
 @dataclass
 class _Driver:
-    """The record of one robot so far: scans with the commands that answered them, and odometry."""
+    """The data of one robot so far: scans with the commands given in response, and odometry."""
 
     scan: Any = None
     number: int = 0
@@ -78,17 +79,17 @@ class _Driver:
     odometry: Odometry | None = None
 
     def look(self, number: int, scan: Any) -> None:
-        """Take a scan, the message of this number, None for the end; the one before has its answer."""
+        """Store a scan, message ``number``; None at the end of the bag. The previous scan and its command become a sample."""
         if self.scan is not None and self.command is not None:
             ranges = np.asarray(self.scan.ranges, np.float32)
             self.samples.append(_Sample(self.number, seconds(self.scan.header.stamp), ranges, self.goal, self.command))
         self.scan, self.number = scan or self.scan, number
 
     def arrays(self, logs: Sequence[TransformLog]) -> dict[str, Array] | None:
-        """The demonstration's arrays by name, of the longest stretch of the odometry's clock; None if there are none.
+        """Return the demonstration's arrays by name, for the longest section without jumps of the odometry's clock; None if empty.
 
         Args:
-            logs: of transforms.
+            logs: logs of transforms.
         """
         stretches = self.odometry.stretches()[0] if self.odometry is not None else []
         if self.odometry is None or not stretches:
@@ -110,7 +111,7 @@ class _Driver:
 
 
 def _placed(goal: Array | StampedPose, frames: Frames, stretch: OdometryStretch) -> Array:
-    """A goal (3,) in the map; nan if it is unknown."""
+    """Return a goal (3,) in the map frame; NaN if it is unknown."""
     if not isinstance(goal, StampedPose):
         return goal
     found = frames.place(goal, stretch)
@@ -118,7 +119,7 @@ def _placed(goal: Array | StampedPose, frames: Frames, stretch: OdometryStretch)
 
 
 def _arrays(time: Array, lidar: dict[str, Array], pose: Array, twist: Array, goals: Array, commands: Array) -> dict[str, Array]:
-    """A demonstration's arrays by name; ``goals`` (T, 3) are those of each moment."""
+    """Return a demonstration's arrays by name; ``goals`` (T, 3) holds the goal at each sample."""
     away, cosine, sine = goals[:, :2] - pose[:, :2], np.cos(pose[:, 2]), np.sin(pose[:, 2])
     local = np.stack([cosine * away[:, 0] + sine * away[:, 1], cosine * away[:, 1] - sine * away[:, 0]], -1)
     named = lidar | {"pose": pose, "twist": twist, "goal": goals[-1], "local_goal": local, "command": commands}
@@ -126,14 +127,14 @@ def _arrays(time: Array, lidar: dict[str, Array], pose: Array, twist: Array, goa
 
 
 def demonstration_of(recording: Recording, lidar: Lidar) -> dict[str, Array]:
-    """Return the arrays of a robot whose recording keeps its scans and commands.
+    """Return the demonstration's arrays for a recording that contains the robot's scans and commands.
 
     Args:
-        recording: of an episode that was played with its goal unchanged.
-        lidar: that took the scans.
+        recording: recording of an episode whose goal did not change.
+        lidar: lidar that took the scans.
 
     Raises:
-        InputError: the recording keeps no scans or no commands, or the scans are of another lidar.
+        InputError: the recording contains no scans or no commands, or the scans are from another lidar.
     """
     if recording.command is None or "scan" not in recording.sensors:
         raise InputError("the recording has no scans with commands; run the benchmark with --record scan")
@@ -147,13 +148,14 @@ def demonstration_of(recording: Recording, lidar: Lidar) -> dict[str, Array]:
 
 
 def write_demonstrations_of_run(run: Path, folder: Path) -> list[Path]:
-    """Write a demonstration for each robot of each episode of a benchmark, ``<stage>.<episode>.<planner>.<robot>.npz``.
+    """Write a demonstration ``<stage>.<episode>.<planner>.<robot>.npz`` for each robot of each episode of a benchmark run.
 
     Returns:
-        the files.
+        The files.
 
     Raises:
-        ResultsError: there is no run, or the folder cannot be written. InputError: the run keeps no scans; says how it would.
+        ResultsError: the run does not exist, or the folder cannot be written.
+        InputError: the run contains no scans; the message explains how to record them.
     """
     suite = RunFolder.read(run).suite()
     written = []
@@ -184,10 +186,10 @@ def _write(path: Path, arrays: dict[str, Array]) -> Path:
 
 
 def read_demonstrations(path: Path) -> dict[str, dict[str, Array]]:
-    """Return the arrays of each robot of a bag that was driven and saw something, by its name.
+    """Return the demonstration's arrays of each robot in a bag that has both scans and commands, keyed by robot name.
 
     Raises:
-        InputError: the file cannot be read, or nobody was driven or saw anything in it; says what it lacks.
+        InputError: the file cannot be read, or no robot has scans and commands; the message says what is missing.
     """
     drivers: dict[str, _Driver] = {}
     log, bag = TransformLog(), opened(path)
@@ -216,7 +218,7 @@ def read_demonstrations(path: Path) -> dict[str, dict[str, Array]]:
 
 
 def _lack(drivers: list[_Driver]) -> str:
-    """Return the reason why there is no demonstration of robots, none of which has both scans and commands."""
+    """Return the reason why none of the robots yields a demonstration."""
     seeing = [driver for driver in drivers if driver.scan is not None]
     if not seeing:
         return "contains no scans; record with record_scans:=true"
@@ -247,13 +249,14 @@ def _hear(driver: _Driver, number: int, said: _Heard) -> None:
 
 
 def write_demonstrations(bags: Iterable[Path], folder: Path) -> tuple[list[Path], list[str]]:
-    """Write the demonstrations of bags to a folder, ``<bag>.<robot>.npz`` each.
+    """Write the demonstrations in bags to a folder, as ``<bag>.<robot>.npz``.
 
     Returns:
-        the files, and why a bag was left out, a line for each.
+        The files, and one line for each skipped bag that gives the reason.
 
     Raises:
-        InputError: no bag holds any; says why of each. ResultsError: the folder cannot be written.
+        InputError: no bag contains a demonstration; the message gives the reason for each bag.
+        ResultsError: the folder cannot be written.
     """
     written: list[Path] = []
     left_out: list[str] = []
@@ -271,15 +274,16 @@ def write_demonstrations(bags: Iterable[Path], folder: Path) -> tuple[list[Path]
 
 
 def read_samples(folder: Path, observe: Observe, robot: RobotModel) -> list[tuple[Floats, Floats]]:
-    """Return what a policy would have seen (T, D) and done (T, A) in each demonstration of a folder.
+    """Return the encoded observations (T, D) and actions (T, A) of each demonstration in a folder.
 
     Args:
-        folder: of ``.npz`` files.
-        observe: what the policy sees, of scan, goal and twist alone.
-        robot: that the policy is to drive; an action goes from limit to limit of it.
+        folder: folder with ``.npz`` files.
+        observe: encoding of the policy; it may use only scan, goal and twist.
+        robot: robot that the policy will drive; actions span its limits.
 
     Raises:
-        InputError: there is no demonstration, or one is damaged, has another lidar than the robot, or no goal.
+        InputError: there are no demonstrations, or a demonstration is damaged, was made with another lidar than the robot's, or has
+            no goal.
     """
     files = sorted(folder.glob("*.npz"))
     if not files:

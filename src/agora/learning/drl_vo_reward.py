@@ -1,4 +1,4 @@
-"""The reward of DRL-VO, by which Arena's planner TRAIL was trained.
+"""The reward of DRL-VO, with which Arena's planner TRAIL was trained.
 
 Z. Xie, P. Dames, "DRL-VO: Learning to navigate through crowded dynamic scenes using velocity obstacles", IEEE T-RO 2023,
 equations 7 to 11, and its code (TempleRAIL/drl_vo_nav, ``turtlebot_gym``).
@@ -27,22 +27,23 @@ _TIMEOUT = int(Outcome.TIMEOUT)
 
 @dataclass(frozen=True)
 class DrlVoReward(Checked):
-    """Progress, room, calm turns and, the contribution of the paper, a heading that velocity obstacles leave free.
+    """Rewards progress, distance to obstacles, gentle turns and (the paper's contribution) headings outside velocity obstacles.
 
     Attributes:
-        reached: for reaching the last goal.
-        timeout: for an end by a time-out.
-        progress: for every metre by which the goal is nearer than ``periods`` control periods ago; at the start, than at the start.
-        periods: control periods of the progress; the code's 10 are 0.5 s.
-        collision: for an end by a contact or outside the map.
-        near: for every metre by which the shortest range of the scan is below ``room``, in a period that ends nothing.
-        room: range from which on nothing is near, m.
-        turning: for every rad/s where the robot is to turn faster than ``turning_rate``.
-        turning_rate: rad/s.
-        heading: for every radian by which the turn to a free heading is below ``heading_turn``.
-        heading_turn: rad.
-        lookahead: distance along the global path of the sub-goal, to whose bearing the free heading is to be near, m.
-        seen: distance beyond which people leave all headings free, m.
+        reached: reward for reaching the last goal.
+        timeout: reward if the episode ends with a time-out.
+        progress: reward per metre by which the goal is closer than ``periods`` control periods ago; early in an episode, closer
+            than at its start.
+        periods: number of control periods over which progress is measured; 10 in the code, i.e. 0.5 s.
+        collision: reward if the episode ends with a contact or outside the map.
+        near: reward per metre by which the shortest range of the scan is below ``room``, in periods without a collision.
+        room: range from which obstacles no longer count as near, m.
+        turning: reward per rad/s of commanded turning rate if it is above ``turning_rate``.
+        turning_rate: turning rate above which ``turning`` applies, rad/s.
+        heading: reward per radian by which the turn to a free heading is smaller than ``heading_turn``.
+        heading_turn: turn at which ``heading`` gives 0, rad.
+        lookahead: distance of the sub-goal along the global path, m; the free heading closest to the sub-goal's bearing is used.
+        seen: distance beyond which people do not block headings, m.
     """
 
     reached: float = 20.0
@@ -61,7 +62,7 @@ class DrlVoReward(Checked):
 
     @property
     def asks(self) -> tuple[str | Fact, ...]:
-        """The facts that are read; two are the reward's own."""
+        """The required facts; two of them are defined by this reward."""
         nearer = _Nearer(self.periods)
         heading = Fact("free_heading", self._heading, {"path"}, lambda seen: subgoals(seen, self.lookahead), "(N,) turn to it, rad")
         return (
@@ -72,7 +73,7 @@ class DrlVoReward(Checked):
         )
 
     def terms(self, transition: Transition) -> dict[str, Floats]:
-        """Return the terms (N,), weighted, by name."""
+        """Return the weighted terms (N,) by name."""
         t, facts = transition, transition.facts
         hit, there = collision(t), reached(t)
         goes_on = np.float32(1.0) - hit
@@ -94,7 +95,10 @@ class DrlVoReward(Checked):
         return added(self.terms(transition))
 
     def _heading(self, passed: Passed, goals: Floats) -> Floats:
-        """The free heading at the end of the period, nearest to the bearing of the sub-goal at its beginning; pi / 2 for none."""
+        """Return the free heading closest to the bearing, at the end of the period, of the sub-goal chosen at its start.
+
+        If no heading is free, return pi / 2.
+        """
         pose, twist = passed.observation.pose, passed.observation.twist
         bearing = np.arctan2(goals[:, 1] - pose[:, 1], goals[:, 0] - pose[:, 0]) - pose[:, 2]
         place, velocity, there = people_seen(passed.world)
@@ -102,10 +106,10 @@ class DrlVoReward(Checked):
 
 
 class _Nearer:
-    """By how much the goals of N robots are nearer than some control periods ago.
+    """Measures by how much N robots have approached their goals over several control periods.
 
     Args:
-        periods: how many.
+        periods: number of control periods.
     """
 
     def __init__(self, periods: int) -> None:
@@ -113,11 +117,11 @@ class _Nearer:
         self._distances: list[Floats] = []
 
     def begin(self, seen: Observation) -> Floats:
-        """Return the distances (N,) before the period."""
+        """Return the distances (N,) to the goals before the control period."""
         return _distances(seen)
 
     def read(self, passed: Passed, before: Floats) -> Floats:
-        """Return (N,) how much nearer they are, m, and remember the distances at the end."""
+        """Return by how much the robots have approached their goals (N,), m, and store the distances at the end of the period."""
         world, now = passed.world, _distances(passed.observation)
         first = np.repeat(world.status.clock.step * world.dt <= 1.5 * passed.observation.dt, world.layout.robots)
         kept = self._distances or [before] * self._periods

@@ -1,4 +1,4 @@
-"""The entries that the worlds of an environment play, one after another."""
+"""The sequence of entries that the worlds of an environment play."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from agora.world.start import Start
 __all__ = ["OF_A_SEED", "Entries"]
 
 OF_A_SEED = 2**21
-"""Entries that each seed has. The first of seed s has the number (s + 1) times this many; seeds from 2**40 on are hashed."""
+"""Number of entries per seed. The first entry of seed s has the number (s + 1) times this value; seeds from 2**40 are hashed."""
 
-_TRIES = 50  # entries in turn for which there is no room
+_TRIES = 50  # maximum number of consecutive entries that cannot be placed
 
 
 class Entries:
-    """World w of W plays w, w + W, w + 2 W, ... of the stage's own entries, or of a seed's.
+    """Selects the entries that worlds play: world w of W plays entries w, w + W, w + 2 W, ... of the stage, or of a seed.
 
-    Entries for whose people or robots there is no room are left out.
+    Entries whose people or robots cannot be placed for lack of space are skipped.
 
     Args:
         starts: the episodes.
-        worlds: W.
-        finite: whether a seed has as many entries as the stage, not `OF_A_SEED`.
+        worlds: number of worlds, W.
+        finite: whether a seed has as many entries as the stage; otherwise it has `OF_A_SEED`.
     """
 
     def __init__(self, starts: Drawn, worlds: int, *, finite: bool) -> None:
@@ -37,10 +37,10 @@ class Entries:
         self._first, self._next = np.zeros(worlds, np.int64), np.arange(worlds)
 
     def some(self, count: int) -> list[Start]:
-        """Return the first episodes of the stage, or fewer where there is no room.
+        """Return the first ``count`` episodes of the stage, or fewer if some cannot be placed.
 
         Raises:
-            PlacementError: there is none.
+            PlacementError: no episode can be placed.
         """
         found: list[Start] = []
         for number in range(min(count + _TRIES, len(self._starts))):
@@ -51,18 +51,18 @@ class Entries:
         return found or [self._starts.draw(0)]
 
     def of_seed(self, worlds: Array, seed: int) -> None:
-        """Let worlds play the entries of a seed, from its first on."""
+        """Make worlds play the entries of a seed, starting with its first."""
         self._first[worlds], self._next[worlds] = _first_of(seed), worlds
 
     def from_entry(self, worlds: Array, entry: int) -> None:
-        """Let worlds play the stage's own entries; the one that world 0 plays has this number."""
+        """Make worlds play the stage's own entries, with world 0 starting at number ``entry``."""
         self._first[worlds], self._next[worlds] = 0, entry + worlds
 
     def draw(self, world: int) -> tuple[int, Start]:
-        """Return the number of the entry that a world plays now, and the entry.
+        """Return the number of the next entry of a world, and the entry itself.
 
         Raises:
-            PlacementError: there is no room for several in turn.
+            PlacementError: too many consecutive entries cannot be placed.
         """
         for _ in range(_TRIES - 1):
             with suppress(PlacementError):
@@ -75,16 +75,16 @@ class Entries:
         return number, self._starts.draw(number)
 
     def soon(self, worlds: Sequence[int]) -> None:
-        """Have the next entries of worlds drawn ahead of time."""
+        """Start generating the next entries of worlds in advance."""
         self._starts.soon([self._number(w) for w in worlds])
 
     def _number(self, world: int) -> int:
-        """The number of the entry that a world plays next."""
+        """Return the number of the entry that a world plays next."""
         first, after = int(self._first[world]), int(self._next[world])
         return first + after % (OF_A_SEED if first and not self._finite else len(self._starts))
 
 
 def _first_of(seed: int) -> int:
-    """The number of the first entry of a seed."""
+    """Return the number of the first entry of a seed."""
     number = seed if seed < 2**40 else 2**40 + int.from_bytes(blake2b(str(seed).encode(), digest_size=5).digest(), "big")
     return (number + 1) * OF_A_SEED

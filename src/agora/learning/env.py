@@ -1,7 +1,7 @@
-"""Gymnasium's vector environment over the engine: a batch of worlds in one object. `agora.learning.single` is one world.
+"""A Gymnasium vector environment on top of the engine: a batch of worlds in one object. `agora.learning.single` has a single world.
 
-It steps exactly as `agora.episode.Episodes` does (`agora.episode.Batch`). ``import agora.learning`` tells Gymnasium of both:
-then ``gymnasium.make("agora/Navigation-v0")`` makes one world, and `gymnasium.make_vec` a batch.
+It steps exactly like `agora.episode.Episodes` (`agora.episode.Batch`). ``import agora.learning`` registers both with Gymnasium:
+``gymnasium.make("agora/Navigation-v0")`` then creates one world, and `gymnasium.make_vec` a batch.
 """
 
 from __future__ import annotations
@@ -41,59 +41,62 @@ from agora.world.start import Start
 
 __all__ = ["AgoraVectorEnv"]
 
-_EXAMPLES = 8  # episodes that say how large the first arrays must be
-_CUT_OFF = np.zeros(max(Outcome) + 2, np.bool_)  # by number of the outcome; the last is that of RUNNING
+_EXAMPLES = 8  # number of episodes that determine the initial array sizes
+_CUT_OFF = np.zeros(max(Outcome) + 2, np.bool_)  # indexed by outcome; the last entry is for RUNNING
 _CUT_OFF[[Outcome.TIMEOUT, Outcome.SIMULATOR_FAILED]] = True  # every other outcome terminates
 _REACHED = int(Outcome.REACHED)
 
 
 class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
-    """W worlds with R robots each, stepped together; environment ``w * R + r`` is robot r of world w, and mostly R is 1.
+    """W worlds with R robots each, stepped together; environment ``w * R + r`` is robot r of world w. R is usually 1.
 
-    A step is one control period. The episodes are entries of one stage of a suite. Without a seed they are the stage's own, on
-    which planners are compared: world w plays w, w + W, w + 2 W, ... of them, so that no result depends on when others end; after
-    the last comes the first. Each seed of `reset` has entries of its own (`agora.learning.entries`), which neither another seed nor
-    the stage has: train with a seed. The random parts of a stage are drawn for each; what its files fix, as a scenario does, is the
-    same.
+    One step is one control period. The episodes are entries of one stage of a suite. Without a seed, the stage's own entries are
+    played, on which planners are compared: world w plays entries w, w + W, w + 2 W, ..., so no result depends on when other
+    episodes end. After the last entry, the first follows. Each seed passed to `reset` has separate entries
+    (`agora.learning.entries`), which are shared neither with other seeds nor with the stage, so pass a seed for training. The
+    random parts of a stage are drawn anew for each entry; parts that are fixed in files, such as a scenario, stay the same.
 
-    An episode that ends is followed by the next in the same step (`AutoresetMode.SAME_STEP`): the observation is that of the new
-    one, ``infos["final_obs"]`` and ``infos["final_info"]`` hold the old one's. ``infos["entry"]`` is the number of an episode that
-    began; ``outcome`` (a label of `Outcome`), ``is_success`` (bool), ``entry`` and ``time`` (s) say how one ended.
-    ``infos["rewards"]`` has the terms of the step's rewards by name, each (N,).
+    When an episode ends, the next one begins in the same step (`AutoresetMode.SAME_STEP`): the returned observation belongs to the
+    new episode; ``infos["final_obs"]`` and ``infos["final_info"]`` belong to the old one. ``infos["entry"]`` is the number of an
+    episode that has begun. For an episode that has ended, ``outcome`` (a label of `Outcome`), ``is_success`` (bool), ``entry`` and
+    ``time`` (s) describe its end. ``infos["rewards"]`` holds the terms of the step's rewards by name, each (N,).
 
-    Where R is above 1, robots that have ended wait until the last of their world ends, as the stage's ``after_end`` says. The
-    world's next episode begins in that step, for all its robots. ``infos["waiting"]`` (N,) is True where a robot had ended before
-    the step: its action counted for nothing, its reward is 0, and nothing ends there. Exclude such steps from learning.
+    If R is above 1, robots that have ended wait until the last robot of their world ends; the stage's ``after_end`` specifies how.
+    The world's next episode begins in that step, for all its robots. ``infos["waiting"]`` (N,) is True for a robot that had ended
+    before the step: its action is ignored, its reward is 0, and it is neither terminated nor truncated. Exclude such steps from
+    learning.
 
     Args:
         suite: the suite, its name or its file.
-        stage: name of the stage; of robots of one model, and with crowd and sensor periods that divide the control period.
-        num_envs: W.
-        episodes: how many entries there are, of the stage and of each seed; if 0, the stage's own, and of a seed
-            `agora.learning.entries.OF_A_SEED`. Each is drawn when it begins; of the stage's up to `agora.tasks.drawn.KEPT` are
-            kept, of more none. One for whose people or robots there is no room is left out.
-        workers: processes that draw each world's next episode ahead of time. A script that uses them needs the usual
+        stage: name of the stage. All its robots must be of one model, and its crowd and sensor periods must divide the control
+            period.
+        num_envs: number of worlds, W.
+        episodes: number of entries of the stage and of each seed. With 0, the stage has its own number of entries, and each seed
+            has `agora.learning.entries.OF_A_SEED`. An entry is generated when it begins. If the stage has at most
+            `agora.tasks.drawn.KEPT` entries, they are kept in memory. Entries whose people or robots cannot be placed are skipped.
+        workers: number of processes that generate each world's next episode in advance. A script that uses them needs the usual
             ``if __name__ == "__main__":``.
-        seed: instead of the suite's; with another one every entry is another episode, those of the seeds of `reset` too.
-        threads: threads over worlds; results do not depend on it.
-        observe: encoding of observations and actions, as an object, as a text such as ``observe:beams=36``, or as a dictionary of
-            its parameters; that of a dictionary without ``name`` is ``observe``.
-        reward: of a control period, likewise; that of a dictionary without ``name`` is ``weighted``, and what it does not name has
-            its default.
-        simulator: instead of the stage's, as a component or a text such as ``native``.
-        teacher: a planner whose answers `teach` returns.
-        autoreset: whether ended episodes are followed at once; if not, `reset` with ``options={"reset_mask": mask}`` does it.
-        render_mode: ``rgb_array`` for pictures by `render`; ``human`` for a window that shows the first environment.
+        seed: replaces the seed of the suite. With another seed, every entry is a different episode, including the entries of seeds
+            passed to `reset`.
+        threads: number of threads among which the worlds are divided; results do not depend on it.
+        observe: encoding of observations and actions: an object, a string such as ``observe:beams=36``, or a dictionary of its
+            parameters. A dictionary without ``name`` describes the encoding ``observe``.
+        reward: reward for each control period, in the same forms. A dictionary without ``name`` describes the reward ``weighted``;
+            parameters that it does not contain have their defaults.
+        simulator: replaces the simulator of the stage; a component, or a string such as ``native``.
+        teacher: planner whose actions `teach` returns.
+        autoreset: whether the next episode begins automatically; if not, call `reset` with ``options={"reset_mask": mask}``.
+        render_mode: ``rgb_array`` to get images from `render`; ``human`` for a window that shows the first environment.
 
     Attributes:
-        starts: the stage's episodes, by number. observe, reward: as objects.
-        robot: model of the robots. actions: A, values of an action.
+        starts: the stage's episodes, by number. observe, reward: the encoding and the reward, as objects.
+        robot: model of the robots. actions: A, the number of values of an action.
         num_envs: N = W R. robots: R.
-        metadata: Gymnasium's; ``render_modes`` are those that are possible here, where there may be no screen.
+        metadata: metadata for Gymnasium; ``render_modes`` contains the modes available on this machine, which may have no screen.
 
     Raises:
-        InputError: a stage that is not as above, a robot without the lidar that ``observe`` asks for, a name or a parameter that is
-            not there, a window without a screen.
+        InputError: the stage does not meet the requirements above, the robot has no lidar although ``observe`` needs one, a name or
+            a parameter does not exist, or a window was requested without a screen.
     """
 
     metadata: dict[str, Any] = {"render_modes": [HUMAN, RGB], "render_fps": 10, "autoreset_mode": AutoresetMode.SAME_STEP}
@@ -149,7 +152,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         self.action_space = batch_space(self.single_action_space, self.num_envs)
 
     def _draw(self) -> None:
-        """Play the episodes of the stage as it now is."""
+        """Set up the episodes of the stage in its current form."""
         stage = self._suite.stage(self._stage)
         self._conditions = Conditions.of(stage)
         self.starts = Drawn(self._suite, self._stage, self._episodes, workers=self._workers)
@@ -165,7 +168,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         self._entries.soon(range(len(some), self._worlds))
 
     def _make_room(self, starts: Sequence[Start]) -> None:
-        """Let episodes that begin from now on be as large as these, too; running episodes continue."""
+        """Add arrays that are large enough for these episodes too; running episodes continue in the old arrays."""
         self._examples += starts
         needs = {
             *self.observe.needs,
@@ -177,7 +180,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
 
     @property
     def limits(self) -> Limits:
-        """Limits of the robots that begin now, each an array (N,)."""
+        """Limits of the robots in episodes that begin now, each an array (N,)."""
         return self._limits
 
     @property
@@ -187,22 +190,22 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
 
     @property
     def curriculum_stage(self) -> int:
-        """Number of the stage of the curriculum, which the module ``staged`` plays; an `InputError` where the stage has none."""
+        """Index of the current curriculum stage, from the module ``staged``; raises `InputError` if the suite's stage has none."""
         index: int = self._staged().index
         return index
 
     @property
     def curriculum_stages(self) -> int:
-        """Number of stages of the curriculum; raises as `curriculum_stage`."""
+        """Number of stages in the curriculum; raises the same error as `curriculum_stage`."""
         return len(self._staged().stages())
 
     def change_stage(self, by: int = 1) -> int:
-        """Go on to the next stage of the curriculum, or some further, or back; not beyond its ends. `reset` must follow.
+        """Move the curriculum forward by ``by`` stages, or back if negative, clamped to its first and last stage.
+
+        Call `reset` afterwards. An `InputError` is raised if the suite's stage has no module ``staged``.
 
         Returns:
-            The number of the stage that is played from now on.
-
-        An `InputError` is raised where the suite's stage has no module ``staged``.
+            The index of the new curriculum stage.
         """
         moved = self._staged().moved(by)
         if moved.index != self.curriculum_stage:
@@ -217,7 +220,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         return self.curriculum_stage
 
     def refuse_several(self, who: str) -> None:
-        """Raise an `InputError` where worlds have several robots: ``who`` cannot leave out those that wait."""
+        """Raise an `InputError` if worlds have several robots, because ``who`` cannot exclude the steps of waiting robots."""
         if self.robots > 1:
             raise InputError(f"{who}: stage {self._stage!r} must have one robot a world, got {self.robots}")
 
@@ -228,12 +231,14 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         raise InputError(f"stage {self._stage!r} has no module 'staged'")
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Floats, dict[str, Any]]:
-        """Begin the next episode in every environment, or in some.
+        """Begin the next episode in all environments, or in the selected ones.
 
         Args:
-            seed: whose entries are played from now on; world w begins with the one after w others. Without it they continue.
-            options: ``reset_mask``, (N,) bool: environments to reset, the robots of a world together; the others stay as they are.
-                ``entry``: number of the stage's own entry at which world 0 begins, world w at that plus w.
+            seed: seed whose entries are played from now on; world w starts at its entry w. Without a seed, the current sequence of
+                entries continues.
+            options: ``reset_mask``, (N,) bool: environments to reset; it must be equal for all robots of a world, and other
+                environments are left unchanged. ``entry``: number of the stage's own entry at which world 0 starts; world w starts
+                at ``entry + w``.
         """
         super().reset(seed=seed)
         options = options or {}
@@ -254,11 +259,11 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         return observations, infos
 
     def step(self, actions: Array) -> tuple[Floats, Array, Bools, Bools, dict[str, Any]]:
-        """Let one control period pass.
+        """Advance all worlds by one control period.
 
         Args:
-            actions: (N, A) in [-1, 1], which ``observe.twists`` turns into twists: by most encodings (N, 2) vx, omega or (N, 3)
-                vx, vy, omega from limit to limit of the robot, and cut beyond. One that is not finite ends its episode as
+            actions: (N, A) in [-1, 1], which ``observe.twists`` converts to twists. For most encodings they are (N, 2) vx, omega or
+                (N, 3) vx, vy, omega, which span the robot's limits and are clipped. A non-finite action ends its episode with
                 ``planner_failed``.
 
         Returns:
@@ -294,14 +299,14 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         return observations, rewards, terminated, truncated, infos
 
     def _waiting(self) -> Bools:
-        """(N,) robots that have ended, and wait for others of their world."""
+        """Return which robots (N,) have ended and are waiting for other robots in their world."""
         under_way: Bools = np.logical_or.reduce([part.rows & part.batch.world.under_way for part in self._parts])
         return ~under_way
 
     def teach(self) -> Floats:
-        """Return the actions (N, A) that the teacher takes now, for imitation; to be called once in every step.
+        """Return the actions (N, A) of the teacher for the current observations, for imitation; call it once per step.
 
-        Where it fails, its action is to stand.
+        If the teacher fails, its action is to stop.
         """
         if self.teacher is None:
             raise InputError("the environment has no teacher")
@@ -311,9 +316,9 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         return actions
 
     def render(self) -> tuple[Array, ...] | None:
-        """Return a picture of every environment now, each (height, width, 3) uint8; None if ``render_mode`` asks for none.
+        """Return an image (height, width, 3) uint8 of every environment; None unless ``render_mode`` is ``rgb_array``.
 
-        All pictures of an environment have one size. Each shows all walls, or the whole map if it has none.
+        All images of an environment have the same size. Each image shows all walls, or the whole map if there are no walls.
         """
         if self.render_mode != RGB:
             return None
@@ -325,7 +330,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
             self._screen.show(*self._filmed(0))
 
     def _filmed(self, n: int) -> tuple[int, Scene]:
-        """Number of the episode that an environment plays, and what has happened in it so far."""
+        """Return how many episodes the environment has begun, and the scene of its current episode so far."""
         w, r = divmod(n, self.robots)
         part = next((part for part in self._parts if part.mine[w]), None)
         if part is None or part.film is None:
@@ -361,17 +366,17 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         return {"entry": self._each(np.where(mask, self._entry, 0)), "_entry": self._each(mask)}
 
     def _each(self, of_worlds: Array) -> Array:
-        """Values of worlds (W,), for each of their robots (N,)."""
+        """Repeat values of worlds (W,) for each of their robots (N,)."""
         return np.repeat(of_worlds, self.robots)
 
     def _leave(self, world: int) -> None:
-        """End what a world plays."""
+        """Stop the current episode of a world."""
         self._entry[world] = -1
         for part in self._parts:
             part.leave(world)
 
     def _end(self, observations: Floats, outcome: Ints) -> dict[str, Any]:
-        """Infos of the robots that ended; where worlds' next episodes begin at once, these and their observations."""
+        """Return the infos of the robots that ended; with autoreset, also begin the next episodes and write their observations."""
         ended = outcome != RUNNING
         labels, final = (np.full(self.num_envs, None, object) for _ in range(2))
         times = np.zeros(self.num_envs)
@@ -398,13 +403,13 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         return next(part for part in self._parts if part.mine[world])
 
     def _observe(self, begins: Bools) -> Floats:
-        """Return the observations of all robots now; where episodes begin, nothing is remembered."""
+        """Return the current observations of all robots; robots whose episodes begin have no earlier observations."""
         observations = np.zeros((self.num_envs, self.observe.length), np.float32)
         self._write(observations, begins)
         return observations
 
     def _write(self, out: Floats, begins: Bools, worlds: Collection[int] | None = None) -> None:
-        """Write what the robots of worlds see, all or some of them, into their rows."""
+        """Write the observations of the robots in all or the given worlds into their rows."""
         for part in self._parts:
             part.write(out, np.flatnonzero(part.mine) if worlds is None else [w for w in worlds if part.mine[w]])
         self.observe.remember(out, self._before, begins)
@@ -412,14 +417,14 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
 
 
 def _chosen(kind: str, default: str, given: Any) -> Any:
-    """The part of a kind that is given as a text or as a dictionary of its parameters; another is returned as it is."""
+    """Build a component of a kind from a string or a dictionary of its parameters; any other object is returned unchanged."""
     if isinstance(given, str):
         return parse_component(kind, given, kind).part
     return build_component(kind, {"name": default} | dict(given), kind).part if isinstance(given, Mapping) else given
 
 
 def _check(entry: str, starts: list[Start], conditions: Conditions, observe: Encoding, before: int) -> int:
-    """Refuse a stage that cannot be trained on, or has another number of robots than ``before``; return how many it has."""
+    """Reject a stage that is unsuitable for training or has another number of robots than ``before``; return that number."""
     where, periods = entry.rsplit("/", 1)[0], conditions.periods
     counts = {len(start.robots) for start in starts} | ({before} if before else set())
     if len(counts) > 1:

@@ -21,22 +21,22 @@ if TYPE_CHECKING:
 
 
 class EnvPart:
-    """Worlds with the same number of robots, R, of which some are in use; row ``w * R + r`` is robot r of world w.
+    """W worlds with R robots each, only some of them in use; row ``w * R + r`` is robot r of world w.
 
     Args:
-        starts: the episodes. examples: of them, that say how large they are.
+        starts: the episodes. examples: some of the episodes, which determine the sizes of the arrays.
         conditions: conditions of all episodes.
-        needs: the channels that the policy sees and facts are read from.
-        worlds: W.
-        threads: threads over worlds.
+        needs: the channels required by the policy and by the facts of the reward.
+        worlds: number of worlds, W.
+        threads: number of threads among which the worlds are divided.
         observe: encoding of observations and actions.
-        asks: facts that the reward reads.
-        filmed: whether pictures may be asked for.
+        asks: facts that the reward needs.
+        filmed: whether images may be requested.
 
     Attributes:
-        batch: the worlds. mine: (W,) worlds whose episodes are played here.
-        film: what pictures are drawn from; None if none are requested.
-        seen: what the robots know, since the worlds moved or began last (`look`).
+        batch: the worlds. mine: (W,) whether a world's current episode is played in this part.
+        film: recorder from which images are drawn; None if no images are requested.
+        seen: what the robots have known since the worlds last moved or began an episode (`look`).
     """
 
     seen: Observation
@@ -68,16 +68,16 @@ class EnvPart:
 
     @property
     def rows(self) -> Bools:
-        """(N,) robots whose episodes are played here."""
+        """(N,) whether a robot's current episode is played in this part."""
         return np.repeat(self.mine, self.batch.world.layout.robots)
 
     def leave(self, world: int) -> None:
-        """Play a world here no longer."""
+        """Stop playing a world in this part."""
         self.mine[world] = False
         self.batch.leave(world)
 
     def begin(self, world: int, number: int, start: Start) -> None:
-        """Play an episode in a world."""
+        """Start an episode in a world."""
         self.batch.begin(world, number, start)
         self.mine[world] = True
         if self._memory:
@@ -87,34 +87,34 @@ class EnvPart:
             self.film.begin(world, start)
 
     def look(self, worlds: Collection[int] | None = None) -> None:
-        """Measure what is due, everywhere or in some worlds, and read what the robots know.
+        """Take the sensor measurements that are due in all or the given worlds, and read what the robots know.
 
-        A step does this once, and once more where episodes begin with it.
+        This happens once per step, and once more in worlds whose next episode begins in the step.
         """
         self.batch.look(worlds)
         self.seen = self.batch.observer.observe()
 
     def write(self, out: Floats, worlds: Collection[int]) -> None:
-        """Write the vectors that the robots of some worlds see into their rows (N, D)."""
+        """Write the encoded observations of the robots in some worlds into their rows (N, D)."""
         count = self.batch.world.layout.robots
         if len(worlds):
             write = functools.partial(self._observe.write, self.seen, out)
             self.batch.world.threads.at(worlds, lambda first, last: write(first * count, last * count))
 
     def teach(self, teacher: Any, limits: Limits, actions: Floats) -> None:
-        """Write the actions that a planner takes in the worlds that are played here, with robots of these limits (N,)."""
+        """Write the actions of a planner in the worlds played in this part, for robots with these limits (N,)."""
         observers, rows = self.batch.observers, self.rows
         answer, _ = observers.ask(teacher, observers.observe(), self._memory, rows & self.batch.active)
         self._memory = answer.memory
         actions[rows] = self._observe.actions(answer.twists, limits, *self._ways())[rows]
 
     def step(self, actions: Array, brought: Transition, facts: dict[str, Floats]) -> None:
-        """Let one control period pass, and write what it brought to the robots under way that are played here.
+        """Advance by one control period, and write the results for all active robots in this part.
 
         Args:
-            actions: (N, A).
-            brought: (N,) arrays that are written.
-            facts: of the period by name, each (N, ...); those that are not there are added.
+            actions: (N, A) actions.
+            brought: outcome, progress and clearance (N,), written for the active robots.
+            facts: facts of the period by name, each (N, ...); missing facts are added.
         """
         batch, world = self.batch, self.batch.world
         rows = self.rows & world.under_way
@@ -137,7 +137,7 @@ class EnvPart:
             facts.setdefault(name, np.zeros_like(values))[rows] = values[rows]
 
     def _ways(self) -> tuple[Floats, Floats]:
-        """The poses (N, 3) and goals (N, 3) of the robots."""
+        """Return the poses (N, 3) and goals (N, 3) of the robots."""
         robots, goals = self.batch.world.robots, self.batch.world.status.goals
         pose, goal = ([array.reshape(-1) for array in (part.x, part.y, part.heading)] for part in (robots, goals))
         return np.stack(pose, 1), np.stack(goal, 1)

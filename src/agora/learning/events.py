@@ -1,4 +1,4 @@
-"""The events of a training, in the order in which they happen."""
+"""Events that a training run reports."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ __all__ = ["Learned", "Saved", "Trained", "TrainingEvent"]
 
 @dataclass(frozen=True)
 class Learned:
-    """The curve has another point.
+    """A point was added to the learning curve.
 
     Attributes:
-        steps: environment steps so far. share: of the training that is done. rate: environment steps a second.
-        values: by name, such as losses and shares of outcomes.
+        steps: environment steps so far. share: fraction of the training that is done. rate: environment steps per second.
+        values: values by name, such as losses and fractions of outcomes.
     """
 
     steps: int
@@ -27,17 +27,17 @@ class Learned:
     values: Mapping[str, float]
 
     def __str__(self) -> str:
-        """One line."""
+        """Return the event as one line of text."""
         values = (f"{k} {v:.0f}" if v.is_integer() else f"{k} {v:.3g}" for k, v in self.values.items())
         return ", ".join([f"{self.steps} steps, {self.rate:.0f} a second", *values])
 
 
 @dataclass(frozen=True)
 class Saved:
-    """A checkpoint is on the disk, from which the training can continue.
+    """A checkpoint was written, from which the training can resume.
 
     Attributes:
-        steps: environment steps before it.
+        steps: environment steps before the checkpoint.
     """
 
     steps: int
@@ -45,11 +45,11 @@ class Saved:
 
 @dataclass(frozen=True)
 class Trained:
-    """The training is done.
+    """The training run has ended.
 
     Attributes:
-        run: its folder holds the best policy.
-        whole: False where it was stopped because its time was up.
+        run: the run; its folder contains the best policy.
+        whole: False if the run was stopped by its time limit.
     """
 
     run: Run

@@ -1,6 +1,6 @@
-"""Facts about a control period for rewards, besides the outcome, the progress and the clearance.
+"""Facts about a control period for use in rewards, in addition to outcome, progress and clearance.
 
-`agora.interfaces.reward.Fact` says how a reward brings its own.
+`agora.interfaces.reward.Fact` explains how a reward defines its own facts.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ _PERIODS = 5
 
 
 def facts_of(asks: Collection[str | Fact]) -> dict[str, Fact]:
-    """Return the facts that a reward asks for, by name.
+    """Return the facts that a reward requests, by name.
 
     Raises:
-        UnknownNameError: no such fact.
+        UnknownNameError: there is no fact with this name.
     """
     for one in asks:
         if isinstance(one, str) and one not in FACTS:
@@ -44,22 +44,22 @@ def facts_of(asks: Collection[str | Fact]) -> dict[str, Fact]:
 
 
 def channels_of(asks: Collection[str | Fact]) -> set[str | Channel]:
-    """Return the channels that facts are read from; raises as `facts_of`."""
+    """Return the channels that the facts are computed from; raises the same errors as `facts_of`."""
     return {channel for fact in facts_of(asks).values() for channel in fact.needs}
 
 
 def empty(robots: int, dt: float, facts: Mapping[str, Floats]) -> Transition:
-    """Return an empty transition of some robots, which does not end and has no effect, to be filled in, as its ``facts`` are."""
+    """Return a transition with neutral values, for the caller to fill in together with its ``facts``."""
     progress, clearance = np.zeros((2, robots), np.float32)
     return Transition(np.full(robots, RUNNING, np.int32), progress, clearance, dt, facts)
 
 
 class Facts:
-    """Takes down facts of the robots of a batch.
+    """Computes facts about the robots in a batch.
 
     Args:
         world: the worlds.
-        asks: facts that are wanted.
+        asks: the requested facts.
     """
 
     def __init__(self, world: World, asks: Collection[str | Fact]) -> None:
@@ -69,7 +69,7 @@ class Facts:
         self._kept: dict[str, object] = {}
 
     def begin(self, twists: Floats, seen: Observation) -> None:
-        """Begin a control period with the twists (N, 3) that are asked for, and the observation by which the robots act."""
+        """Begin a control period with the commanded twists (N, 3) and the observation on which they are based."""
         if not self._facts:
             return
         fresh = np.repeat(self._world.status.clock.step == 0, self._world.layout.robots)
@@ -78,7 +78,7 @@ class Facts:
         self._kept = {name: fact.begin(seen) for name, fact in self._facts.items()}
 
     def read(self, seen: Observation) -> dict[str, Floats]:
-        """Return the facts of the control period by name, by the observation at its end."""
+        """Return the facts of the control period by name, given the observation at its end."""
         passed = Passed(seen, self._world, self._command[1], self._command[0])
         return {name: fact.read(passed, self._kept[name]) for name, fact in self._facts.items()}
 
@@ -109,7 +109,7 @@ def _adult(passed: Passed, kept: None) -> Floats:
 
 
 def _gap_to(passed: Passed, kind: int) -> Floats:
-    """Smallest clearance (N,) to a pedestrian of a type, m; infinite for none."""
+    """Return the minimum clearance (N,) to pedestrians of one type, m; infinite if there are none."""
     world = passed.world
     people, robots = world.pedestrians, world.robots
     gap = (
@@ -136,7 +136,7 @@ def _foreseen(passed: Passed, kept: None) -> Floats:
 
 
 class _Route(NamedTuple):
-    """The paths of N robots at the beginning of a period, and where they stood on them."""
+    """The paths of N robots at the beginning of a period, and the robots' distances to them and remaining lengths."""
 
     path: Floats
     path_count: Ints
@@ -144,14 +144,14 @@ class _Route(NamedTuple):
 
     @staticmethod
     def of(seen: Observation) -> _Route | None:
-        """Keep the paths; None if nobody has one."""
+        """Copy the paths from an observation; None if it has no paths."""
         if seen.path is None or seen.path_count is None:
             return None
         path, count = seen.path.copy(), seen.path_count.copy()
         return _Route(path, count, _on_paths(path, count, seen.pose))
 
     def after(self, passed: Passed) -> Floats:
-        """Return (N, 2) the distance to the same path at the end, and the way left on it."""
+        """Return the distance to the same path at the end of the period, and the remaining length of the path, (N, 2) m."""
         return _on_paths(self.path, self.path_count, passed.observation.pose)
 
 
@@ -180,7 +180,7 @@ def _detour(passed: Passed, kept: None) -> Floats:
 
 
 def people_seen(world: World) -> tuple[Floats, Floats, Bools]:
-    """Return places (N, P, 2), m, and velocities over ground (N, P, 2), m/s, of people in robots' frames, and presence (N, P)."""
+    """Return people's positions (N, P, 2), m, ground velocities (N, P, 2), m/s, in the robots' frames, and presence (N, P)."""
     people, robots, count = world.pedestrians, world.robots, world.layout.robots
     x, y, heading = (part.reshape(-1, 1) for part in (robots.x, robots.y, robots.heading))
     px, py, vx, vy = (np.repeat(part, count, 0) for part in (people.x, people.y, people.vx, people.vy))
@@ -237,7 +237,7 @@ FACTS: dict[str, Fact] = {
 
 
 def _on_paths(path: Floats, path_count: Ints, pose: Floats) -> Floats:
-    """The distance of N robots to their paths (N, K, 2), and the way from there to the end, (N, 2) m."""
+    """Return the distances of N robots to their paths (N, K, 2), and the remaining lengths of the paths, (N, 2) m."""
     out = np.zeros((len(pose), 2), np.float32)
     _on_path(freeze(path), freeze(path_count), freeze(pose), out, 0, len(out))
     return out
@@ -245,7 +245,7 @@ def _on_paths(path: Floats, path_count: Ints, pose: Floats) -> Floats:
 
 @kernel
 def _on_path(path, path_count, pose, out, first, last):
-    """Write each row's distance to its path, and the way from the path's nearest point to its end; 0 without a path."""
+    """Write each row's distance to its path, and the path length from the nearest point to the end; 0 without a path."""
     for n in range(first, last):
         x, y, best = pose[n, 0], pose[n, 1], _FAR
         for k in range(path_count[n] - 1):

@@ -1,4 +1,4 @@
-"""Pictures of episodes while they are played, as `agora.viewer` draws them."""
+"""Images of running episodes, drawn by `agora.viewer`."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ RGB, HUMAN = "rgb_array", "human"
 
 
 class Film:
-    """Keeps what happens in a batch of worlds from the start of each episode on.
+    """Records each episode in a batch of worlds from its start.
 
     Args:
         batch: the worlds.
-        examples: episodes that say how long the longest are.
+        examples: episodes that determine the maximum length.
     """
 
     def __init__(self, batch: Batch, examples: Sequence[Start]) -> None:
@@ -41,25 +41,25 @@ class Film:
         return math.ceil(start.timeout / self._period) + 3
 
     def holds(self, start: Start) -> bool:
-        """Return whether an episode is short enough."""
+        """Return whether an episode is short enough to be recorded."""
         return self._samples(start) <= self._length
 
     def begin(self, w: int, start: Start) -> None:
-        """Reset in a world whose episode has just begun."""
+        """Reset the recording of a world whose episode has just begun."""
         self._starts[w] = start
         self._recorder.start(w)
         self._recorder.sample()
 
     def command(self, rows: Bools) -> None:
-        """Keep the commands of robots (N,) that are under way."""
+        """Record the commands of the active robots (N,)."""
         self._recorder.record_notes({}, rows)
 
     def sample(self) -> None:
-        """Keep the present moment."""
+        """Record the current state."""
         self._recorder.sample()
 
     def scene(self, w: int, r: int) -> Scene:
-        """Return what has happened in a world so far, with robot r in the middle of interest."""
+        """Return the scene of a world's episode so far, with the focus on robot r."""
         robots, outcomes = self._batch.world.layout.robots, self._batch.world.status.ends.outcome[w]
         now = int(self._recorder.steps[w, self._recorder.cursor[w] - 1])
         recordings = []
@@ -71,10 +71,10 @@ class Film:
 
 
 class Camera:
-    """Draws the episodes of one environment one after another, all in pictures of one size.
+    """Draws the successive episodes of one environment, in images of the same size.
 
     Args:
-        title: words at the top left.
+        title: text at the top left.
     """
 
     def __init__(self, title: str) -> None:
@@ -85,23 +85,23 @@ class Camera:
         self._pictures: Iterator[Array] = iter(())
 
     def picture(self, episode: int, scene: Scene) -> Array:
-        """Return the last moment of an episode's scene, (height, width, 3) uint8; every picture has the size of the first."""
+        """Return an image (height, width, 3) uint8 of the latest state of an episode; every image has the size of the first."""
         self._scene, self._size, still = scene, self._size or Painter.fitting(scene), _still(episode, scene)
         if still != self._still:
             self._still, self._pictures = still, Painter(scene, self._size, self._title).follow(self._moments())
         return next(self._pictures)
 
     def _moments(self) -> Iterator[tuple[Scene, float]]:
-        """The scene that is to be drawn, whenever a picture is asked for."""
+        """Yield the scene to draw and its duration, once for each requested image."""
         while self._scene is not None:
             yield self._scene, self._scene.duration
 
 
 class Screen:
-    """Shows the episodes of one environment in a window, one after another, until the user closes it.
+    """Shows the successive episodes of one environment in a window until the user closes it.
 
     Args:
-        title: of the window.
+        title: title of the window.
 
     Raises:
         InputError: there is no screen.
@@ -114,7 +114,7 @@ class Screen:
         self._window: LiveWindow | None = None
 
     def show(self, episode: int, scene: Scene) -> None:
-        """Show the last moment of an episode's scene."""
+        """Show the latest state of an episode."""
         if self._window is not None and not self._window.open:
             return
         still, kept = _still(episode, scene), scene.recording
@@ -130,5 +130,5 @@ class Screen:
 
 
 def _still(episode: int, scene: Scene) -> tuple[float, ...]:
-    """The marks that tell one ground from another: the episode, and the goal of the moment."""
+    """Return values that change whenever the background must be redrawn: the episode and the current goal."""
     return episode, *scene.recording.goal[:2].tolist()

@@ -1,4 +1,4 @@
-"""Free headings: those that lead a robot past pedestrians that keep their velocities.
+"""Free headings: headings on which a robot does not hit any pedestrian that keeps its velocity.
 
 Z. Xie, P. Dames, "DRL-VO: Learning to navigate through crowded dynamic scenes using velocity obstacles", IEEE T-RO 2023.
 """
@@ -15,7 +15,7 @@ from agora.core.state import Bools, Floats, freeze
 
 __all__ = ["free_heading"]
 
-_HEADINGS, _ROOM = 60, 0.9  # how many are tried; m
+_HEADINGS, _ROOM = 60, 0.9  # number of headings that are tried; radius of the disc around a pedestrian, m
 _ALL = np.linspace(-np.pi, np.pi, _HEADINGS, endpoint=False).astype(np.float32)
 _DIRECTIONS = np.stack([np.cos(_ALL), np.sin(_ALL)], 1).astype(np.float32)
 _REACH = F(_ROOM)
@@ -25,20 +25,20 @@ _HALF_TURN, _TURN = F(np.pi), F(2.0 * np.pi)
 def free_heading(
     place: Floats, velocity: Floats, present: Bools, speed: Floats, goal: Floats, *, seen: float = 8.0, none: float = math.pi
 ) -> Floats:
-    """Return the free heading (N,) that is nearest to the goal's, rad in the robot's frame.
+    """Return the free heading (N,) that is closest to the goal's bearing, rad in the robot's frame.
 
-    A heading is taken where the relative velocity points into the disc of 0.9 m about a pedestrian, and where somebody is within
-    this disc. The published code tries 60 random headings; here they are even. It does not wrap angles, and calls all headings
-    free of who is within 0.9 m; here they are taken.
+    A heading is blocked if the relative velocity points into the disc with a radius of 0.9 m around a pedestrian. All headings are
+    blocked if the robot is inside such a disc. There are three differences from the published code: it tries 60 random headings,
+    here they are evenly spaced; it does not wrap angles; and it ignores pedestrians within 0.9 m, here they block all headings.
 
     Args:
-        place: (N, P, 2) of pedestrians in the robot's frame, m.
-        velocity: (N, P, 2) over ground in the robot's frame, m/s.
-        present: (N, P) bool.
-        speed: (N,) of the robot, m/s.
+        place: (N, P, 2) positions of pedestrians in the robot's frame, m.
+        velocity: (N, P, 2) ground velocities of pedestrians in the robot's frame, m/s.
+        present: (N, P) whether a slot holds a pedestrian.
+        speed: (N,) speed of the robot, m/s.
         goal: (N,) bearing of the goal, rad.
-        seen: farther pedestrians do not count, m.
-        none: heading where all are taken, rad.
+        seen: distance beyond which pedestrians are ignored, m.
+        none: heading that is returned if all headings are blocked, rad.
     """
     out = np.empty(len(goal), np.float32)
     read = (freeze(np.asarray(one, np.float32)) for one in (place, velocity))

@@ -1,10 +1,10 @@
-"""Learns the weights of `agora.predictors.learned_motion` from recorded and simulated people.
+"""Trains the weights of `agora.predictors.learned_motion` on recorded and simulated people.
 
     python -m agora.learning.motion motion.safetensors --seed 1
     python -m agora.learning.motion motion.safetensors --scenes eth hotel zara01 zara02 --no-simulated
 
-The first is how the weights that come with Agora were made: the scenes of ETH/UCY on which crowd models are calibrated, and people
-of three suites for training. Other scenes and the suites for tests are held out.
+The first command created the weights that come with Agora, from the scenes of ETH/UCY on which the crowd models are calibrated, and
+from people in three training suites. The other scenes and the test suites are held out.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ from agora.predictors.motion_seen import Seen
 from agora.tasks.suite import load_suite
 
 TRAINING = ("eth", "students001", "zara01")
-"""Default scenes to learn from."""
+"""Default scenes to train on."""
 
 
 @dataclass(frozen=True)
 class Crowd:
-    """People of a suite for training.
+    """Simulated people from a training suite.
 
     Attributes:
         suite: name of the suite.
-        stages: names of its stages; all if none are named.
-        episodes: of each stage.
-        seconds: of each episode, s.
-        every: time between two moments, s.
-        taken: each so many moments are learned from.
-        share: in a batch.
+        stages: names of its stages; empty for all stages.
+        episodes: number of episodes of each stage.
+        seconds: duration of each episode, s.
+        every: time between two samples, s.
+        taken: only every ``taken``-th sample is used for training.
+        share: relative share of these samples in a batch.
     """
 
     suite: str
@@ -65,24 +65,24 @@ CROWDS = (
     Crowd("crowdnav_training", ("circle",), 192, 12.0, 0.25, taken=1, share=0.5),
     Crowd("social_training", (), 5, 30.0, 0.2, taken=3, share=1.5),
 )
-"""Simulated people that are learned from."""
+"""Simulated people to train on."""
 
 
 def joined(sets: Sequence[Samples]) -> Samples:
-    """Return several sets of samples of the same moments as one."""
+    """Return several sets of samples with the same prediction times as one set."""
     looked = Seen(*(np.concatenate(part) for part in zip(*(one.seen for one in sets), strict=True)))
     return Samples(looked, np.concatenate([one.off for one in sets]), sets[0].moments)
 
 
 def lessons(scenes: Sequence[str], *, crowds: Sequence[Crowd] = CROWDS) -> Iterator[tuple[Samples, float]]:
-    """Yield the sets of samples to learn from, and the share of each in a batch.
+    """Yield the sets of samples to train on, and the share of each set in a batch.
 
     Args:
-        scenes: names of scenes of ETH/UCY; may be empty.
+        scenes: names of ETH/UCY scenes; may be empty.
         crowds: simulated people.
 
     Raises:
-        InputError: the data set is not there.
+        InputError: the data set is missing.
     """
     for name in scenes:
         yield samples_of(recorded(name)), 3.5 / len(scenes)
@@ -91,7 +91,7 @@ def lessons(scenes: Sequence[str], *, crowds: Sequence[Crowd] = CROWDS) -> Itera
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Learn weights as the command line says."""
+    """Train weights with the options of the command line."""
     parser = argparse.ArgumentParser(prog="python -m agora.learning.motion", description="Learn to predict the motion of people.")
     parser.add_argument("output", type=Path, help="safetensors file to write")
     parser.add_argument("--scenes", nargs="*", default=list(TRAINING), help="of ETH/UCY to learn from")
@@ -107,7 +107,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _write(options: argparse.Namespace, command: Sequence[str]) -> None:
-    """Learn, and write the weights with how they were made."""
+    """Train the weights, and write them with notes on how they were created."""
     from agora.learning.trainers.motion import fit  # needs PyTorch
 
     sets, shares = zip(*lessons(options.scenes, crowds=CROWDS if options.simulated else ()), strict=True)
@@ -128,7 +128,7 @@ def save(arrays: dict[str, Floats], path: Path, about: dict[str, str]) -> None:
     Args:
         arrays: weights by name.
         path: path of the file.
-        about: how they were made, text by text.
+        about: notes on how the weights were created, by name.
 
     Raises:
         InputError: the file cannot be written.

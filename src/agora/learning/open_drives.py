@@ -1,4 +1,4 @@
-"""Robots that drive about in the open, and the scans that they would have had among imagined obstacles."""
+"""Random drives of robots in open space, and the scans that the robots would have taken among imagined obstacles."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from agora.core.state import Array, Bools, Floats
 
 __all__ = ["Drives", "open_drives", "scans_of", "shrunk"]
 
-_HOLD, _LAG = (0.3, 1.5), 0.25  # s: how long a wanted twist is held, and how fast the robot takes it up
-_STEP = 0.02  # s
-_LEAST = 0.05  # m, half axis of the smallest obstacle
+_HOLD, _LAG = (0.3, 1.5), 0.25  # time for which a commanded twist is held, and time constant of the robot's response, s
+_STEP = 0.02  # time between two samples, s
+_LEAST = 0.05  # half axis of the smallest obstacle, m
 
 
 class Drives(NamedTuple):
-    """Ways of N robots, each in the frame of its first pose.
+    """Trajectories of N robots, each in the frame of its first pose.
 
     Attributes:
         pose: (N, T, 3) x, y and heading, m and rad.
@@ -32,14 +32,14 @@ class Drives(NamedTuple):
 
 
 def open_drives(chance: np.random.Generator, count: int, seconds: float, max_vx: float, max_omega: float) -> Drives:
-    """Return ways of robots that take up one random twist after the other.
+    """Return trajectories of robots that follow a sequence of random twists.
 
     Args:
-        chance: that draws them.
-        count: N.
-        seconds: length, after 1.5 s in which the robots get going.
-        max_vx: largest speed forwards, m/s.
-        max_omega: largest turning rate, rad/s.
+        chance: random number generator.
+        count: number of robots, N.
+        seconds: duration, excluding the first 1.5 s in which the robots start moving, s.
+        max_vx: maximum forward speed, m/s.
+        max_omega: maximum turning rate, rad/s.
     """
     before, after = round(1.5 / _STEP), round(seconds / _STEP)
     wanted, left, twist = np.zeros((count, 2)), np.zeros(count), np.zeros((count, 2))
@@ -62,7 +62,7 @@ def open_drives(chance: np.random.Generator, count: int, seconds: float, max_vx:
 
 @lean_kernel
 def _shrink(ways, centre, axes, margin, out):
-    """Write the half axes of ellipses that come no nearer than ``margin`` to the ways (N, T, 2); 0 where there is no room."""
+    """Write half axes of ellipses that keep ``margin`` from the trajectories (N, T, 2); 0 for an ellipse that does not fit."""
     for n in range(len(ways)):
         for m in range(centre.shape[1]):
             share = 1.0
@@ -78,15 +78,15 @@ def _shrink(ways, centre, axes, margin, out):
 
 
 def shrunk(ways: Array, centre: Array, axes: Array, margin: float) -> Array:
-    """Return half axes (N, M, 2) of ellipses that leave ways free; 0 where an ellipse has no room.
+    """Return half axes (N, M, 2) of ellipses shrunk to leave trajectories free; 0 for an ellipse that does not fit.
 
-    Distances are those along the lines to the centres.
+    Distances are measured along the lines to the centres.
 
     Args:
-        ways: (N, T, 2) m.
-        centre: (N, M, 2) m.
+        ways: (N, T, 2) positions along the trajectories, m.
+        centre: (N, M, 2) centres of the ellipses, m.
         axes: (N, M, 2) half axes along x and y, m.
-        margin: distance that they keep from the ways, m.
+        margin: distance that the ellipses keep from the trajectories, m.
     """
     out = np.empty(axes.shape)
     _shrink(*(np.ascontiguousarray(one, np.float64) for one in (ways, centre, axes)), float(margin), out)
@@ -95,7 +95,7 @@ def shrunk(ways: Array, centre: Array, axes: Array, margin: float) -> Array:
 
 @lean_kernel
 def _cast(centre, axes, cosine, sine, out):
-    """Shorten rays (N, B) from the origin to where they meet ellipses."""
+    """Shorten rays (N, B) from the origin to the points where they hit ellipses."""
     for n in range(len(centre)):
         for m in range(centre.shape[1]):
             a, b = axes[n, m, 0], axes[n, m, 1]
@@ -112,15 +112,15 @@ def _cast(centre, axes, cosine, sine, out):
 
 
 def scans_of(centre: Array, axes: Array, ends: tuple[float, float], beams: int, rays: int, reach: float) -> Floats:
-    """Return scans (N, beams) from the origin among ellipses: each the shortest of its share of the rays, m.
+    """Return scans (N, beams), m, taken at the origin among ellipses; each value is the shortest of ``rays`` neighbouring rays.
 
     Args:
-        centre: (N, M, 2) m.
+        centre: (N, M, 2) centres of the ellipses, m.
         axes: (N, M, 2) half axes along x and y, m; 0 for no ellipse.
         ends: directions of the lidar's first and last beam, rad.
-        beams: values of a scan.
-        rays: rays of each value.
-        reach: range where nothing is met, m.
+        beams: number of values in a scan.
+        rays: number of rays per value.
+        reach: range of rays that hit nothing, m.
     """
     angles = np.linspace(*ends, beams * rays)
     out = np.full((len(centre), beams * rays), reach)
@@ -130,11 +130,11 @@ def scans_of(centre: Array, axes: Array, ends: tuple[float, float], beams: int, 
 
 
 def aims_of(drives: Drives, lookahead: float) -> tuple[Array, Bools]:
-    """Return the points (N, 2) at a distance along the paths, m, and which paths (N,) are that long.
+    """Return the points (N, 2) at a given distance along the trajectories, m, and which trajectories (N,) are that long.
 
     Args:
-        drives: the paths.
-        lookahead: distance along them, m.
+        drives: the trajectories.
+        lookahead: distance along the trajectories, m.
     """
     steps = np.diff(drives.pose[..., :2], axis=1)
     gone = np.cumsum(np.hypot(steps[..., 0], steps[..., 1]), 1)

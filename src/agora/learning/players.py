@@ -1,4 +1,4 @@
-"""Players of environments: this process, or one of its own. Results do not depend on who plays."""
+"""Players run environments in this process or in a separate one. Results do not depend on which process runs them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Call = tuple[tuple[Any, ...], dict[str, Any]]
 
 @dataclass(frozen=True)
 class EnvironmentFacts:
-    """The attributes of an `AgoraVectorEnv` that never change, by the same names."""
+    """The constant attributes of an `AgoraVectorEnv`, under the same names."""
 
     num_envs: int
     robots: int
@@ -40,36 +40,36 @@ class EnvironmentFacts:
 
     @staticmethod
     def of(env: AgoraVectorEnv | SettingsEnv) -> EnvironmentFacts:
-        """Return those of an environment."""
+        """Return the facts about an environment."""
         return EnvironmentFacts(**{field.name: getattr(env, field.name) for field in fields(EnvironmentFacts)})
 
 
 class Player(Protocol):
-    """Plays some environments: it is asked, and then it answers.
+    """Runs some environments; each call of `ask` is followed by a call of `answer`.
 
     Attributes:
-        facts: about each environment.
+        facts: facts about each environment.
     """
 
     facts: list[EnvironmentFacts]
 
     def ask(self, name: str, calls: Sequence[Call]) -> None:
-        """Have each environment call a method of a name, with arguments of its own."""
+        """Request that each environment call the method ``name`` with its own arguments."""
 
     def answer(self) -> list[Any]:
-        """Return what the methods returned.
+        """Return the results of the method calls.
 
         Raises:
-            AgoraError: the process that plays has died.
-            Exception: an environment raised it.
+            AgoraError: the process that runs the environments has died.
+            Exception: the exception that an environment raised.
         """
 
     def close(self) -> None:
-        """Stop playing."""
+        """Close the environments."""
 
 
 class PlayerHere:
-    """This process plays.
+    """Runs the environments in this process.
 
     Args:
         made: arguments of each `agora.learning.settings_env.environment`.
@@ -81,22 +81,22 @@ class PlayerHere:
         self._asked: tuple[str, Sequence[Call]] = ("", ())
 
     def ask(self, name: str, calls: Sequence[Call]) -> None:
-        """Keep what is asked until the answer is."""
+        """Store the request until `answer` is called."""
         self._asked = name, calls
 
     def answer(self) -> list[Any]:
-        """Do what was asked."""
+        """Execute the request and return the results."""
         name, calls = self._asked
         return [getattr(env, name)(*given, **named) for env, (given, named) in zip(self._envs, calls, strict=True)]
 
     def close(self) -> None:
-        """Stop the threads and the workers of all environments."""
+        """Stop the threads and workers of all environments."""
         for env in self._envs:
             env.close()
 
 
 class PlayerApart:
-    """A process of its own plays; the first `answer` are the facts, which its creator stores in `facts`.
+    """Runs the environments in a separate process; the first `answer` returns the facts, which the creator stores in `facts`.
 
     Args:
         made: arguments of each `agora.learning.settings_env.environment`.
@@ -113,11 +113,11 @@ class PlayerApart:
         self._send(made)
 
     def ask(self, name: str, calls: Sequence[Call]) -> None:
-        """Send the request; a process that has died is noticed by `answer`."""
+        """Send the request; if the process has died, `answer` reports it."""
         self._send((name, calls))
 
     def answer(self) -> list[Any]:
-        """Wait for the answer."""
+        """Wait for the results and return them."""
         try:
             failure, answer = self._here.recv()
         except (EOFError, ConnectionResetError):
@@ -128,7 +128,7 @@ class PlayerApart:
         return list(answer)
 
     def close(self) -> None:
-        """End the process; to do so twice changes nothing."""
+        """End the process; further calls have no effect."""
         if self._here.closed:
             return
         self._send(None)
@@ -143,7 +143,7 @@ class PlayerApart:
 
 
 def _play(connection: Connection) -> None:
-    """The process of a `PlayerApart`: the environments' arguments come first, then requests, and last None."""
+    """Run the process of a `PlayerApart`: it receives the environments' arguments, then requests, and finally None."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process
     player: PlayerHere | None = None
     with suppress(EOFError, BrokenPipeError):

@@ -1,11 +1,11 @@
-"""Learns the potential of `agora.pedestrians.models.deep_social_force` from recorded pedestrians.
+"""Trains the potential of `agora.pedestrians.models.deep_social_force` on recorded pedestrians.
 
     python -m agora.learning.potential simulated potential.safetensors --seed 1
     python -m agora.learning.potential eth_ucy potential.safetensors --scenes eth hotel zara01 students003 --test zara02
 
-As in Kreiss (2021), what is learned from is how far the place at the next time is missed, in L1. Kreiss integrates the model from
-one time to the next; here its acceleration is summed along the recorded path instead, which is exact and makes every sample
-independent of the others: for any motion p(t + h) - 2 p(t) + p(t - h) is the integral of (h - |s|) p''(t + s) over [-h, h].
+As in Kreiss (2021), the loss is the L1 error of the predicted position at the next time step. Kreiss integrates the model from one
+time step to the next. Here the model's acceleration is integrated along the recorded path instead, which is exact and makes all
+samples independent: for any motion, p(t + h) - 2 p(t) + p(t - h) is the integral of (h - |s|) p''(t + s) over [-h, h].
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ _NODES, _NEIGHBOURS, _FELT, _NEAR, _LEAST = 13, 8, 5.0, 3.0, 0.1
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """S moments of one pedestrian each, with Q moments about it and K neighbours in each.
+    """S samples, each of one pedestrian at one time, with Q quadrature times around it and K neighbours at each of them.
 
     Attributes:
-        miss: (S, 2) second difference of the recorded places, m.
-        drive: (S, 2) integral of v0 e - v, m s: what relaxation adds, times tau.
-        b: (S, Q, K) of the ellipses, m.
-        push: (S, Q, K, 2) what -V'(b) is multiplied by in the sum over Q and K, s2; 0 where there is no neighbour.
+        miss: (S, 2) second difference of the recorded positions, m.
+        drive: (S, 2) integral of v0 e - v, m s: the contribution of the relaxation, times tau.
+        b: (S, Q, K) parameter b of the ellipses, m.
+        push: (S, Q, K, 2) factor of -V'(b) in the sum over Q and K, s2; 0 for missing neighbours.
     """
 
     miss: Doubles
@@ -48,11 +48,11 @@ class Samples:
     push: Doubles
 
     def force(self, potential: Potential) -> Doubles:
-        """Return what a potential adds to the second difference, (S, 2) m."""
+        """Return the contribution of a potential to the second difference, (S, 2) m."""
         return -np.asarray((potential.slope(self.b)[..., None] * self.push).sum((1, 2)))
 
     def error(self, potential: Potential | None, tau: float) -> float:
-        """Return by how much the next place is missed, m: mean distance; without a potential where None."""
+        """Return the mean error of the next position, m; None as potential gives the error of the relaxation alone."""
         left = self.miss - self.drive / tau - (0.0 if potential is None else self.force(potential))
         return float(np.hypot(*left.T).mean())
 
@@ -61,15 +61,15 @@ _NOTHING = Samples(*(np.zeros((0, *shape)) for shape in ((2,), (2,), (_NODES, _N
 
 
 def samples_of(recorded: Trajectories, model: DeepSocialForce, goals: Doubles, speeds: Doubles, horizon: float = STEP) -> Samples:
-    """Return the moments, `STEP` apart, at which somebody is within 3 m and the acceleration is above 0.1 m/s2.
+    """Return samples at times `STEP` apart at which another pedestrian is within 3 m and the acceleration is above 0.1 m/s2.
 
-    Between the recorded places everybody moves on a cubic spline; members of the same walking group are not counted
-    as neighbours, because they do not keep away from each other.
+    Between the recorded positions, pedestrians move along a cubic spline. Members of the same walking group are not counted as
+    neighbours, because they do not keep away from each other.
 
     Args:
-        recorded: n pedestrians.
-        model: whose ellipses and view are used.
-        goals: (n, 2) where they go, m.
+        recorded: trajectories of n pedestrians.
+        model: model whose ellipses and field of view are used.
+        goals: (n, 2) goals of the pedestrians, m.
         speeds: (n,) preferred speeds, m/s.
         horizon: h, s.
     """
@@ -89,7 +89,7 @@ def samples_of(recorded: Trajectories, model: DeepSocialForce, goals: Doubles, s
 
 
 def _spline(recorded: Trajectories, i: int) -> Any:
-    """The path of a pedestrian; None for one who is too short in the picture."""
+    """Return the path of a pedestrian as a spline; None if there are fewer than four recorded positions."""
     from scipy.interpolate import CubicSpline
 
     knots = slice(recorded.first[i], recorded.first[i + 1])
@@ -102,7 +102,7 @@ def _spline(recorded: Trajectories, i: int) -> Any:
 def _moment(
     place: Doubles, velocity: Doubles, goal: Doubles, speed: Doubles, group: Array, model: DeepSocialForce, horizon: float
 ) -> Samples:
-    """The samples of one time: places and velocities (n, Q, 2) of the people present."""
+    """Return the samples at one time, given the positions and velocities (n, Q, 2) of the people present."""
     share = 1.0 - np.abs(np.linspace(-1.0, 1.0, _NODES))
     weight = horizon**2 * share / share.sum()
     ahead = goal[:, None] - place
@@ -124,7 +124,7 @@ def _moment(
 def _ellipses(
     place: Doubles, velocity: Doubles, e: Doubles, who: Array, others: Array, felt: Bools, model: DeepSocialForce
 ) -> tuple[Doubles, Doubles]:
-    """The b (S, Q, K) of neighbours and their gradients (S, Q, K, 2), weighted by the view."""
+    """Return b (S, Q, K) for all neighbours, and its gradients (S, Q, K, 2), weighted by the field of view."""
     r = place[who][:, :, None] - place[others].transpose(0, 2, 1, 3)
     q = r - model.stride * velocity[others].transpose(0, 2, 1, 3)
     d, far = (np.maximum(np.linalg.norm(v, axis=-1, keepdims=True), 1e-6) for v in (r, q))
@@ -137,22 +137,22 @@ def _ellipses(
 
 
 def fit(samples: Samples, *, tau: float, units: int = 5, steps: int = 2000, rate: float = 0.02, seed: int = 0) -> Potential:
-    """Return the potential that misses the next places least, in L1 (Adam on all samples at once).
+    """Return the potential with the smallest L1 error of the next positions (Adam on all samples at once).
 
     The same seed gives the same potential on the same machine.
 
     Args:
-        samples: to learn from.
+        samples: training samples.
         tau: relaxation time, s.
-        units: units of the hidden layer.
-        steps: steps of Adam.
-        rate: first step of Adam; it falls to 0 on a cosine.
-        seed: of the first weights.
+        units: number of units in the hidden layer.
+        steps: number of Adam steps.
+        rate: initial learning rate of Adam; it decreases to 0 along a cosine.
+        seed: seed of the initial weights.
     """
     import torch
 
     threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # so that no sum depends on the number of cores
+    torch.set_num_threads(1)  # so that results do not depend on the number of cores
     felt = np.flatnonzero(np.abs(samples.push).sum((1, 3)).max(-1) > 0)
     b = torch.tensor(samples.b[felt], dtype=torch.float32)
     push = torch.tensor(samples.push[felt], dtype=torch.float32)
@@ -182,10 +182,10 @@ def _arrays(*tensors: Any) -> tuple[Floats, Floats, Floats]:
 
 
 def take(recording: Recording, model: DeepSocialForce, horizon: float = STEP) -> Samples:
-    """Return the samples of all takes of a recording.
+    """Return the samples from all takes of a recording.
 
     Raises:
-        InputError: there is nothing to learn from.
+        InputError: the recording yields no samples.
     """
     parts = [samples_of(trajectories, model, goals, speeds, horizon) for trajectories, goals, speeds in recording]
     samples = Samples(*(np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(Samples)))
@@ -197,13 +197,13 @@ def take(recording: Recording, model: DeepSocialForce, horizon: float = STEP) ->
 
 
 def recovery_error(learned: Potential, true: Potential) -> float:
-    """Return the rms error of a potential over b from 0.2 to 2 m, as a share of the rms of the true one."""
+    """Return the RMS error of a potential over b from 0.2 to 2 m, as a fraction of the RMS of the true potential."""
     b = np.linspace(0.2, 2.0, 181)
     return float(np.sqrt(np.mean((learned.value(b) - true.value(b)) ** 2) / np.mean(true.value(b) ** 2)))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Learn a potential as the command line says, and print what was measured."""
+    """Train a potential with the options of the command line, and print its errors."""
     parser = argparse.ArgumentParser(prog="python -m agora.learning.potential", description="Learn a potential of pedestrians.")
     parser.add_argument("source", choices=("simulated", "eth_ucy"), help="data to learn from")
     parser.add_argument("output", type=Path, help="safetensors file to write")
@@ -226,7 +226,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _learn(options: argparse.Namespace, command: Sequence[str]) -> Potential:
-    """The potential that the options ask for, with what was measured."""
+    """Train the potential that the options specify; return it with its errors."""
     simulated = options.source == "simulated"
     model = DeepSocialForce(potential="helbing_1995")
     if simulated:

@@ -1,4 +1,4 @@
-"""Recorded motion to learn from: of Agora's own pedestrians, and of real ones."""
+"""Recorded motion for training: simulated by Agora, or of real pedestrians."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ from agora.world.start import PedestrianStarts, Start
 from agora.world.trajectories import Trajectories
 
 STEP = 0.4
-"""Time between two recorded places, s."""
+"""Time between two recorded positions, s."""
 
 Recording = list[tuple[Trajectories, Doubles, Doubles]]
-"""Takes: trajectories of n pedestrians, their goals (n, 2), m, and preferred speeds (n,), m/s."""
+"""A list of takes, each with the trajectories of n pedestrians, their goals (n, 2), m, and preferred speeds (n,), m/s."""
 
 
 def simulate(model: DeepSocialForce, *, worlds: int = 32, pedestrians: int = 8, duration: float = 8.0, seed: int = 0) -> Recording:
-    """Return what Agora's engine makes of pedestrians who cross a square of 6 m, recorded every `STEP`.
+    """Return a recording of simulated pedestrians who cross a square with 6 m sides, sampled every `STEP`.
 
-    Steps of 0.02 s, without walls, each to a goal far beyond the other side; the speed is not capped.
+    Agora's engine runs with steps of 0.02 s and without walls. Each pedestrian walks to a goal far beyond the opposite side; speeds
+    are not capped.
     """
     dt, rng, uncapped = 0.02, np.random.default_rng(seed), replace(model, max_speed_factor=100.0)
     plain = Map.open((-60.0, -60.0), (60.0, 60.0), resolution=1.0)
@@ -56,7 +57,7 @@ def simulate(model: DeepSocialForce, *, worlds: int = 32, pedestrians: int = 8, 
 
 
 def _crossing(rng: np.random.Generator, plain: Map, count: int) -> Start:
-    """Pedestrians who cross a square from all sides, about half a metre apart at least."""
+    """Return a start with pedestrians at random positions in a square, at least 0.6 m apart, who walk to the opposite side."""
     position = np.zeros((0, 2))
     while len(position) < count:
         drawn = rng.uniform(-3.0, 3.0, 2)
@@ -88,13 +89,14 @@ def _crossing(rng: np.random.Generator, plain: Map, count: int) -> Start:
 
 
 def eth_ucy(scenes: Sequence[str]) -> Recording:
-    """Return scenes of ETH/UCY, one take each; students003 from "obsmat", which has its groups.
+    """Return scenes of ETH/UCY, one take each; students003 is read from "obsmat", which contains its groups.
 
-    Nobody knows where people wanted to go: a goal is where somebody was last, a preferred speed the mean speed.
+    The true goals are unknown, so the last observed position of a pedestrian is used as its goal and its mean speed as its
+    preferred speed.
 
     Raises:
-        UnknownNameError: no such scene.
-        InputError: the data set is not there.
+        UnknownNameError: there is no scene with this name.
+        InputError: the data set is missing.
     """
     takes = []
     for name in scenes:

@@ -1,6 +1,6 @@
-"""A reward of named terms with weights, and the terms and clearances that other rewards share with it.
+"""A reward made of weighted, named terms, and terms and clearances that other rewards use as well.
 
-`agora.interfaces.reward` is the page for authors of others.
+`agora.interfaces.reward` is the page for authors of new rewards.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Reward"]
 
 COLLISIONS = (Outcome.PEDESTRIAN_COLLISION, Outcome.WALL_COLLISION, Outcome.ROBOT_COLLISION, Outcome.OUT_OF_MAP)
-_COLLIDED = np.zeros(max(Outcome) + 2, np.float32)  # by number of the outcome; the last is that of RUNNING
+_COLLIDED = np.zeros(max(Outcome) + 2, np.float32)  # indexed by outcome; the last entry is for RUNNING
 _COLLIDED[list(COLLISIONS)] = ONE
 _REACHED = int(Outcome.REACHED)
 _NOBODY = F(np.inf)
@@ -35,18 +35,19 @@ _NOBODY = F(np.inf)
 
 @dataclass(frozen=True)
 class Reward(Checked):
-    """A weighted sum of terms; ``reached``, ``collision`` and the two of discomfort are by default those of the CrowdNav code.
+    """A weighted sum of terms; the defaults of ``reached``, ``collision`` and both discomfort fields are from the CrowdNav code.
 
     Attributes:
-        progress: for every metre of progress to the goal, in a straight line.
-        reached: for reaching the last goal.
-        collision: for an end by a contact or outside the map.
-        discomfort: for every second, times the metres by which the clearance is below ``discomfort_distance``.
+        progress: reward per metre of straight-line progress towards the goal.
+        reached: reward for reaching the last goal.
+        collision: reward if the episode ends with a contact or outside the map.
+        discomfort: reward per second and per metre by which the clearance is below ``discomfort_distance``.
         discomfort_distance: clearance to the nearest pedestrian below which there is discomfort, m.
-        step: for every control period.
-        foreseen: for being where a pedestrian, at constant velocity, will be k control periods later, k from 1 to 5: this value
-            divided by 2^(k + 1) for the smallest k (S. Liu et al., ICRA 2023, equation 3; -20 in the code).
-        way: for every metre of progress along its path.
+        step: reward for every control period.
+        foreseen: reward for being at a position that a pedestrian moving at constant velocity will reach k control periods later, k
+            from 1 to 5. The reward is this value divided by 2^(k + 1) for the smallest such k (S. Liu et al., ICRA 2023, equation
+            3; -20 in the code).
+        way: reward per metre of progress along the robot's path.
     """
 
     progress: float = 0.1
@@ -60,11 +61,11 @@ class Reward(Checked):
 
     @property
     def asks(self) -> frozenset[str]:
-        """Names of the facts that terms of a weight read."""
+        """Names of the facts that the terms with a nonzero weight need."""
         return frozenset(name for name in ("foreseen", "way") if getattr(self, name))
 
     def terms(self, transition: Transition) -> dict[str, Floats]:
-        """Return the terms (N,), weighted, by name."""
+        """Return the weighted terms (N,) by name."""
         terms = {
             "progress": transition.progress * F(self.progress),
             "reached": reached(transition) * F(self.reached),
@@ -84,7 +85,7 @@ class Reward(Checked):
 
 
 def added(terms: Mapping[str, Floats]) -> Floats:
-    """Return the sum (N,) of terms, in their order."""
+    """Return the sum (N,) of terms, added in their order."""
     first, *others = terms.values()
     total = np.zeros(len(first), np.float32)
     for term in (first, *others):
@@ -106,34 +107,35 @@ def rewarded(reward: Rewarding, transition: Transition) -> tuple[Floats, dict[st
 
 
 def reached(transition: Transition) -> Floats:
-    """1 where the robot reached its last goal."""
+    """Return 1 for robots that reached their last goal, else 0."""
     there: Floats = (transition.outcome == _REACHED).astype(np.float32)
     return there
 
 
 def collision(transition: Transition) -> Floats:
-    """1 where a contact ended the episode, or the robot left the map."""
+    """Return 1 for robots whose episode ended with a contact or outside the map, else 0."""
     hit: Floats = _COLLIDED[transition.outcome]
     return hit
 
 
 def discomfort(transition: Transition, distance: float) -> Floats:
-    """The lack of clearance below a distance, times the period, m s; 0 in the period in which the episode ends (CrowdNav)."""
+    """Return the amount by which clearance is below a distance, times the period, m s; 0 if the episode ends (as in CrowdNav)."""
     lack: Floats = np.maximum(F(distance) - transition.clearance, ZERO) * F(transition.dt)
     lack *= transition.outcome == RUNNING
     return lack
 
 
 class Clearances:
-    """Smallest clearance between each robot and its world's pedestrians over several steps.
+    """Minimum clearance between each robot and the pedestrians of its world over several steps.
 
-    Between two steps everybody moves in a straight line (CrowdNav's swept test); the robot is the disc around its footprint.
+    Between two steps, everybody is assumed to move in a straight line (CrowdNav's swept test). The robot is represented by the disc
+    around its footprint.
 
     Args:
         world: the worlds.
 
     Attributes:
-        values: (W, R) m, infinite where there are no pedestrians.
+        values: (W, R) clearances, m; infinite without pedestrians.
     """
 
     def __init__(self, world: World) -> None:
@@ -144,17 +146,17 @@ class Clearances:
         self._bound = [bind(_follow, robots[1 - g], robots[g], people[1 - g], people[g], *shared) for g in (0, 1)]
 
     def restart(self) -> None:
-        """Forget the steps before."""
+        """Discard all previous steps."""
         self.values[...] = _NOBODY
 
     def follow(self) -> None:
-        """Take in the step that was made last."""
+        """Include the most recent step."""
         self._bound[self._world.now](0, self._world.layout.worlds)
 
 
 @lean_kernel
 def _follow(robots_before, robots, people_before, people, robot_traits, traits, values, first, last):
-    """Lower the clearances of worlds ``first <= w < last`` to the smallest of the step between two generations."""
+    """Lower the clearances of worlds ``first <= w < last`` to the minimum during the step between two states."""
     for w in range(first, last):
         for r in range(values.shape[1]):
             x, y = robots_before.x[w, r], robots_before.y[w, r]

@@ -1,9 +1,9 @@
-"""The folder of a training: its configuration, checkpoints, curve and policies.
+"""The folder of a training run: its configuration, checkpoints, curve and policies.
 
-``training.yaml`` holds the resolved configuration and what it was made on. ``curve.jsonl`` and the TensorBoard file hold the curve.
-``checkpoint.safetensors`` holds the complete state from which the training continues, whole or not at all, so that a killed
-training resumes to the same curve. ``policy.safetensors`` is the best policy by the validation, ``latest.safetensors`` that of
-the last validation, or of the round after which the training was stopped.
+``training.yaml`` contains the resolved configuration and the machine and software used. ``curve.jsonl`` and the TensorBoard file
+contain the learning curve. ``checkpoint.safetensors`` contains the complete state from which the training resumes. It is written
+atomically, so a training run that was killed resumes with the same curve. ``policy.safetensors`` is the policy that was best in
+validation. ``latest.safetensors`` is the policy of the last validation, or of the round after which the training was stopped.
 """
 
 from __future__ import annotations
@@ -50,20 +50,20 @@ _MADE_ON = "made_on"
 
 
 def _software(made_on: Mapping[str, Any]) -> dict[str, str]:
-    """The versions on which numbers of a training depend, by name, as far as its record has them."""
+    """Return the recorded versions that affect the results of a training run, by name."""
     machine = Machine(**{field.name: made_on.get(field.name, {} if field.name == "packages" else "") for field in fields(Machine)})
     return machine.software | {"torch": made_on.get("torch", "")}
 
 
 def planner_with(text: str, file: str) -> Any:
-    """Return the planner of a training that drives with a file of weights; the file is not read.
+    """Return the planner of a training, set to drive with a weights file; the file is not read.
 
     Args:
-        text: a registered planner, with parameters.
-        file: file of the weights.
+        text: string that names a registered planner, with its parameters.
+        file: weights file.
 
     Raises:
-        InputError: there is no such planner, or it drives with no file.
+        InputError: the planner does not exist, or it has no weights file.
     """
     name = text.partition(":")[0]
     if name not in (known := available("planners")):
@@ -76,14 +76,14 @@ def planner_with(text: str, file: str) -> Any:
 
 
 def validation_of(name: str, suite: Suite) -> list[tuple[Suite, str]]:
-    """Return the stages by which the best policy of a training is chosen, with their suites.
+    """Return the stages used to choose the best policy of a training, with their suites.
 
     Args:
-        name: of a stage of the suite, or of another suite, all of whose stages are played.
-        suite: that is trained on.
+        name: name of a stage of the suite, or of another suite, all of whose stages are used.
+        suite: suite that the policy is trained on.
 
     Raises:
-        InputError: there is neither.
+        InputError: there is neither a stage nor a suite with this name.
     """
     if name not in [stage.name for stage in suite.stages] and name in suite_names():
         chosen = load_suite(name)
@@ -100,18 +100,18 @@ def play(
     threads: int = 1,
     before: Callable[[str], None] = lambda what: None,
 ) -> Result:
-    """Play all episodes of a stage with a planner, and return how they ended.
+    """Play all episodes of a stage with a planner, and return their outcomes.
 
     Args:
-        suite: suite that has the stage.
+        suite: suite that contains the stage.
         stage: name of the stage.
         planner: planner of every robot.
-        worlds: number of worlds side by side.
-        threads: threads over worlds.
-        before: called before each call of the planner and each step of the world, with their name.
+        worlds: number of worlds that run in parallel.
+        threads: number of threads among which the worlds are divided.
+        before: called before each call of the planner and each step of the world, with the name of the operation.
 
     Raises:
-        InputError: the planner fails in all of them; says why in the first.
+        InputError: the planner fails in every episode; the message gives the reason for the first failure.
     """
     starts = Drawn(suite, stage)
     ends: Counter[Outcome] = Counter()
@@ -132,7 +132,7 @@ def play(
 
 
 def checkpoint_kept(folder: Path) -> str:
-    """Say which checkpoint of a training is kept."""
+    """Return a message about the checkpoint that exists in the folder of a training run."""
     steps = steps_of(folder / CHECKPOINT)
     return (
         "there is no checkpoint yet, so a resumed training begins from scratch"
@@ -142,25 +142,25 @@ def checkpoint_kept(folder: Path) -> str:
 
 
 def policy_kept(folder: Path) -> Path | None:
-    """Return the file of the best policy of a training so far, before the first validation of the latest; None before any."""
+    """Return the best policy's file, or the latest policy's before the first validation; None if there is no policy yet."""
     return next((folder / name for name in (POLICY, LATEST) if (folder / name).exists()), None)
 
 
 class Run:
-    """A running training in its folder.
+    """A training run in progress, with its folder.
 
     Args:
-        folder: of the training.
-        training: what is trained.
-        seed: of everything random.
-        resume: whether the folder may hold this training already.
-        token: by which another thread can stop it.
+        folder: folder of the run.
+        training: the training.
+        seed: seed of all random numbers.
+        resume: whether the folder may already contain this training run.
+        token: token with which another thread can stop the run.
 
     Attributes:
-        events: what happened since somebody took them.
+        events: events since the last call of `taken`.
 
     Raises:
-        ResultsError: the folder holds another training, or one that was not to be resumed; says what differs.
+        ResultsError: the folder contains another training run, or this one without ``resume``; the message lists the differences.
     """
 
     def __init__(
@@ -192,7 +192,7 @@ class Run:
         self._board = SummaryWriter(str(folder / "tensorboard"), purge_step=again)
 
     def _describe(self, resume: bool) -> str:
-        """Keep what decides the training, or make sure that it is what was kept; return the digest of it."""
+        """Record everything that determines the training, or check it against the existing record; return its digest."""
         check_imported()
         training = self.training
         trainer, others = training.trainer, {suite.name: suite for suite, _ in self._validation if suite is not self.suite}
@@ -213,22 +213,22 @@ class Run:
 
     @property
     def resumed(self) -> tuple[Mapping[str, float], Mapping[str, Array]] | None:
-        """The numbers and arrays of the last checkpoint; None at the beginning."""
+        """The numbers and arrays of the last checkpoint; None at the start of a new run."""
         return (self._numbers, self._arrays) if self._numbers else None
 
     @property
     def seconds(self) -> float:
-        """Time that the training has been at work, in all its parts, s."""
+        """Total time spent on the training, including earlier sessions of a resumed run, s."""
         return self._before + time.perf_counter() - self._began
 
     def _cut_curve(self) -> None:
-        """Drop the points of the curve after the checkpoint; the training repeats these steps."""
+        """Remove the points of the curve after the checkpoint; the training repeats these steps."""
         curve, steps = self.folder / CURVE, self._numbers.get("steps", 0)
         kept = [json.dumps(point) for point in read_curve(curve) if point["steps"] <= steps]
         write_whole(curve, "".join(f"{line}\n" for line in kept))
 
     def about(self, steps: int) -> dict[str, str]:
-        """Return the notes for a policy after so many environment steps."""
+        """Return the notes for a policy after the given number of environment steps."""
         training = self.training
         return {"label": training.label, "training": training.name, "seed": str(self.seed), "steps": str(steps)}
 
@@ -236,7 +236,7 @@ class Run:
         """Replace the checkpoint.
 
         Raises:
-            DivergedError: a number or an array is not finite; the checkpoint before stays.
+            DivergedError: a number or an array is not finite; the previous checkpoint is kept.
             ComponentError: a value is not a number or an array.
         """
         self._check_number("save", "steps", steps)
@@ -255,8 +255,8 @@ class Run:
 
         Args:
             steps: environment steps so far.
-            share: of the training that is done.
-            values: by name; those that are not finite are left out.
+            share: fraction of the training that is done.
+            values: values by name; non-finite values are omitted.
 
         Raises:
             ComponentError: a value is not a number.
@@ -275,7 +275,7 @@ class Run:
         self.events.append(Learned(steps, share, rate, finite))
 
     def _check_number(self, where: str, name: str, value: Any, error: type[AgoraError] | None = ComponentError) -> None:
-        """Raise a `ComponentError` if a value of the trainer is not a number, and ``error`` if it is not finite."""
+        """Raise `ComponentError` if a value of the trainer is not a number, and ``error``, if given, if it is not finite."""
         said = f"trainer {self.training.trainer.name}: {where}: {name} is {value!r:.40}"
         if not isinstance(value, Real) or isinstance(value, bool):
             raise ComponentError(f"{said}; expected a number")
@@ -283,9 +283,9 @@ class Run:
             raise error(f"{said}; expected a finite number")
 
     def validate(self, policy: Savable, steps: int, share: float) -> Result:
-        """Play the validation with a policy, and keep the policy if none was better before.
+        """Validate a policy, and keep it if it is better than all earlier policies.
 
-        Better is a larger share that reached the goal, and of equal ones the shorter mean time.
+        The policy with the higher success rate is better; if the rates are equal, the one with the shorter mean time is.
 
         Raises:
             ComponentError: the policy cannot be saved.
@@ -306,11 +306,11 @@ class Run:
         return result
 
     def planner(self, file: Path) -> Any:
-        """Return the planner of the training that drives with a file."""
+        """Return the planner of the training, set to drive with a weights file."""
         return planner_with(self.training.planner, str(file))
 
     def taken(self) -> list[Learned | Saved]:
-        """Return what happened since the last call."""
+        """Return and clear the events since the last call."""
         events, self.events = self.events, []
         return events
 

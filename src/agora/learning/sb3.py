@@ -1,4 +1,4 @@
-"""Stable-Baselines3 over the batch of worlds, without a wrapper for each."""
+"""A Stable-Baselines3 vector environment for a batch of worlds, without a wrapper for each world."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ __all__ = ["Sb3VecEnv"]
 
 
 class Sb3VecEnv(VecEnv):
-    """An `AgoraVectorEnv` as Stable-Baselines3 wants it; wrap it in SB3's ``VecMonitor`` for returns and lengths of episodes.
+    """Adapts an `AgoraVectorEnv` to Stable-Baselines3; wrap it in SB3's ``VecMonitor`` to get episode returns and lengths.
 
-    Where an episode ended, ``infos[i]`` holds ``terminal_observation``, ``outcome``, ``is_success``, ``entry`` and ``time``; every
-    info has ``TimeLimit.truncated`` and ``rewards``, the terms of the reward by name. SB3 shows the share of successes as
-    ``success_rate``. Its ``VecVideoRecorder`` works with worlds of ``render_mode="rgb_array"``.
+    If an episode has ended, ``infos[i]`` contains ``terminal_observation``, ``outcome``, ``is_success``, ``entry`` and ``time``.
+    Every info contains ``TimeLimit.truncated`` and ``rewards``, the terms of the reward by name. SB3 reports the success rate as
+    ``success_rate``. Its ``VecVideoRecorder`` requires worlds with ``render_mode="rgb_array"``.
 
     Args:
-        worlds: the environments, with automatic reset and one robot a world: SB3 has no word for robots that wait for others.
+        worlds: the environments, with automatic reset and one robot per world, because SB3 does not support robots that wait for
+            others.
     """
 
     def __init__(self, worlds: AgoraVectorEnv) -> None:
@@ -35,7 +36,7 @@ class Sb3VecEnv(VecEnv):
         super().__init__(worlds.num_envs, worlds.single_observation_space, worlds.single_action_space)
 
     def reset(self) -> Floats:
-        """Begin the next episode everywhere; at the entry that ``seed`` named, if it was called."""
+        """Begin the next episode in all environments; if ``seed`` was called, the entries of that seed are played."""
         observations, infos = self.worlds.reset(seed=self._seeds[0])
         self.reset_infos = [{"entry": int(entry)} for entry in infos["entry"]]
         self._reset_seeds()
@@ -43,11 +44,11 @@ class Sb3VecEnv(VecEnv):
         return observations
 
     def step_async(self, actions: Array) -> None:
-        """Take the actions of the next step."""
+        """Store the actions of the next step."""
         self._actions = actions
 
     def step_wait(self) -> tuple[Floats, Array, Array, list[dict[str, Any]]]:
-        """Make the step: observations, rewards, whether episodes ended, infos."""
+        """Perform the step; return observations, rewards, whether each episode ended, and infos."""
         observations, rewards, terminated, truncated, infos = self.worlds.step(self._actions)
         terms = {name: term.tolist() for name, term in infos["rewards"].items() if name[0] != "_"}
         parts = (dict(zip(terms, values, strict=True)) for values in zip(*terms.values(), strict=True))
@@ -63,7 +64,7 @@ class Sb3VecEnv(VecEnv):
         return observations, rewards, ended, each
 
     def get_images(self) -> list[Array | None]:
-        """Return a picture of every environment; None without ``render_mode="rgb_array"``."""
+        """Return an image of every environment; None without ``render_mode="rgb_array"``."""
         return list(self.worlds.render() or [None] * self.num_envs)
 
     def close(self) -> None:
@@ -71,17 +72,17 @@ class Sb3VecEnv(VecEnv):
         self.worlds.close()
 
     def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
-        """Return an attribute of the batch, once for each environment."""
+        """Return an attribute of the batch, repeated for each environment."""
         return [getattr(self.worlds, attr_name) for _ in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
-        """Refuse: the environments are one object."""
+        """Raise an error: the environments are a single object."""
         raise NotImplementedError(f"{attr_name}: the worlds are one object; set the attribute on `worlds`")
 
     def env_method(self, method_name: str, *method_args: Any, indices: VecEnvIndices = None, **method_kwargs: Any) -> list[Any]:
-        """Refuse: the environments are one object."""
+        """Raise an error: the environments are a single object."""
         raise NotImplementedError(f"{method_name}: the worlds are one object; call the method on `worlds`")
 
     def env_is_wrapped(self, wrapper_class: Any, indices: VecEnvIndices = None) -> list[bool]:
-        """No environment is wrapped."""
+        """Return False for every environment: none is wrapped."""
         return [False for _ in self._get_indices(indices)]

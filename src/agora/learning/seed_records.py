@@ -1,4 +1,4 @@
-"""Records of the runs of a training, one per seed: the test of each run's policy, and its course."""
+"""Records of the runs of a training, one per seed: test results of the run's policy, and its learning curve."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ __all__ = ["played_elsewhere", "record_of", "untested"]
 
 
 def record_of(run: Run, *, whole: bool = True) -> SeedRecord:
-    """Play the test with the best policy of a run, and return the record; that of a whole training is kept in the run's folder.
+    """Test the best policy of a run, and return the record; the record of a complete run is saved in the run's folder.
 
     Raises:
-        ResultsError: the training has not gone one round.
+        ResultsError: the training has not completed a single round.
     """
     kept = run.folder / SEED
     if whole and kept.exists():
@@ -39,15 +39,17 @@ def record_of(run: Run, *, whole: bool = True) -> SeedRecord:
 
 
 def played_elsewhere(planner: Any, suite: str, token: StopToken | None = None) -> tuple[Result, ...]:
-    """Play all stages of a suite with a planner, and return how they ended; a stage in which it always fails is one of failures.
+    """Play all stages of a suite with a planner, and return the outcomes.
+
+    If the planner fails in every episode of a stage, all episodes of this stage count as failures.
 
     Args:
         planner: planner of every robot.
-        suite: name of the suite; empty for nothing.
-        token: by which another thread can stop it.
+        suite: name of the suite; if empty, nothing is played.
+        token: token with which another thread can stop the function.
 
     Raises:
-        StoppedError: the token asked for it.
+        StoppedError: the token requested a stop.
     """
     token = token or StopToken()
     if not suite:
@@ -62,7 +64,7 @@ def played_elsewhere(planner: Any, suite: str, token: StopToken | None = None) -
 
 
 def untested(folder: Path, seed: int, *, whole: bool) -> SeedRecord:
-    """Return the record of a training in its folder, without a test; raises as `record_of`."""
+    """Return the record of a training run from its folder, without a test; raises the same errors as `record_of`."""
     points = read_curve(folder / CURVE)
     if not points:
         raise ResultsError(f"{folder / CURVE}: holds no point; the training has not gone one round")

@@ -1,4 +1,4 @@
-"""A training with all its seeds: a run for each, its test, and the first seed's policy with the card of all."""
+"""A training with all its seeds: one run and test per seed, the policy of the first seed, and a card for all seeds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["seed_folder", "train_seeds"]
 
 
 def seed_folder(folder: Path, seed: int) -> Path:
-    """Return the folder of the run with a seed, in the folder of a training."""
+    """Return the folder of the run with the given seed, inside the folder of the training."""
     return folder / f"seed_{seed}"
 
 
@@ -34,22 +34,22 @@ def train_seeds(
     token: StopToken | None = None,
     seconds: float = math.inf,
 ) -> Iterator[tuple[int, TrainingEvent | SeedRecord]]:
-    """Train with each seed, test its best policy, and yield each seed with its events; the last event of a seed is its record.
+    """Train with each seed, test the best policy, and yield each seed with its events; the last event of a seed is its record.
 
-    The folder gets a run for each seed, and in the end the policy of the first seed with its card. If the token stops the
-    training, policy and card of the seeds so far are written as well, the last of them without a test.
+    The folder receives one run per seed and, at the end, the policy of the first seed with its card. If the token stops the
+    training, the policy and the card of the seeds so far are written as well; the last seed is then not tested.
 
     Args:
-        training: what is trained, with its seeds.
+        training: the training, with its seeds.
         folder: folder of the results.
-        resume: whether to continue runs in the folder.
-        token: by which another thread can stop it.
-        seconds: wall time after which the training with a seed is stopped, at the end of a round; its policy is tested.
+        resume: whether to resume runs in the folder.
+        token: token with which another thread can stop the training.
+        seconds: wall time after which the run of a seed is stopped, at the end of a round; its policy is still tested.
 
     Raises:
-        StoppedError: the token asked for it.
-        ResultsError: the folder holds another training, or cannot be written.
-        DivergedError: a training came to numbers that are not finite.
+        StoppedError: the token requested a stop.
+        ResultsError: the folder contains another training, or cannot be written.
+        DivergedError: a training run produced non-finite numbers.
     """
     records, elsewhere = list[SeedRecord](), tuple[Result, ...]()
     try:

@@ -1,4 +1,4 @@
-"""An environment whose actions are settings of a planner, which drives by them for some control periods."""
+"""An environment whose actions are settings of a planner, with which the planner drives for several control periods."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from agora.robots.model import RobotModel
 
 __all__ = ["SettingsEnv", "check_planner", "environment"]
 
-_START = np.float32(0.0)  # an action before the first: the middle of all spans
+_START = np.float32(0.0)  # action used before the first one: the middle of every range
 
 
 def check_planner(observe: Any, planner: str, every: int = 1) -> None:
-    """Check that the actions of an encoding are settings of a planner.
+    """Check that an encoding, a planner and the duration of an action fit together.
 
     Args:
         observe: the encoding.
-        planner: the planner, as text; empty if actions are twists or name planners.
-        every: control periods of an action.
+        planner: the planner, as a string; empty if actions are twists or select planners.
+        every: number of control periods per action.
 
     Raises:
-        InputError: they do not belong together, or there is no such planner.
+        InputError: the arguments do not fit together, or the planner does not exist.
     """
     if every > 1 and not isinstance(observe, PlannerSettings):
         raise InputError(f"every must be 1 where actions are twists, got {every}")
@@ -51,13 +51,13 @@ def _driver_of(observe: PlannerSettings, planner: str) -> Driver:
 
 
 def environment(*args: Any, observe: Any = None, planner: str = "", every: int = 1, **chosen: Any) -> AgoraVectorEnv | SettingsEnv:
-    """Return worlds for the actions of an encoding.
+    """Return the environment that suits the actions of an encoding.
 
     Args:
-        args: arguments of `AgoraVectorEnv`, by their places.
-        observe: encoding of what the policy sees and of its actions, or what `AgoraVectorEnv` takes for one.
-        planner: planner whose settings actions are, as text, where the encoding does not name it.
-        every: control periods of an action that holds settings.
+        args: positional arguments of `AgoraVectorEnv`.
+        observe: encoding of observations and actions, in any form that `AgoraVectorEnv` accepts.
+        planner: planner that the actions configure, as a string, if the encoding does not name it.
+        every: number of control periods per action, if actions are settings.
         chosen: further arguments of `AgoraVectorEnv`.
     """
     if isinstance(observe, PlannerSettings):
@@ -66,23 +66,23 @@ def environment(*args: Any, observe: Any = None, planner: str = "", every: int =
 
 
 class SettingsEnv:
-    """`AgoraVectorEnv` of worlds with one robot each, in which an action stands for ``every`` control periods of a planner.
+    """An `AgoraVectorEnv` with one robot per world, in which one action controls a planner for ``every`` control periods.
 
-    A robot whose episode begins between two actions is driven with the middle of all settings until the next one. The steps before
-    it count for nothing. ``infos`` are those of the control period in which the episode ended.
+    If an episode begins between two actions, the planner drives with the middle value of every setting until the next action.
+    Rewards in these control periods are ignored. ``infos`` are those of the control period in which an episode ended.
 
     Args:
-        observe: encoding of what the policy sees and of its actions.
-        planner: planner that drives, with the largest settings there may be.
-        every: control periods of an action.
-        args: arguments of `AgoraVectorEnv`, by their places.
+        observe: encoding of observations and actions.
+        planner: planner that drives, configured with the largest possible settings.
+        every: number of control periods per action.
+        args: positional arguments of `AgoraVectorEnv`.
         chosen: further arguments of `AgoraVectorEnv`.
 
     Attributes:
         observe: encoding, as given.
-        num_envs: N.
-        robots: 1, the robots of a world.
-        actions: A, values of an action.
+        num_envs: number of environments, N.
+        robots: number of robots per world, 1.
+        actions: number of values of an action, A.
     """
 
     def __init__(self, observe: PlannerSettings, planner: Driver, every: int, *args: Any, **chosen: Any) -> None:
@@ -108,23 +108,23 @@ class SettingsEnv:
 
     @property
     def period(self) -> float:
-        """Time of an action, s."""
+        """Duration of an action, s."""
         return self._every * self._env.period
 
     def refuse_several(self, who: str) -> None:
-        """Do nothing: a world has one robot."""
+        """Do nothing: every world has one robot."""
 
     def close(self) -> None:
         """Stop threads and workers."""
         self._env.close()
 
     def reset(self, **given: Any) -> tuple[Floats, dict[str, Any]]:
-        """Begin episodes, as `AgoraVectorEnv.reset` does."""
+        """Begin episodes, like `AgoraVectorEnv.reset`."""
         self._driver.chosen = self._middle()
         return self._env.reset(**given)
 
     def step(self, actions: Array) -> tuple[Floats, Floats, Bools, Bools, dict[str, Any]]:
-        """Let the planner drive by actions (N, A); return as `AgoraVectorEnv.step` does, with the rewards added up."""
+        """Let the planner drive with the settings of actions (N, A); return like `AgoraVectorEnv.step`, with summed rewards."""
         count = self.num_envs
         rewards, (terminated, truncated) = np.zeros(count, np.float32), np.zeros((2, count), np.bool_)
         begins: Bools = np.zeros(count, np.bool_)
@@ -149,7 +149,7 @@ class SettingsEnv:
 
 
 def _keep(last: dict[str, Any], infos: dict[str, Any], rows: Bools) -> None:
-    """Keep the final observations, outcomes and entries of the rows that ended now."""
+    """Store the final observations, outcomes and entries of the rows whose episodes have just ended."""
     ends = {"final_obs": infos["final_obs"]} | {f"final_info.{name}": values for name, values in infos["final_info"].items()}
     for name, values in ends.items():
         into, key = (last.setdefault("final_info", {}), name.removeprefix("final_info.")) if "." in name else (last, name)
@@ -157,10 +157,10 @@ def _keep(last: dict[str, Any], infos: dict[str, Any], rows: Bools) -> None:
 
 
 class _Driver:
-    """The planner as a teacher: it drives by the settings that were chosen last.
+    """The planner in the role of a teacher: it drives with the most recent settings.
 
     Attributes:
-        chosen: (N, A) actions.
+        chosen: (N, A) most recent actions.
     """
 
     def __init__(self, observe: PlannerSettings, planner: Driver) -> None:
@@ -177,7 +177,7 @@ class _Driver:
 
 
 class _Seen(FromLimitToLimit):
-    """The vectors of an encoding, with twists as actions."""
+    """The observation vectors of another encoding, with twists as actions."""
 
     def __init__(self, encoding: Encoding) -> None:
         self._encoding, self.beams = encoding, encoding.beams

@@ -1,4 +1,4 @@
-"""One world as an environment of Gymnasium: ``agora/Navigation-v0``."""
+"""A single world as a Gymnasium environment: ``agora/Navigation-v0``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from agora.tasks.suite import Suite
 
 
 class AgoraEnv(gymnasium.Env[Floats, Floats]):
-    """One world with one robot, not several; the other arguments, the spaces and the infos are those of `AgoraVectorEnv`."""
+    """One world with a single robot; the arguments, spaces and infos are otherwise those of `AgoraVectorEnv`."""
 
     metadata: dict[str, Any] = {"render_modes": [HUMAN, RGB], "render_fps": 10}
 
@@ -43,28 +43,28 @@ class AgoraEnv(gymnasium.Env[Floats, Floats]):
         self.observation_space, self.action_space = self._worlds.single_observation_space, self._worlds.single_action_space
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Floats, dict[str, Any]]:
-        """Begin the next episode; `AgoraVectorEnv.reset` says what a seed is, and the option ``entry``."""
+        """Begin the next episode; see `AgoraVectorEnv.reset` for seeds and the option ``entry``."""
         super().reset(seed=seed)
         observations, infos = self._worlds.reset(seed=seed, options=options)
         return observations[0], _of_one(infos)
 
     def step(self, action: Array) -> tuple[Floats, float, bool, bool, dict[str, Any]]:
-        """Let one control period pass."""
+        """Advance by one control period."""
         observations, rewards, terminated, truncated, infos = self._worlds.step(np.asarray(action)[None])
         return observations[0], float(rewards[0]), bool(terminated[0]), bool(truncated[0]), _of_one(infos)
 
     def render(self) -> Array | None:
-        """Return a picture as `AgoraVectorEnv.render` does; after the end of an episode it says how it ended."""
+        """Return an image like `AgoraVectorEnv.render`; after the end of an episode, the image shows the outcome."""
         pictures = self._worlds.render()
         return None if pictures is None else pictures[0]
 
     def close(self) -> None:
-        """Stop what the engine runs on, and close the window."""
+        """Stop the engine's threads and workers, and close the window."""
         self._worlds.close()
 
 
 def _of_one(infos: dict[str, Any]) -> dict[str, Any]:
-    """The infos of one environment out of those of a batch of one; as Python's own types, which nothing shares."""
+    """Return the infos of the only environment in a batch of one, as independent built-in Python types."""
     return {key: _first(value) for key, value in infos.items() if key[0] != "_"}
 
 

@@ -1,4 +1,4 @@
-"""Several stages of a suite in one vector environment, each with worlds of its own: `agora.learning.env` is one stage."""
+"""Several stages of a suite in one vector environment, each with its own worlds. `agora.learning.env` has a single stage."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ __all__ = ["StagesVectorEnv", "worlds_of"]
 
 
 class StagesVectorEnv(VectorEnv[Floats, Floats, Array]):
-    """Worlds of several stages, stepped together; those of a stage lie side by side, in the order of the stages.
+    """Worlds of several stages, stepped together; the worlds of a stage are contiguous, in the order of the stages.
 
-    Stages may have robots of different models: the encoding must say what the policy has to know of them, and its actions must have
-    one length for all. Steps, infos and automatic resets are those of `AgoraVectorEnv`.
+    Stages may have different robot models. The encoding must then describe the robot to the policy, and actions must have the same
+    length for all models. Steps, infos and automatic resets are like those of `AgoraVectorEnv`.
 
     Args:
         suite: the suite, its name or its file.
-        stages: names of stages of it, with equal control periods.
-        num_envs: worlds of all stages together, at least one per stage; each stage has as many as the others, or one more.
-        processes: that play the stages; with 0 this one does. A script that uses them needs the usual
-            ``if __name__ == "__main__":``.
+        stages: names of stages of the suite, with equal control periods.
+        num_envs: total number of worlds, at least one per stage; the numbers of worlds per stage differ by at most one.
+        processes: number of processes that run the stages; 0 runs them in this process. A script that uses processes needs the
+            usual ``if __name__ == "__main__":``.
         chosen: further arguments of `agora.learning.settings_env.environment`, for all stages.
 
     Attributes:
         parts: facts about the environment of each stage.
-        num_envs: robots of all worlds.
+        num_envs: total number of robots in all worlds.
         period: control period, s.
 
     Raises:
-        InputError: as `AgoraVectorEnv`; or the stages do not fit together.
+        InputError: as for `AgoraVectorEnv`; or the stages are incompatible.
     """
 
     def __init__(
@@ -77,9 +77,10 @@ class StagesVectorEnv(VectorEnv[Floats, Floats, Array]):
             player.facts = player.answer()
 
     def _all(self, name: str, calls: Sequence[Call]) -> list[Any]:
-        """Have the environments of all stages call a method, side by side where processes play.
+        """Call a method of the environments of all stages, in parallel if there are processes.
 
-        Where some raise, all have answered before the first of these errors is raised here: none is taken for a later answer.
+        If some environments raise, the first error is raised only after all have answered, so that no answer is mistaken for a
+        later one.
         """
         calls, answers, failures = list(calls), list[Any](), list[Exception]()
         for player in self._players:
@@ -95,11 +96,11 @@ class StagesVectorEnv(VectorEnv[Floats, Floats, Array]):
         return answers
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Floats, dict[str, Any]]:
-        """Begin the next episode in every environment, or in some.
+        """Begin the next episode in all environments, or in the selected ones.
 
         Args:
-            seed: as of `AgoraVectorEnv.reset`, in every stage.
-            options: likewise; ``reset_mask`` is (N,) of all stages.
+            seed: as for `AgoraVectorEnv.reset`, for every stage.
+            options: as for `AgoraVectorEnv.reset`; ``reset_mask`` (N,) covers all stages.
         """
         super().reset(seed=seed)
         options = options or {}
@@ -109,7 +110,7 @@ class StagesVectorEnv(VectorEnv[Floats, Floats, Array]):
         return np.concatenate(seen), self._joined(infos)
 
     def step(self, actions: Array) -> tuple[Floats, Array, Bools, Bools, dict[str, Any]]:
-        """Let one control period pass in all worlds.
+        """Advance all worlds by one control period.
 
         Args:
             actions: (N, A) in [-1, 1].
@@ -124,7 +125,7 @@ class StagesVectorEnv(VectorEnv[Floats, Floats, Array]):
         return *(np.concatenate(each) for each in (seen, rewards, terminated, truncated)), self._joined(infos)  # type: ignore[return-value]
 
     def _joined(self, infos: Sequence[dict[str, Any]]) -> dict[str, Any]:
-        """The infos of all stages, one after another; where a stage has none of a name they are zeros, False or None."""
+        """Concatenate the infos of all stages; entries that a stage does not have are filled with zeros, False or None."""
         counts = [part.num_envs for part in self.parts]
         out: dict[str, Any] = {}
         for name in dict.fromkeys(name for some in infos for name in some):
@@ -137,16 +138,16 @@ class StagesVectorEnv(VectorEnv[Floats, Floats, Array]):
         return out
 
     def refuse_several(self, who: str) -> None:
-        """Raise an `InputError` where worlds have several robots: ``who`` cannot leave out those that wait."""
+        """Raise an `InputError` if worlds have several robots, because ``who`` cannot exclude the steps of waiting robots."""
         if any(part.robots > 1 for part in self.parts):
             raise InputError(f"{who}: stages must have one robot a world")
 
     def teach(self) -> Floats:
-        """Return the actions (N, A) that the teacher takes now, as `AgoraVectorEnv.teach`."""
+        """Return the teacher's actions (N, A) for the current observations, like `AgoraVectorEnv.teach`."""
         return np.concatenate(self._all("teach", [((), {})] * len(self.parts)))
 
     def render(self) -> tuple[Array, ...] | None:
-        """Return a picture of every environment now, as `AgoraVectorEnv.render`."""
+        """Return an image of every environment, like `AgoraVectorEnv.render`."""
         pictures = self._all("render", [((), {})] * len(self.parts))
         return None if None in pictures else tuple(one for some in pictures for one in some)
 
@@ -157,7 +158,7 @@ class StagesVectorEnv(VectorEnv[Floats, Floats, Array]):
 
 
 def _check(stages: Sequence[str], parts: Sequence[EnvironmentFacts]) -> None:
-    """Refuse stages that do not fit together."""
+    """Reject incompatible stages."""
     first = parts[0]
     for stage, part in zip(stages, parts, strict=True):
         for what, here, there in (
@@ -171,17 +172,17 @@ def _check(stages: Sequence[str], parts: Sequence[EnvironmentFacts]) -> None:
 def worlds_of(
     suite: Suite, stages: Sequence[str], num_envs: int, *, processes: int = 0, **chosen: Any
 ) -> AgoraVectorEnv | SettingsEnv | StagesVectorEnv:
-    """Return the environment of one stage or of several.
+    """Return an environment for one stage or for several.
 
     Args:
         suite: the suite.
-        stages: names of stages of it.
-        num_envs: worlds of all stages together.
-        processes: that play several stages.
+        stages: names of stages of the suite.
+        num_envs: total number of worlds.
+        processes: number of processes that run the stages, if there are several.
         chosen: further arguments of `agora.learning.settings_env.environment`.
 
     Raises:
-        InputError: as `StagesVectorEnv`.
+        InputError: as for `StagesVectorEnv`.
     """
     if len(stages) == 1:
         return environment(suite, stages[0], num_envs, **chosen)

@@ -1,4 +1,4 @@
-"""A training: the network, the episodes it is trained on, and the episodes that judge it; files in ``configs/training``."""
+"""A training: the network, the episodes to train on, and the episodes to evaluate on; its files are in ``configs/training``."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ __all__ = ["Training", "load_training", "train"]
 
 @dataclass(frozen=True)
 class Published:
-    """A number that was published for what is trained.
+    """A published result for the method that is trained.
 
     Attributes:
         stage: stage of the test.
-        success: share of episodes that reached the goal.
-        source: where it was published, and under which conditions.
+        success: success rate.
+        source: publication, and the conditions of the result.
         seconds: mean time of the episodes that reached the goal, s.
     """
 
@@ -47,23 +47,24 @@ class Published:
 
 @dataclass(frozen=True)
 class Training(Checked):
-    """A training from nothing to a policy.
+    """The description of a training from scratch to a finished policy.
 
     Attributes:
-        name: of the policy, and of the folder of the results.
-        label: what it claims to be.
-        method: what is trained, and after which publication.
-        trainer: how.
-        planner: that drives with the policy, as text: a registered one, with parameters; its field ``file`` is set.
-        suite: whose split is training.
-        stage: of the suite, to train on.
-        validation: stage of the suite to choose the best policy by, or another suite, all of whose stages are played for it.
-        test: suite on which the card's numbers are made.
-        stages: of the test.
-        elsewhere: suite of grounds that the policy is not trained on, which the card reports as well; empty for none.
-        cannot: what the policy cannot do.
-        published: numbers for comparison.
-        seeds: one training per seed; the policy of the first seed is kept.
+        name: name of the policy and of the folder of the results.
+        label: label that states what the policy claims to be.
+        method: the method, and the publication that it follows.
+        trainer: the trainer and its parameters.
+        planner: planner that drives with the policy, as a string: a registered planner with parameters. Its field ``file`` is set
+            to the policy's file.
+        suite: suite to train on; its split must be training.
+        stage: stage of the suite to train on.
+        validation: stage of the suite used to choose the best policy, or another suite, all of whose stages are used.
+        test: suite that provides the results on the card.
+        stages: stages of the test.
+        elsewhere: suite with environments that the policy is not trained in; the card reports its results too. Empty for none.
+        cannot: limitations of the policy.
+        published: published results for comparison.
+        seeds: seeds, one training run each; the policy of the first seed is kept.
     """
 
     name: str
@@ -89,16 +90,16 @@ class Training(Checked):
 
 
 def training_names() -> list[str]:
-    """Names of the trainings that come with Agora."""
+    """Return the names of the trainings that come with Agora."""
     return names_in("training")
 
 
 def load_training(name_or_path: str | Path) -> Training:
-    """Return the training of a name (``configs/training/<name>.yaml``) or of a file.
+    """Return the training with the given name (``configs/training/<name>.yaml``) or from the given file.
 
     Raises:
-        UnknownNameError: no such training.
-        InputError: the file is wrong, its stages are not there, or it would train on a test.
+        UnknownNameError: there is no training with this name.
+        InputError: the file is invalid, its stages do not exist, or it would train on a test suite.
     """
     path = Path(name_or_path)
     if not (path.suffix in (".yaml", ".yml", ".json") or "/" in str(name_or_path)):
@@ -111,14 +112,14 @@ def load_training(name_or_path: str | Path) -> Training:
 
 
 def check_training(training: Training, where: str) -> None:
-    """Refuse a training that names what there is not, or would train on a test.
+    """Reject a training that refers to missing suites, stages or planners, or would train on a test suite.
 
     Args:
-        training: what is to be trained.
-        where: names the training in messages.
+        training: the training.
+        where: name of the training for messages.
 
     Raises:
-        InputError: a suite, stage or planner is not there, or a suite has the wrong split.
+        InputError: a suite, stage or planner does not exist, or a suite has the wrong split.
     """
     suite = load_suite(training.suite)
     if suite.split != "training":
@@ -146,28 +147,28 @@ def train(
     token: StopToken | None = None,
     seconds: float = math.inf,
 ) -> Iterator[TrainingEvent]:
-    """Train with one seed, and yield what happens; the last event is `Trained`, whose run's folder holds the best policy.
+    """Train with one seed, and yield the events; the last event is `Trained`, with the run whose folder contains the best policy.
 
-    Nothing is done before the first event is asked for. The iterator may run in any thread. To stop the training, close it, or call
-    ``token.stop()`` from another thread; ``resume`` continues from the last checkpoint, with the same curve. A token is looked
-    at after every round, and in validations before every call of the policy. If the token or the time stops it, the policy
-    after the last round is kept as ``latest.safetensors``.
+    The training starts when the first event is requested. The iterator may run in any thread. To stop the training, close the
+    iterator, or call ``token.stop()`` from another thread. With ``resume``, the training continues from the last checkpoint with
+    the same curve. The token is checked after every round and, during validation, before every call of the policy. If the token or
+    the time limit stops the training, the policy after the last round is kept as ``latest.safetensors``.
 
     Args:
-        training: what is trained.
+        training: the training.
         output: folder of the run.
-        seed: of everything random.
-        resume: whether to continue the run in the folder.
-        token: by which another thread can stop it.
-        seconds: wall time after which it is stopped, at the end of a round, once there is a policy; `Trained` then says that it is
-            not whole.
+        seed: seed of all random numbers.
+        resume: whether to resume the run in the folder.
+        token: token with which another thread can stop the training.
+        seconds: wall time after which the training is stopped, at the end of a round, once there is a policy; `Trained.whole` is
+            then False.
 
     Raises:
-        InputError: the trainer does not say when it has made a round.
-        StoppedError: the token asked for it; the message says what is kept.
-        ResultsError: the folder holds another training, or cannot be written.
-        DivergedError: the training came to numbers that are not finite.
-        ComponentError: the trainer raised, or gave the run an impossible value; the message names file and line.
+        InputError: the trainer does not report the end of each round.
+        StoppedError: the token requested a stop; the message says what is kept.
+        ResultsError: the folder contains another training, or cannot be written.
+        DivergedError: the training produced non-finite numbers.
+        ComponentError: the trainer raised, or passed an invalid value to the run; the message names file and line.
     """
     token, trainer = token or StopToken(), training.trainer
     if not inspect.isgeneratorfunction(trainer.part.train):
@@ -200,10 +201,10 @@ def train(
 
 
 def _rounds(trainer: Named, run: Run) -> Generator[Savable | None]:
-    """Yield what a trainer yields after each round.
+    """Yield the objects that a trainer yields after each round.
 
     Raises:
-        ComponentError: the trainer's code raised, or it yielded an object that is not a policy.
+        ComponentError: the trainer raised, or it yielded an object that is not a policy.
     """
     name = f"trainer {trainer.name}"
     with closing(trainer.part.train(run)) as rounds:

@@ -1,4 +1,4 @@
-"""Walks to learn prediction from: people of ETH/UCY, and people whom Agora's crowd models move in a suite's stages."""
+"""Trajectories for training predictors: people from ETH/UCY, and people simulated by Agora's crowd models in a suite's stages."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ RECORDED = 0.4
 """Time between two samples of a recording, s."""
 
 MOMENTS, APART = 12, 0.4
-"""How many places ahead are learned, and the time between two, s."""
+"""Number of future positions that are learned, and the time between two of them, s."""
 
-_LEAP = 3.0  # m/s and more is no walk: somebody begins anew elsewhere
+_LEAP = 3.0  # speed from which a motion is not walking but a restart at another position, m/s
 
 
 @dataclass(frozen=True, eq=False)
 class Walks:
-    """The people of W worlds at T moments; empty slots mean nothing.
+    """The people in W worlds at T times; values in empty slots are meaningless.
 
     Attributes:
-        position: (T, W, P, 2) m.
-        velocity: (T, W, P, 2) m/s.
-        present: (T, W, P) whether the slot holds somebody.
-        id: (T, W, P) identity.
-        step: time between two moments, s.
+        position: (T, W, P, 2) positions, m.
+        velocity: (T, W, P, 2) velocities, m/s.
+        present: (T, W, P) whether the slot holds a person.
+        id: (T, W, P) identity of the person.
+        step: time between two samples, s.
     """
 
     position: Floats
@@ -44,7 +44,7 @@ class Walks:
     step: float
 
     def tracks(self, moment: int) -> Tracks:
-        """Return what a robot that knows the truth knows at a moment."""
+        """Return the true states of all people at sample ``moment``, as tracks."""
         present, radius = self.present[moment], np.full(self.present.shape[1:], 0.25, np.float32)
         nobody = np.full(present.shape, -1, np.int32)
         return Tracks(self.position[moment], self.velocity[moment], radius, present, self.id[moment], nobody)
@@ -52,12 +52,12 @@ class Walks:
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """S people at a moment, and where they were then.
+    """S samples: a person at one time, and the person's positions afterwards.
 
     Attributes:
-        seen: what the network reads of them.
-        off: (S, MOMENTS, 2) by how much they left the way at constant velocity, in their own frames, m.
-        moments: (MOMENTS,) times of the places, s.
+        seen: inputs of the network.
+        off: (S, MOMENTS, 2) deviations of the future positions from motion at constant velocity, in the people's own frames, m.
+        moments: (MOMENTS,) times of the future positions, s.
     """
 
     seen: Seen
@@ -66,11 +66,11 @@ class Samples:
 
 
 def recorded(scene: str) -> Walks:
-    """Return the people of a scene of ETH/UCY every 0.4 s; the velocity is that of the last 0.4 s.
+    """Return the people in an ETH/UCY scene, sampled every 0.4 s; velocities are means over the previous 0.4 s.
 
     Raises:
-        UnknownNameError: no such scene.
-        InputError: the data set is not there.
+        UnknownNameError: there is no scene with this name.
+        InputError: the data set is missing.
     """
     people = read_scene(scene).trajectories
     begin, end = float(people.start.min()), float(people.end.max())
@@ -85,15 +85,15 @@ def recorded(scene: str) -> Walks:
 
 
 def simulated(suite: str, stage: str, episodes: int, *, seconds: float, every: float, model: str = "") -> Walks:
-    """Return the people of a stage's first episodes, who see each other and no robot.
+    """Return the people in a stage's first episodes; they see each other but no robot.
 
     Args:
         suite: name of the suite.
         stage: name of the stage.
-        episodes: how many, side by side.
-        seconds: time from the first moment to the last, s.
-        every: time between two moments, s; a multiple of the physics period.
-        model: name of the crowd model of everybody; the stage's own if empty.
+        episodes: number of episodes, run in parallel.
+        seconds: time from the first to the last sample, s.
+        every: time between two samples, s; a multiple of the physics period.
+        model: name of the crowd model for everybody; if empty, the stage's own model.
     """
     chosen = load_suite(suite)
     conditions = replace(Conditions.of(chosen.stage(stage)), ends=0, sees_robots=False)
@@ -116,11 +116,11 @@ def simulated(suite: str, stage: str, episodes: int, *, seconds: float, every: f
 
 
 def samples_of(walks: Walks, every: int = 1) -> Samples:
-    """Return everybody who is there at a moment and the one before, and for all of the next 4.8 s.
+    """Return a sample for everybody who is present at a time, at the previous one, and throughout the next 4.8 s.
 
     Args:
-        walks: what is learned from.
-        every: only each so many moments are taken; the past is that of all.
+        walks: trajectories to sample.
+        every: only every ``every``-th time is used; people's past still includes all times.
     """
     ahead = np.array([max(round(k * APART / walks.step), 1) for k in range(1, MOMENTS + 1)])
     parts = list(_moments(walks, ahead, every))
@@ -129,7 +129,7 @@ def samples_of(walks: Walks, every: int = 1) -> Samples:
 
 
 def _moments(walks: Walks, ahead: Ints, every: int) -> Iterator[tuple[Seen, Floats]]:
-    """Yield the people who count at each moment, and by how much they then leave the way at constant velocity."""
+    """Yield, for each time, the network's inputs for the people sampled, and their deviations from constant velocity."""
     place, last = walks.position, int(ahead[-1])
     memory: Memory = {}
     for moment in range(len(place) - last):

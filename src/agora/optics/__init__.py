@@ -1,1 +1,1 @@
-"""The geometry of lidars and cameras: rays to obstacles, and points that pixels show. Sensors are in `agora.channels`."""
+"""Geometry of lidars and cameras: casting rays to obstacles, and projecting pixels to points. Sensors are in `agora.channels`."""

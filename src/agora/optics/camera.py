@@ -1,7 +1,7 @@
-"""A pinhole camera on a robot: the points on the robot that pixels show.
+"""A pinhole camera mounted on a robot: converts pixels with depth to points in the robot's frame.
 
-Frames as ROS has them (REP 103): the camera's own looks along x, with y to the left and z up; its optical one looks along z, with x
-to the right and y down, as the columns and rows of an image go.
+Frames follow ROS (REP 103). In the camera's own frame, x points forwards, y to the left and z up. In the optical frame, z points
+forwards, x to the right and y down, like the columns and rows of an image.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from agora.ranges import Checked
 __all__ = ["Camera"]
 
 _OPTICAL = np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])  # the optical axes in the camera's frame
-_UPRIGHT = 1e-9  # cosine of a pitch at which roll and yaw turn about one axis
+_UPRIGHT = 1e-9  # cosine of the pitch below which roll and yaw rotate about the same axis (gimbal lock)
 
 
 @dataclass(frozen=True)
 class Camera(Checked):
-    """A pinhole camera whose images are rectified.
+    """A pinhole camera with rectified images.
 
     Attributes:
         fx: focal length along the rows, px.
         fy: focal length along the columns, px.
-        cx: principal point, x, px; the middle of the first pixel is (0, 0).
+        cx: principal point, x, px; the centre of the first pixel is (0, 0).
         cy: principal point, y, px.
-        x: place of the camera on the robot's base, x, m.
-        y: place of the camera on the robot's base, y, m.
-        z: place of the camera on the robot's base, z, m.
-        roll: turn of the camera's own frame about the base's x, rad; roll, pitch and yaw in this order, as in URDF.
-        pitch: turn about the base's y, rad; a camera that looks down a little has a small positive pitch.
-        yaw: turn about the base's z, rad.
+        x: position of the camera in the robot's base frame, x, m.
+        y: position of the camera in the robot's base frame, y, m.
+        z: position of the camera in the robot's base frame, z, m.
+        roll: rotation of the camera's own frame about the base's x axis, rad; applied in the order roll, pitch, yaw, as in URDF.
+        pitch: rotation about the base's y axis, rad; a camera that looks slightly down has a small positive pitch.
+        yaw: rotation about the base's z axis, rad.
     """
 
     fx: float
@@ -57,17 +57,17 @@ class Camera(Checked):
 
     @staticmethod
     def at(fx: float, fy: float, cx: float, cy: float, turn: ArrayLike, place: ArrayLike) -> Camera:
-        """A camera by the rotation (3, 3) and the place (3,) of its optical frame, as tf tells them."""
+        """Return a camera from the rotation (3, 3) and the position (3,) of its optical frame, as given by tf."""
         x, y, z = (float(v) for v in np.asarray(place, float))
         return Camera(fx, fy, cx, cy, x, y, z, *_angles(np.asarray(turn, float) @ _OPTICAL.T))
 
     @property
     def optical_angles(self) -> tuple[float, float, float]:
-        """Roll, pitch and yaw of the optical frame on the base, rad."""
+        """Roll, pitch and yaw of the optical frame in the robot's base frame, rad."""
         return _angles(self.rotation())
 
     def rotation(self) -> Doubles:
-        """The rotation (3, 3) of the optical frame on the base."""
+        """The rotation (3, 3) from the optical frame to the robot's base frame."""
         (sr, cr), (sp, cp), (sy, cy) = ((math.sin(a), math.cos(a)) for a in (self.roll, self.pitch, self.yaw))
         own = [
             [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
@@ -77,14 +77,14 @@ class Camera(Checked):
         return np.asarray(np.array(own) @ _OPTICAL)
 
     def on_robot(self, u: ArrayLike, v: ArrayLike, depth: ArrayLike) -> Doubles:
-        """Points (..., 3) in the robot's frame, m, of pixels (columns ``u``, rows ``v``) at ``depth`` m along the optical axis."""
+        """Return the points (..., 3), m, robot's frame, at columns ``u`` and rows ``v``, ``depth`` m along the optical axis."""
         u, v, depth = (np.asarray(a, float) for a in (u, v, depth))
         seen = np.stack(np.broadcast_arrays((u - self.cx) / self.fx * depth, (v - self.cy) / self.fy * depth, depth), -1)
         return np.asarray(seen @ self.rotation().T + (self.x, self.y, self.z))
 
 
 def _angles(m: Doubles) -> tuple[float, float, float]:
-    """Return roll, pitch and yaw of a rotation (3, 3), rad."""
+    """Return the roll, pitch and yaw of a rotation (3, 3), rad."""
     level = math.hypot(m[0, 0], m[1, 0])
     pitch = math.atan2(-m[2, 0], level)
     if level < _UPRIGHT:

@@ -1,7 +1,7 @@
-"""A planar lidar: one scan for every robot of every world.
+"""A planar lidar: one scan for every robot in every world.
 
-What it sees: occupied cells, segments and discs of the map, pedestrians, other robots. Ranges are exact: a cell is a square, a disc
-or a leg a circle, a polygon its edges. Nothing of the robot that carries it is seen.
+It detects occupied cells, segments and discs of the map, pedestrians, and other robots. Ranges are exact: cells are squares, discs
+and legs are circles, and polygons are made of their edges. The robot that carries the lidar is invisible to it.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ __all__ = ["Lidar"]
 _QUARTER = F(0.25)
 _OWN_STREAM = np.uint64(0x6C696461722D3031)
 WALK = F(1.3)
-"""Speed from which on the legs of `Lidar` swing fully, m/s."""
+"""Speed at and above which the legs of `Lidar` swing with full amplitude, m/s."""
 MAX_BEAMS = 4096
-"""More would not fit on the stack of a thread, where `scan` has its scratch (76 bytes a beam)."""
-_ROUNDED = 1e-4  # rad, by which a full turn that was written down may be off: 6.2832, 3.1415
+"""Maximum number of beams: `scan` keeps its scratch on the thread's stack (76 bytes per beam), which has no room for more."""
+_ROUNDED = 1e-4  # tolerance for a full turn that is rounded in a file, such as 6.2832 or 3.1415, rad
 
 
 class Beams(NamedTuple):
-    """A lidar as the kernels take it; lengths in m, angles in rad.
+    """The parameters of a lidar as read by the kernels; lengths in m, angles in rad.
 
     Attributes:
         dx: directions in the robot's frame, x, padded to whole blocks of `raycast.LANES` with the last one.
         dy: directions in the robot's frame, y, padded likewise.
         angle: angle of the first beam in the robot's frame.
-        increment: angle from beam to beam.
-        range_min: smallest reading.
-        range_max: largest reading.
-        x: place of the sensor on the robot, x.
-        y: place of the sensor on the robot, y.
-        legs: whether pedestrians are two legs instead of a body.
+        increment: angle between neighbouring beams.
+        range_min: minimum reading.
+        range_max: maximum reading.
+        x: position of the sensor in the robot's frame, x.
+        y: position of the sensor in the robot's frame, y.
+        legs: whether pedestrians are represented by two legs instead of one body.
         leg_radius: as in `Lidar`.
         leg_gap: as in `Lidar`.
         stride: as in `Lidar`.
@@ -71,24 +71,25 @@ class Lidar(Checked):
 
     Attributes:
         beams: number of beams B.
-        angle_min: first beam in the sensor's frame, rad.
-        angle_max: last beam in the sensor's frame, rad. A full turn between them would make the last beam the first again: then the
-            increment is the turn divided by B, and the last beam is one increment short. A full turn may be rounded to four digits
-            (6.2832).
-        range_min: smallest reading, m; nearer obstacles read this, and so does a sensor inside an obstacle.
-        range_max: largest reading, m; farther obstacles, or none, read this.
-        x: pose of the sensor on the robot's base, x, m.
-        y: pose of the sensor on the robot's base, y, m.
-        heading: pose of the sensor on the robot's base, heading, rad.
+        angle_min: angle of the first beam in the sensor's frame, rad.
+        angle_max: angle of the last beam in the sensor's frame, rad. With a full turn between the two, the last beam would coincide
+            with the first; the increment is then the turn divided by B, and the last beam is one increment short of ``angle_max``.
+            A full turn may be rounded to four digits (6.2832).
+        range_min: minimum reading, m; returned for nearer obstacles, and if the sensor is inside an obstacle.
+        range_max: maximum reading, m; returned for farther obstacles, and if a beam hits nothing.
+        x: position of the sensor in the robot's base frame, x, m.
+        y: position of the sensor in the robot's base frame, y, m.
+        heading: heading of the sensor in the robot's base frame, rad.
         rate: scans per second, Hz.
-        noise: standard deviation of a reading, m; a beam that meets nothing has none.
+        noise: standard deviation of a reading, m; beams that hit nothing have no noise.
         dropout: probability that a beam is lost and reads ``range_max``.
-        legs: whether a pedestrian is two legs (discs) instead of one disc of the body.
+        legs: whether a pedestrian is represented by two legs (discs) instead of one disc for the body.
         leg_radius: radius of a leg, m.
-        leg_gap: distance between the axes of the legs, sideways, m.
-        stride: length of two steps, m. A foot that stands while the body moves on lags by up to a quarter of it; the legs swing by
-            that much along the heading at a walk (`WALK` m/s) or faster, in proportion to the speed below, and opposite to each
-            other with the sine of the way: x cos(heading) + y sin(heading), one period a stride.
+        leg_gap: lateral distance between the axes of the legs, m.
+        stride: length of two steps, m. A planted foot lags behind the moving body by up to a quarter of a stride. The legs
+            therefore swing by up to a quarter of a stride along the heading, in opposite directions, with the sine of the distance
+            x cos(heading) + y sin(heading); one period is one stride. Below walking speed (`WALK` m/s) the amplitude is
+            proportional to the speed.
     """
 
     beams: Annotated[int, Within(1, MAX_BEAMS)] = 360
@@ -119,7 +120,7 @@ class Lidar(Checked):
 
     @property
     def increment(self) -> float:
-        """Angle from beam to beam, rad."""
+        """Angle between neighbouring beams, rad."""
         turn = self.angle_max - self.angle_min
         if self.beams == 1:
             return 2 * math.pi
@@ -138,15 +139,15 @@ class Lidar(Checked):
     def bind(
         self, pedestrians: Pedestrians, traits: Traits, robots: Robots, robot_traits: RobotTraits, maps: Maps, out: Floats
     ) -> Callable[[int, int], None]:
-        """Return the scan of worlds first..last - 1 as a function of (first, last); see `scan`. The arrays must stay the same."""
+        """Return a function of (first, last) that scans worlds first..last - 1; see `scan`. It keeps references to the arrays."""
         return bind(scan, self.record(), pedestrians, traits, robots, robot_traits, maps, out)
 
     def bind_noise(self, keys: NDArray[np.uint64], steps: Ints, ranges: Floats) -> list[Callable[[int, int], None]]:
-        """Return the function that does as `perturb` for the worlds of a range; nothing where there is no noise."""
+        """Return a list of one function of (first, last) that applies `perturb` to these worlds; empty if there is no noise."""
         return [bind(perturb, keys, steps, *self._noise, ranges)] if self.is_noisy else []
 
     def perturb(self, keys: NDArray[np.uint64], steps: Ints, ranges: Floats) -> None:
-        """Add the lidar's noise to ranges (W, R, B), m, in place, and lose beams; see `perturb`."""
+        """Add the lidar's noise to ranges (W, R, B), m, and drop beams, in place; see `agora.optics.lidar.perturb`."""
         if self.is_noisy:
             perturb(keys, steps, *self._noise, ranges, 0, len(ranges))
 
@@ -181,7 +182,7 @@ class Lidar(Checked):
 
 @hidden
 def _shorten_at_pedestrians(room, count, angle, beams, pedestrians, traits, w, x, y):
-    """Shorten the beams that meet a pedestrian of world ``w``; say whether the sensor is inside one."""
+    """Shorten the beams that hit pedestrians of world ``w``; return whether the sensor is inside one of them."""
     inside = False
     for j in range(traits.count[w]):
         if pedestrians.active[w, j]:
@@ -207,7 +208,7 @@ def _shorten_at_pedestrians(room, count, angle, beams, pedestrians, traits, w, x
 
 @hidden
 def _shorten_at_robots(room, count, angle, beams, robots, robot_traits, w, me, x, y):
-    """Shorten the beams that meet another robot of world ``w``; say whether the sensor is inside one."""
+    """Shorten the beams that hit other robots of world ``w``; return whether the sensor is inside one of them."""
     inside = False
     for j in range(robots.x.shape[1]):
         if not robots.active[w, j] or j == me:
@@ -235,7 +236,7 @@ def _shorten_at_robots(room, count, angle, beams, robots, robot_traits, w, me, x
 
 @hidden
 def _shorten_at_fixtures(room, count, angle, beams, maps, m, x, y):
-    """Shorten the beams that meet a static disc or segment of map ``m``; say whether the sensor is inside a disc."""
+    """Shorten the beams that hit a static disc or segment of map ``m``; return whether the sensor is inside a disc."""
     inside = False
     for k in range(maps.disc_start[m], maps.disc_end[m]):
         dx, dy, r = maps.discs[k, 0] - x, maps.discs[k, 1] - y, maps.discs[k, 2]
@@ -249,7 +250,7 @@ def _shorten_at_fixtures(room, count, angle, beams, maps, m, x, y):
 
 @kernel
 def scan(beams, pedestrians, traits, robots, robot_traits, maps, out, first, last):
-    """Write the ranges of every robot's scan, m: ``out`` (W, R, B); robots that are not active read ``range_max``.
+    """Write the ranges of every robot's scan, m, to ``out`` (W, R, B); all beams of inactive robots read ``range_max``.
 
     Args:
         beams: `Beams`, the same lidar on all robots.
@@ -264,7 +265,7 @@ def scan(beams, pedestrians, traits, robots, robot_traits, maps, out, first, las
     """
     count = out.shape[2]
     blocks = (count + raycast.LANES - 1) // raycast.LANES
-    room = (  # reals and integers of the blocks, numbers of the blocks under way
+    room = (  # floats of the blocks, integers of the blocks, indices of the blocks still in progress
         raycast.stack(blocks * raycast.REALS, np.float32),
         raycast.stack(blocks * raycast.INTEGERS, np.int32),
         raycast.stack(blocks, np.uint64),
@@ -293,18 +294,18 @@ def scan(beams, pedestrians, traits, robots, robot_traits, maps, out, first, las
 
 @kernel
 def perturb(keys, steps, noise, dropout, range_min, range_max, out, first, last):
-    """Add noise to scans and lose beams, in place.
+    """Add noise to scans and drop beams, in place.
 
-    A number depends on the world's key and step, the robot and the beam alone; the key is changed first, so that it may serve other
-    draws too. Beams that read ``range_max`` stay as they are.
+    A random number depends only on the world's key and step, the robot and the beam. The key is modified first, so the same key can
+    be used for other random numbers too. Beams that read ``range_max`` stay unchanged.
 
     Args:
-        keys: (W,) uint64, `agora.seeds.key_of` each world's stream.
-        steps: (W,) whole numbers, each world's step.
-        noise: standard deviation, m, float32.
-        dropout: probability, float32.
-        range_min: smallest reading of the lidar, m, float32.
-        range_max: largest reading of the lidar, m, float32.
+        keys: (W,) uint64, `agora.seeds.key_of` each world's random stream.
+        steps: (W,) integers, each world's step.
+        noise: standard deviation of a reading, m, float32.
+        dropout: probability that a beam is lost, float32.
+        range_min: minimum reading of the lidar, m, float32.
+        range_max: maximum reading of the lidar, m, float32.
         out: (W, R, B) ranges, m, float32.
         first: first world.
         last: one more than the last world.

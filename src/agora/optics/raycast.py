@@ -1,15 +1,15 @@
-"""Many rays from one point: distances to cells, segments and discs, sixteen neighbouring rays at a time.
+"""Casts many rays from one point: distances to cells, segments and discs, for sixteen neighbouring rays at a time.
 
-A block is LANES neighbouring beams. All that is known of a block lies together in one scratch array, field after field, so the
-compiler sees constant distances between what is read and what is written, and turns every ``for i in range(_LANE)`` into a few
-vector instructions without a check for overlap. Cells are read in a scalar loop of their own: gather instructions are no faster.
+A block is LANES neighbouring beams. All values of a block are stored in one scratch array, field after field. The offsets between
+the fields are constant, so the compiler turns every ``for i in range(_LANE)`` into a few vector instructions without checking for
+overlap. Cells are read in a separate scalar loop, because gather instructions are no faster.
 
-Cells: each beam walks the grid by Amanatides and Woo, "A fast voxel traversal algorithm for ray tracing", Eurographics 1987, but
-leaves out the cells that the distance field shows to be free. With D the distance between cell centres, no point of an occupied
-cell is nearer to the centre of the beam's cell than D minus half a diagonal; the beam may continue to where it leaves the disc
-of that radius about the centre. Steps of one cell and skips are one branch-free loop, so beams of a block need not agree.
-Crossings are computed from whole numbers of cells, never accumulated, and the axes are mirrored such that every beam walks
-upwards in both.
+Cells: each beam traverses the grid by the algorithm of Amanatides and Woo, "A fast voxel traversal algorithm for ray tracing",
+Eurographics 1987, but skips cells that the distance field shows to be free. The distance field gives the distance D from the centre
+of the beam's cell to the nearest centre of an occupied cell. No point of an occupied cell is closer to the centre of the beam's
+cell than D minus half a cell diagonal, so the beam may advance to where it leaves the disc with this radius around the centre.
+Single steps and skips share one branch-free loop, so the beams of a block can do different things. Crossings are computed from
+whole numbers of cells, never accumulated. The axes are mirrored so that every beam advances in the positive direction along both.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from agora.core.jit import hidden
 from agora.core.scalar import HALF, ONE, TWO, TWO_PI, ZERO, F, atan2
 
 LANES = 16
-"""Beams of a block: the float32 lanes of the widest vectors."""
+"""Number of beams in a block: the float32 lanes of the widest vector registers."""
 _LANE = np.uint64(LANES)
 _DX, _DY, _RANGE, _LIMIT, _T, _KX, _KY, _NEAR, _AX, _AY, _IX, _IY, _HX, _HY, _HIGH_X, _HIGH_Y = (
     np.uint64(field * LANES) for field in range(16)
 )
 _CELL, _STEP_X, _STEP_Y = (np.uint64(field * LANES) for field in range(3))
 REALS, INTEGERS = 16 * LANES, 3 * LANES
-"""Numbers that a block has in scratch."""
+"""Number of floats and number of integers per block in the scratch arrays."""
 _REALS, _INTEGERS = np.uint64(REALS), np.uint64(INTEGERS)
 _HALF_DIAGONAL = F(0.7073)
 _ENOUGH = F(0.7)
@@ -49,7 +49,7 @@ _BOW = F(math.pi / 2 - 1)
 
 
 def _stack(typing_context: Any, count: Any, dtype: Any) -> Any:
-    """An array (count,) of a type on the stack of the function that calls; gone when that returns."""
+    """Allocate an array (count,) of a type on the caller's stack; it is released when the caller returns."""
     array = types.Array(dtype.dtype, 1, "C")
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -70,7 +70,7 @@ stack: Callable[..., Any] = np.empty if numba.config.DISABLE_JIT else intrinsic(
 
 @hidden
 def aim_beams(room, dx, dy, sine, cosine, range_max):
-    """Point the beams (dx, dy), padded to whole blocks, after a rotation; nothing is hit yet."""
+    """Set the directions of the beams to (dx, dy), padded to whole blocks, rotated; set all ranges to ``range_max``."""
     reals = room[0]
     for g in range(room[2].size):
         f, k = np.uint64(g) * _REALS, np.uint64(g) * _LANE
@@ -83,7 +83,7 @@ def aim_beams(room, dx, dy, sine, cosine, range_max):
 
 @hidden
 def _blocks(low, width, increment, beams):
-    """Blocks that the angles from ``low``, counted from the first beam, to ``low + width`` touch: first..last, and 0..again."""
+    """Return the blocks, first..last and 0..again, that the angles ``low`` to ``low + width``, from the first beam, touch."""
     turn, end = TWO_PI / increment, F(beams - 1)
     a = (low - _SLACK) / increment
     a -= turn * np.floor(a / turn)
@@ -106,10 +106,10 @@ def _disc_block(reals, f, x, y, r):
 
 @hidden
 def shorten_at_disc(room, beams, angle, increment, range_max, x, y, r):
-    """Shorten the beams that meet a disc of radius ``r`` at (x, y) from the sensor; ``angle`` is the first beam's.
+    """Shorten the beams that hit a disc of radius ``r`` at (x, y) relative to the sensor; the first beam's angle is ``angle``.
 
     Returns:
-        Whether the sensor is inside the disc; then no beam is changed.
+        Whether the sensor is inside the disc; if so, no beam is changed.
     """
     d2 = x * x + y * y
     if d2 <= r * r:
@@ -139,7 +139,7 @@ def _segment_block(reals, f, ax, ay, bx, by):
 
 @hidden
 def shorten_at_segment(room, beams, angle, increment, range_max, ax, ay, bx, by):
-    """Shorten the beams that meet the segment from (ax, ay) to (bx, by), both from the sensor; ``angle`` is the first beam's."""
+    """Shorten the beams that hit the segment from (ax, ay) to (bx, by), relative to the sensor; the first beam has ``angle``."""
     ex, ey = bx - ax, by - ay
     along = min(max(-(ax * ex + ay * ey) / max(ex * ex + ey * ey, _TINY), ZERO), ONE)
     x, y = ax + along * ex, ay + along * ey
@@ -154,7 +154,7 @@ def shorten_at_segment(room, beams, angle, increment, range_max, ax, ay, bx, by)
 
 @hidden
 def _start_block(room, g, columns, rows, column, row, x, y, inverse):
-    """Put a block's beams at (x, y) of cell (row, column), or where they enter the grid; say whether any has a way to go."""
+    """Place a block's beams at (x, y) in cell (row, column), or where they enter the grid; return whether any must be traced."""
     reals, integers = room[0], room[1]
     f, n = g * _REALS, g * _INTEGERS
     here = row * columns + column
@@ -187,7 +187,7 @@ def _start_block(room, g, columns, rows, column, row, x, y, inverse):
 
 @hidden
 def _read_distances(room, g, distance):
-    """Read the distance field at a block's cells."""
+    """Read the distance field at the current cells of a block's beams."""
     reals, integers = room[0], room[1]
     f, n = g * _REALS, g * _INTEGERS
     for i in range(_LANE):
@@ -196,7 +196,7 @@ def _read_distances(room, g, distance):
 
 @hidden
 def _advance(room, g, here, inverse):
-    """Move a block's beams to the next cell, or farther where all is free; return whether any continues."""
+    """Advance a block's beams to the next cell, or farther through free space; return whether any beam continues."""
     reals, integers = room[0], room[1]
     f, n = g * _REALS, g * _INTEGERS
     alive = False
@@ -231,7 +231,7 @@ def _advance(room, g, here, inverse):
 
 @hidden
 def shorten_at_cells(room, maps, m, x, y, range_max):
-    """Shorten the beams from (x, y) that meet an occupied cell of map ``m``; outside the grid all is free."""
+    """Shorten the beams from (x, y) that hit an occupied cell of map ``m``; the space outside the grid is free."""
     resolution, columns, rows = maps.resolution[m], maps.columns[m], maps.rows[m]
     u = (np.float64(x) - np.float64(maps.origin_x[m])) / np.float64(resolution)
     v = (np.float64(y) - np.float64(maps.origin_y[m])) / np.float64(resolution)

@@ -1,1 +1,1 @@
-"""Perception of people from their places and motion."""
+"""Perception of people: detection, tracking, grouping and visibility."""

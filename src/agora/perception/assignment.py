@@ -1,8 +1,8 @@
-"""The assignment of rows to columns with the least sum of costs, compiled.
+"""Compiled solver for the linear assignment problem: assigns rows to columns at minimum total cost.
 
-Shortest augmenting paths after R. Jonker and A. Volgenant, "A shortest augmenting path algorithm for dense and sparse linear
-assignment problems", Computing 38, 1987, in the form of D. F. Crouse, "On implementing 2D rectangular assignment algorithms", IEEE
-Transactions on Aerospace and Electronic Systems 52(4), 2016, which is scipy's ``linear_sum_assignment`` too.
+It uses shortest augmenting paths (R. Jonker and A. Volgenant, "A shortest augmenting path algorithm for dense and sparse linear
+assignment problems", Computing 38, 1987) in the form of D. F. Crouse, "On implementing 2D rectangular assignment algorithms", IEEE
+Transactions on Aerospace and Electronic Systems 52(4), 2016, like scipy's ``linear_sum_assignment``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _FAR = np.float32(3e38)
 
 @spliced
 def _search(cost, rows, columns, current, holder, u, v, shortest, path, seen_row, seen_column):
-    """Find the shortest way from a row without a column to a column without a row; its length, and that column."""
+    """Find the shortest path from the unassigned row ``current`` to an unassigned column; return its length and that column."""
     for i in range(rows):
         seen_row[i] = False
     for j in range(columns):
@@ -33,7 +33,7 @@ def _search(cost, rows, columns, current, holder, u, v, shortest, path, seen_row
             if reduced < shortest[j]:
                 shortest[j], path[j] = reduced, i
             if nearest < 0 or shortest[j] < best or (shortest[j] == best and holder[j] < 0):
-                best, nearest = shortest[j], j  # of equal ones a free column, which ends the search
+                best, nearest = shortest[j], j  # among equal columns, prefer an unassigned one: it ends the search
         least = best
         seen_column[nearest] = True
         if holder[nearest] < 0:
@@ -45,20 +45,20 @@ def _search(cost, rows, columns, current, holder, u, v, shortest, path, seen_row
 
 @hidden
 def assign(cost, rows, columns, partner, holder, u, v, shortest, path, seen_row, seen_column):
-    """Write to ``partner`` the column of each row, and to ``holder`` the row of each column, -1 for none.
+    """Write the column of each row to ``partner`` and the row of each column to ``holder``; -1 for none.
 
-    All arrays may be longer than is used. Everything after ``holder`` is scratch.
+    All arrays may be longer than necessary. All arguments after ``holder`` are scratch.
 
     Args:
-        cost: (R, C) float32, finite; the first ``rows`` and ``columns`` count.
+        cost: (R, C) float32, finite; only the first ``rows`` rows and ``columns`` columns are used.
         rows: number of rows, at most ``columns``.
         columns: number of columns.
         partner: (R,) out, int32.
         holder: (C,) out, int32.
-        u: (R,) duals of the rows.
-        v: (C,) duals of the columns.
-        shortest: (C,) lengths of ways to columns.
-        path: (C,) the row before a column on its way, int32.
+        u: (R,) dual variables of the rows.
+        v: (C,) dual variables of the columns.
+        shortest: (C,) lengths of the shortest paths to the columns.
+        path: (C,) row that precedes each column on its shortest path, int32.
         seen_row: (R,) bool, scratch.
         seen_column: (C,) bool, scratch.
     """

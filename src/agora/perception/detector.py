@@ -1,12 +1,13 @@
-"""Pedestrians in a scan: clusters of neighbouring beams that a body, or two legs, can have made.
+"""Detects pedestrians in a scan as clusters of neighbouring beams that a body or two legs can explain.
 
-What the map shows is taken out first, and other robots, who say where they are. Neighbouring beams that meet one disc of radius R
-differ in range by at most sqrt(2 R s - s^2), s being the way from beam to beam, since the far one meets it at most s from its rim;
-where they differ more, a cluster ends. The idea of a break that depends on the range is that of G. A. Borges and M.-J. Aldon, "Line
-extraction in 2D range images for mobile robotics", Journal of Intelligent and Robotic Systems 40, 2004. A disc of known radius is
-fitted to each cluster by least squares (Gauss and Newton); where that fits badly, the cluster is cut where two fit best. Legs are
-paired as in K. O. Arras et al., "Efficient people tracking in laser range data using a multi-hypothesis leg-tracker with adaptive
-occlusion probabilities", ICRA 2008: two that are within a stride of each other are one person.
+Points on obstacles in the map and on other robots, whose positions are known, are removed first. If two neighbouring beams hit the
+same disc of radius R, their ranges differ by at most sqrt(2 R s - s^2), where s is the spacing of the beams, because the farther
+beam hits the disc at most s from its rim. A larger difference separates two clusters. The idea of a range-dependent break is due to
+G. A. Borges and M.-J. Aldon, "Line extraction in 2D range images for mobile robotics", Journal of Intelligent and Robotic Systems
+40, 2004. A disc of known radius is fitted to each cluster by least squares (Gauss-Newton). If the fit is poor, the cluster is split
+where two discs fit best. Legs are paired as in K. O. Arras et al., "Efficient people tracking in laser range data using a
+multi-hypothesis leg-tracker with adaptive occlusion probabilities", ICRA 2008: two legs within a stride of each other belong to one
+person.
 """
 
 from __future__ import annotations
@@ -26,13 +27,13 @@ from agora.ranges import Checked, NotNegative, Positive
 
 __all__ = ["Detector"]
 
-_POINTS = 24  # of a cluster that are looked at, evenly
-_STEPS = 5  # of Gauss and Newton
-_PARTS = 16  # clusters that wait while one is cut
+_POINTS = 24  # maximum number of points of a cluster that are evaluated, evenly spaced
+_STEPS = 5  # number of Gauss-Newton iterations
+_PARTS = 16  # capacity of the stack of clusters waiting while one is split
 _TINY = F(1e-9)
 _TURN = F(2 * math.pi - 1e-3)
-_RIM = F(0.1)  # m that a neighbouring beam must be shorter by, so that what it meets covers a part of the cluster
-_FLAT = F(0.04)  # m off its chord that a wall may be
+_RIM = F(0.1)  # m; a neighbouring beam that is shorter by more than this hits an object that covers part of the cluster
+_FLAT = F(0.04)  # maximum deviation of a wall from its chord, m
 _HALF_BODY = F(0.5)
 _PER_BEAM = F(0.02)  # m
 
@@ -43,13 +44,13 @@ class Detector(Checked):
 
     Attributes:
         radius: radius of a body, m.
-        reach: largest distance of detections from the sensor, m.
-        margin: distance from the map's obstacles within which a point belongs to the map, m; one cell more for coarse cells.
-        misfit: largest root mean square distance of points from their disc, m, to which twice the lidar's noise is added.
-        legs: whether the lidar sees legs; None for the value of `Lidar.legs`.
-        leg_width: largest width of one leg, m; wider clusters, up to ``both_width``, are both legs of a person.
-        both_width: largest width of both legs of a person, m.
-        stride: largest distance between the legs of one person, m.
+        reach: maximum distance of a detection from the sensor, m.
+        margin: distance from obstacles on the map within which a point is attributed to the map, m; at least two cells of the map.
+        misfit: maximum root-mean-square distance of points from their disc, m; twice the lidar's noise is added to it.
+        legs: whether the lidar sees legs; None uses `Lidar.legs`.
+        leg_width: maximum width of one leg, m; a wider cluster, up to ``both_width``, is taken for both legs of a person.
+        both_width: maximum width of both legs of a person, m.
+        stride: maximum distance between the legs of one person, m.
     """
 
     radius: Positive = 0.3
@@ -74,11 +75,11 @@ class Detector(Checked):
 
 
 Search = kernel_record("Search", Detector, computed=("reach", "misfit", "noise", "leg_radius"), others=("legs",))
-"""A detector for a lidar."""
+"""The parameters of a detector for one lidar."""
 
 
 class Detections(NamedTuple):
-    """The detected pedestrians of N rows, at most D.
+    """The pedestrians detected in N rows, at most D per row.
 
     Attributes:
         x: (N, D) x, m, map frame.
@@ -94,14 +95,14 @@ class Detections(NamedTuple):
 
     @staticmethod
     def room(rows: int, most: int) -> Detections:
-        """Room for ``most`` in each row."""
+        """Return empty detections with space for ``most`` pedestrians per row."""
         x, y, variance = (np.zeros((rows, most), np.float32) for _ in range(3))
         return Detections(x, y, variance, np.zeros(rows, np.int32))
 
 
 @hidden
 def on_map(maps, m, x, y, margin):
-    """Return whether (x, y) is on an obstacle of map ``m``."""
+    """Return whether (x, y) lies within ``margin`` (at least two cells) of an obstacle on map ``m``."""
     cell = maps.resolution[m]
     column, row = np.int64(np.floor((x - maps.origin_x[m]) / cell)), np.int64(np.floor((y - maps.origin_y[m]) / cell))
     if not (0 <= column < maps.columns[m] and 0 <= row < maps.rows[m]):
@@ -122,10 +123,10 @@ def _on_robot(x, y, margin, position, radius, present):
 
 @spliced
 def _middle(points, near, start, end, radius, increment):
-    """Return the expected centre of a disc of which beams start..end - 1 are seen, from the sensor.
+    """Return the expected centre, relative to the sensor, of a disc that is hit by beams start..end - 1.
 
-    If a nearer object covers one side, the other side is the rim, and the centre is half a body from it; otherwise the centre
-    is in the middle.
+    If a nearer object covers one side, the opposite side is taken for the rim, and the centre lies one radius from it. Otherwise
+    the centre lies in the middle of the cluster. The last value tells whether either side is covered.
     """
     left, right = end - 1, start
     far_left, far_right = points[left, 2], points[right, 2]
@@ -150,7 +151,7 @@ def _middle(points, near, start, end, radius, increment):
 
 @hidden
 def _fit(points, near, start, end, radius, noise, increment):
-    """Centre of the disc of a radius that is nearest to the points of beams start..end - 1, its variance and squared misfit."""
+    """Fit a disc of known radius to beams start..end - 1: return centre, variance, squared misfit, whether a side is covered."""
     x, y, covered = _middle(points, near, start, end, radius, increment)
     expected_x, expected_y = x, y
     stride = (end - start + _POINTS - 1) // _POINTS
@@ -185,7 +186,7 @@ def _fit(points, near, start, end, radius, noise, increment):
 
 @spliced
 def _cut(points, near, start, end, radius, noise, increment):
-    """The beam at which a cluster is best cut in two, and the squared misfit of the two together."""
+    """Return the beam at which a cluster is best split into two, and the combined squared misfit of the two parts."""
     stride = (end - start + _POINTS - 1) // _POINTS
     best, at = F(3e38), start
     for k in range(start + 2 * stride, end - 2 * stride + 1, stride):
@@ -213,7 +214,7 @@ def _is_wall(points, start, end, longest):
 
 @hidden
 def _bodies(points, near, start, end, search, increment, stack, found, count):
-    """Fit discs to a cluster, which is cut where one alone does not fit; return how many are found by now."""
+    """Fit discs to a cluster, splitting it if a single disc does not fit; return the number of bodies found so far."""
     top = 0
     stack[0, 0], stack[0, 1] = start, end
     while top >= 0 and count < found.shape[0]:
@@ -242,7 +243,7 @@ def _bodies(points, near, start, end, search, increment, stack, found, count):
 
 @hidden
 def _leg(points, start, end, search, increment, found, whole, count):
-    """Take a narrow cluster for a leg, a wider one for both legs of a person; return how many are found by now."""
+    """Record a narrow cluster as a leg, or a wider one as both legs of a person; return the number of records so far."""
     ex, ey = points[end - 1, 0] - points[start, 0], points[end - 1, 1] - points[start, 1]
     width = math.sqrt(ex * ex + ey * ey)
     if width > search.both_width or count == found.shape[0]:
@@ -261,7 +262,7 @@ def _leg(points, start, end, search, increment, found, whole, count):
 
 @hidden
 def _pair_legs(found, whole, count, stride, mate, out):
-    """Make persons of legs: two that are each other's nearest and within a stride are one; return how many there are."""
+    """Combine legs into people: two legs that are each other's nearest, within a stride, are one person; return their number."""
     for i in range(count):
         mate[i] = -1
         best = stride * stride
@@ -291,7 +292,7 @@ def _pair_legs(found, whole, count, stride, mate, out):
 
 @hidden
 def _join(found, count, apart):
-    """Make one of those that are nearer to each other than two bodies can be; return how many are left."""
+    """Merge detections that are closer to each other than ``apart``; return how many remain."""
     left = 0
     for i in range(count):
         x, y, variance = found[i, 0], found[i, 1], found[i, 2]
@@ -314,14 +315,14 @@ def _join(found, count, apart):
 
 @kernel
 def detect(search, beams, ranges, pose, due, maps, map_index, position, radius, present, out, first, last):
-    """Write the pedestrians that rows ``first <= n < last`` see.
+    """Write the pedestrians detected in rows ``first <= n < last``.
 
     Args:
         search: `Search`.
         beams: `agora.optics.lidar.Beams`.
         ranges: (N, B) ranges, m.
         pose: (N, 3) poses of the robots at the moment of the scan.
-        due: (N,) whether a row has a new scan; the others are left as they are.
+        due: (N,) whether a row has a new scan; other rows are left unchanged.
         maps: `agora.core.state.Maps`.
         map_index: (N,) map of each row, -1 for none.
         position: (N, R, 2) positions of other robots, m.
@@ -355,8 +356,8 @@ def detect(search, beams, ranges, pose, due, maps, map_index, position, radius, 
                 known = m >= 0 and on_map(maps, m, x, y, search.margin)
                 free[b] = not known and not _on_robot(x, y, search.margin, position[n], radius[n], present[n])
             if not free[b] and turns:
-                begin = b  # a turn is cut open where nobody is
-        count = kept = start = np.int64(0)  # for Numba 0 is a type of its own, compiled once more
+                begin = b  # a full circle is cut open at a beam that hits nobody
+        count = kept = start = np.int64(0)  # Numba treats a literal 0 as a separate type and would compile once more
         for i in range(total):
             b = (begin + i) % total
             if free[b]:
@@ -391,5 +392,5 @@ def detect(search, beams, ranges, pose, due, maps, map_index, position, radius, 
 
 
 def no_robots(rows: int) -> tuple[Floats, Floats, Bools]:
-    """Position, radius and presence of no other robots, for `detect`."""
+    """Return empty arrays of positions, radii and presence, for calls of `detect` without other robots."""
     return np.zeros((rows, 0, 2), np.float32), np.zeros((rows, 0), np.float32), np.zeros((rows, 0), np.bool_)

@@ -1,4 +1,4 @@
-"""The trackers of several robots, and their tracks."""
+"""Trackers for several robots, and their tracks."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ ALL = slice(None)
 
 
 class Following:
-    """Trackers of N robots; rows share nothing.
+    """Trackers for N robots; rows are independent of each other.
 
     Args:
         tracker: parameters of the trackers.
-        detections: detections of the rows, kept.
-        pose: (N, 3) poses of the robots at the detections, kept.
-        lidar: lidar whose scans show empty places.
-        ranges: (N, B) ranges of these scans, m, kept; (N, 0) if there are none: undetected people then count as hidden.
-        reach: largest distance of detections, m.
+        detections: detections of the rows; a reference is kept.
+        pose: (N, 3) poses of the robots at the time of the detections; a reference is kept.
+        lidar: lidar whose scans show which positions are empty.
+        ranges: (N, B) ranges of these scans, m; a reference is kept. (N, 0) if there are no scans; undetected people then count as
+            hidden.
+        reach: maximum distance of detections, m.
 
     Attributes:
         tracks: confirmed tracks; written by `tell`.
@@ -43,18 +44,19 @@ class Following:
         self._tell = bind(tell, self.filters, self._age, np.float32(tracker.radius), *told)
 
     def prepare(self, due: Bools, dt: ArrayLike, rows: slice = ALL) -> None:
-        """Say which of some rows (K,) have seen something, and how many s (K,) after the time before; 0 for the first."""
+        """Set which of the given rows (K,) have new detections, and the time (K,) since their previous ones, s; 0 for the first."""
         self.due[rows] = due
         self._dt[rows] = dt
 
     def tell(self, age: Floats | float, rows: slice = ALL) -> Tracks:
-        """Return the tracks of believed pedestrians, ``age`` (K,) s after some rows have seen them last; overwritten by the next
-        call.
+        """Return the confirmed tracks of the given rows, extrapolated ``age`` (K,) s past their last detections.
+
+        The next call overwrites the result.
         """
         self._age[rows] = age
         self._tell(*rows.indices(len(self._age))[:2])
         return self.tracks
 
     def forget(self, rows: Array | slice) -> None:
-        """Make rows know of nobody."""
+        """Delete all tracks of the given rows."""
         self.filters.forget(rows)

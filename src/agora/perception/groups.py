@@ -1,11 +1,11 @@
-"""Groups of people, found from places, velocities and headings.
+"""Detection of groups of people from positions, velocities and headings.
 
-Walking: pairs that stay near each other at the same velocity, after K. Yamaguchi et al., "Who are you with and where are you
-going?", CVPR 2011 (distance, difference of velocity, overlap in time), joined where they share somebody, as the clustering of
-TAGA (2025) does. Standing: each votes for the middle of the o-space that it looks at, and those whose votes meet belong together;
-after M. Cristani et al., "Social interaction discovery by statistical analysis of F-formations", BMVC 2011, with one vote a person
-in place of its sampled ones. Scores: F. Setti et al., "F-formation detection: individuating free-standing conversational groups in
-images", PLoS ONE 10(5), 2015.
+Walking groups: pairs of people who stay close to each other at the same velocity, after K. Yamaguchi et al., "Who are you with and
+where are you going?", CVPR 2011 (distance, velocity difference, overlap in time). Pairs with a common member are merged, as in the
+clustering of TAGA (2025). Standing groups: each person votes for the centre of the o-space in front of it, and people whose votes
+are close together form a group, after M. Cristani et al., "Social interaction discovery by statistical analysis of F-formations",
+BMVC 2011, but with a single vote per person instead of sampled votes. Scores: F. Setti et al., "F-formation detection:
+individuating free-standing conversational groups in images", PLoS ONE 10(5), 2015.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ __all__ = ["GroupDetector"]
 
 @dataclass(frozen=True)
 class GroupDetector(Checked):
-    """Finds walking and standing groups.
+    """Detects walking and standing groups.
 
     Attributes:
-        distance: largest mean distance of two people who walk together, m.
-        speed: largest mean difference of their velocities, m/s.
-        overlap: number of samples in which both must be present.
+        distance: maximum mean distance between two people who walk together, m.
+        speed: maximum mean difference between their velocities, m/s.
+        overlap: minimum number of samples in which both must be present.
         standing: mean speed up to which a person counts as standing, m/s.
         stride: distance from a standing person to the centre of its o-space, m.
-        meeting: largest distance of two votes, m.
+        meeting: maximum distance between the votes of two people in one group, m.
     """
 
     distance: Positive = 1.2
@@ -42,14 +42,14 @@ class GroupDetector(Checked):
     meeting: Positive = 0.6
 
     def detect(self, position: Doubles, velocity: Doubles, heading: Doubles | None, present: Bools) -> Ints:
-        """Return the number of each pedestrian's group (n,), from 0 in the order of the first members; -1 for one alone.
+        """Return each pedestrian's group number (n,), counted from 0 in the order of the first members; -1 without a group.
 
         Args:
-            position: (T, n, 2) over a window of time, m.
-            velocity: (T, n, 2) m/s.
-            heading: (T, n) rad; that of the last sample in which somebody is present counts. None if it is not known: then who
-                stands is judged like who walks.
-            present: (T, n).
+            position: (T, n, 2) positions over a time window, m.
+            velocity: (T, n, 2) velocities, m/s.
+            heading: (T, n) headings, rad; for each pedestrian, the last sample in which it is present is used. None if headings are
+                unknown; standing people are then grouped by the same rule as walking people.
+            present: (T, n) whether each pedestrian is present.
         """
         moving = np.hypot(velocity[..., 0], velocity[..., 1])
         count = present.sum(0)
@@ -75,7 +75,7 @@ class GroupDetector(Checked):
         return np.asarray(near & (both >= self.overlap))
 
     def talk(self, position: Doubles, heading: Doubles, last: Array, stands: Bools) -> Bools:
-        """Return which pairs (n, n) of standing pedestrians look at one o-space."""
+        """Return which pairs (n, n) of standing pedestrians look at the same o-space."""
         who = np.arange(len(stands))
         place, look = position[last, who], heading[last, who]
         votes = place + self.stride * np.stack((np.cos(look), np.sin(look)), -1)
@@ -83,12 +83,12 @@ class GroupDetector(Checked):
 
 
 def _distances(points: Doubles) -> Doubles:
-    """(k, k) distances between points (k, 2)."""
+    """Return the distances (k, k) between points (k, 2)."""
     return np.asarray(np.hypot(*(points[:, None] - points).transpose(2, 0, 1)))
 
 
 def _labels(link: Bools) -> Ints:
-    """Numbers (n,) of the connected parts of two or more of a graph (n, n)."""
+    """Return the component number (n,) of each node of a graph (n, n); -1 for isolated nodes."""
     from scipy.sparse.csgraph import connected_components
 
     _, part = connected_components(link, directed=False)
@@ -101,11 +101,13 @@ def _labels(link: Bools) -> Ints:
 
 
 def pair_scores(found: Ints, truth: Ints) -> tuple[float, float]:
-    """Return precision and recall of the pairs of people in one group; 1 where there is nothing to be wrong about.
+    """Return precision and recall over pairs of people in the same group.
+
+    Precision is 1 if no pair was detected; recall is 1 if there is no true pair.
 
     Args:
-        found: (n,) group numbers, -1 for none.
-        truth: (n,).
+        found: (n,) detected group numbers, -1 for none.
+        truth: (n,) true group numbers, -1 for none.
     """
     upper = np.triu_indices(len(truth), 1)
     pairs = [((g[:, None] == g) & (g >= 0)[:, None])[upper] for g in (found, truth)]
@@ -115,14 +117,15 @@ def pair_scores(found: Ints, truth: Ints) -> tuple[float, float]:
 
 
 def group_scores(found: Ints, truth: Ints, share: float = 2 / 3) -> tuple[float, float]:
-    """Return precision and recall of whole groups: one is found where enough of its members are in one, and few others.
+    """Return precision and recall over whole groups.
 
-    Of a group of n, at least k = ceil(share n) members must be in the found group, and at most n - k others.
+    A group of n people counts as found if some detected group contains at least k = ceil(share n) of its members and at most n - k
+    other people.
 
     Args:
-        found: (n,) group numbers, -1 for none.
-        truth: (n,).
-        share: 2/3 as in Setti et al., or 1 for groups without a fault.
+        found: (n,) detected group numbers, -1 for none.
+        truth: (n,) true group numbers, -1 for none.
+        share: 2/3 as in Setti et al., or 1 to require exact groups.
     """
     groups = [np.unique(g[g >= 0]) for g in (found, truth)]
     right = 0

@@ -1,8 +1,9 @@
-"""People in images by OpenCV's detector, which needs no file.
+"""Detection of people in images with OpenCV's HOG detector, which needs no model file.
 
 N. Dalal and B. Triggs, "Histograms of oriented gradients for human detection", CVPR 2005: a window of 64 x 128 px slides over the
-image at many sizes, and a linear SVM that OpenCV brings along tells whether it shows somebody upright. It was trained on
-photographs of whole people with about 16 px of background on each side of them in that window. OpenCV has it up to version 4.
+image at many scales, and a linear SVM that comes with OpenCV decides whether the window shows an upright person. The SVM was
+trained on photographs of whole people with about 16 px of background on each side of the window. OpenCV includes it up to version
+4.
 """
 
 from __future__ import annotations
@@ -22,21 +23,22 @@ from agora.ranges import LARGEST, Chance, Checked, Natural, Within
 
 __all__ = ["HogDetector"]
 
-_WIDTH, _HEIGHT, _RIM = 64, 128, 16  # px, of the window and of the background in it
-_PADDING = (16, 16)  # px, by which a window may reach beyond the image
+_WIDTH, _HEIGHT, _RIM = 64, 128, 16  # size of the window, and width of the background on each side of it, px
+_PADDING = (16, 16)  # distance by which a window may extend beyond the image, px
 
 
 @dataclass(frozen=True)
 class HogDetector(Checked):
-    """Finds whole upright people in images, 96 px high or more.
+    """Detects whole upright people at least 96 px tall in images.
 
     Attributes:
-        confidence: smallest accepted confidence, in 0..1: the logistic function of the distance from the SVM's plane, 0.5 on it.
-        overlap: intersection over union from which the less certain of two boxes is dropped.
-        most: largest number of boxes per image.
-        stride: step of the window, px: 4, 8 or 16.
+        confidence: minimum confidence, in 0..1: the logistic function of the signed distance from the SVM's plane, 0.5 on the
+            plane.
+        overlap: intersection over union above which the less confident of two boxes is dropped.
+        most: maximum number of boxes per image.
+        stride: step of the sliding window, px: 4, 8 or 16.
         growth: ratio of consecutive window sizes, above 1.
-        threads: number of threads that OpenCV may use, in the whole process.
+        threads: number of threads that OpenCV may use; applies to the whole process.
     """
 
     confidence: Chance = 0.6
@@ -47,10 +49,10 @@ class HogDetector(Checked):
     threads: Natural = 1
 
     def detect(self, image: Array) -> Boxes:
-        """Return where people are in an image (rows, columns, 3) uint8, red, green and blue; nobody in one below 64 x 128 px.
+        """Return the boxes of people in an RGB image (rows, columns, 3) uint8; none if it is smaller than 64 x 128 px.
 
         Raises:
-            InputError: that is no such image, or OpenCV is not installed.
+            InputError: the image has another shape or type, or OpenCV is not installed.
         """
         image = checked(image)
         hog = self._hog
@@ -58,7 +60,7 @@ class HogDetector(Checked):
             return _boxes(np.zeros((0, 4)), np.zeros(0))
         sure = min(max(self.confidence, 1e-6), 1.0 - 1e-6)
         found, margin = hog.detectMultiScale(
-            image[..., ::-1].copy(),  # OpenCV's order is blue, green, red
+            image[..., ::-1].copy(),  # OpenCV uses BGR order
             hitThreshold=math.log(sure / (1.0 - sure)),
             winStride=(self.stride, self.stride),
             padding=_PADDING,
@@ -67,7 +69,7 @@ class HogDetector(Checked):
         )
         x, y, width, height = np.reshape(found, (-1, 4)).astype(float).T
         margin = np.reshape(margin, -1).astype(float)
-        order = np.lexsort((height, y, x, -margin))  # threads find them in any order
+        order = np.lexsort((height, y, x, -margin))  # the threads return boxes in arbitrary order
         aside, above = _RIM / _WIDTH * width, _RIM / _HEIGHT * height
         corners = np.stack((x + aside, y + above, x + width - aside, y + height - above), 1)
         corners = corners.clip(0, [image.shape[1], image.shape[0]] * 2)
@@ -75,7 +77,7 @@ class HogDetector(Checked):
 
     @cached_property
     def _hog(self) -> Any:
-        """OpenCV's detector with its weights."""
+        """Return OpenCV's detector with its weights."""
         try:
             import cv2
         except ImportError as error:

@@ -1,4 +1,4 @@
-"""People in images and where they are, by a depth image of the same view; tracked like those of scans."""
+"""Detects people in images, locates them by a depth image of the same view, and tracks them like people detected in scans."""
 
 from __future__ import annotations
 
@@ -24,20 +24,23 @@ __all__ = ["ImageTracker", "Locator"]
 
 @dataclass(frozen=True)
 class Locator(Checked):
-    """The places of people in boxes of an image.
+    """Locates people from their boxes in an image.
 
-    The distance of a person is the depth in the middle of its box, without the background, plus half a body.
+    The distance to a person is the depth in the central part of its box, excluding the background, plus half the thickness of a
+    body.
 
     Attributes:
-        core: share of a box's width and height, in its middle, that is evaluated.
-        nearer: quantile of these depths that is used. With the median, the background has too much influence: between 1 and 1.5 m,
-            people were placed 0.1 m too far away.
-        least: smallest share of these pixels with a depth; with less, nobody is reported.
-        reach: largest accepted depth, m.
+        core: fraction of a box's width and height, around its centre, that is evaluated.
+        nearer: quantile of the depths in this central part that is used. With the median, the background has too much influence: at
+            distances between 1 and 1.5 m, people were located 0.1 m too far away.
+        least: minimum fraction of the pixels in the central part that must have a valid depth; otherwise the person is not
+            reported.
+        reach: maximum accepted depth, m.
         half_body: distance from the front of a body to its axis, m.
-        deviation: deviation of the middle of a box from the axis of a body, m.
-        noise: noise of a depth of 1 m, m; it grows with the square of the depth. 0.0016 is the 4 cm at 5 m of K. Khoshelham and S.
-            O. Elberink, "Accuracy and resolution of Kinect depth data for indoor mapping applications", Sensors 12, 2012.
+        deviation: standard deviation of the centre of a box from the axis of the body, m.
+        noise: standard deviation of depth at 1 m, m; it grows with the square of the depth. 0.0016 corresponds to 4 cm at 5 m, from
+            K. Khoshelham and S. O. Elberink, "Accuracy and resolution of Kinect depth data for indoor mapping applications",
+            Sensors 12, 2012.
     """
 
     core: Fraction = 0.5
@@ -49,15 +52,15 @@ class Locator(Checked):
     noise: NotNegative = 0.0016
 
     def locate(self, boxes: Boxes, depth: Array, camera: Camera) -> Doubles:
-        """Return (K, 3) place, m, in the robot's frame, and variance of either coordinate, m2, of the people whose depth is seen.
+        """Return x and y in the robot's frame, m, and the variance of each coordinate, m2, of the people with valid depths: (K, 3).
 
         Args:
-            boxes: boxes in px of the depth image.
+            boxes: boxes in pixels of the depth image.
             depth: (rows, columns) depths along the optical axis, m; not finite or 0 if unknown.
             camera: camera of the depth image.
         """
         found = [
-            ((left + right) / 2 - 0.5, (top + bottom) / 2 - 0.5, away)  # the middle of the first pixel is the origin
+            ((left + right) / 2 - 0.5, (top + bottom) / 2 - 0.5, away)  # the origin is the centre of the first pixel
             for left, top, right, bottom in boxes.corners.astype(float)
             if (away := self._depth(depth, (left, right), (top, bottom))) > 0.0
         ]
@@ -69,33 +72,33 @@ class Locator(Checked):
         return np.stack((camera.x + behind * x, camera.y + behind * y, variance), -1)
 
     def _depth(self, depth: Array, across: tuple[float, float], along: tuple[float, float]) -> float:
-        """The depth that counts in the middle of a box; 0 where there are too few."""
+        """Return the representative depth in the central part of a box; 0 if too few pixels have a valid depth."""
         (left, right), (top, bottom) = (self._middle(*ends) for ends in (across, along))
         seen = depth[top:bottom, left:right]
-        known = seen[(seen > 0.0) & (seen <= self.reach)]  # what is not a number is neither
+        known = seen[(seen > 0.0) & (seen <= self.reach)]  # NaN fails both comparisons
         return float(np.quantile(known, self.nearer)) if known.size and known.size >= self.least * seen.size else 0.0
 
     def _middle(self, low: float, high: float) -> tuple[int, int]:
-        """First and one more than the last pixel of the middle of an extent."""
+        """Return the first pixel, and one more than the last pixel, of the central part of an interval."""
         rim = 0.5 * (1.0 - self.core) * (high - low)
         first = max(math.floor(low + rim), 0)
         return first, max(math.ceil(high - rim), first + 1)
 
 
 class ImageTracker:
-    """Finds people in the images of robots' cameras, with depth, and follows them; rows are robots and share nothing.
+    """Detects people in the colour and depth images of robots' cameras and tracks them; each row is an independent robot.
 
     Args:
-        detector: detector of people in an image.
-        camera: camera of both images.
+        detector: detector of people in images.
+        camera: camera model of both images.
         locator: parameters of the locator.
         tracker: parameters of the tracker.
         rows: number of robots N.
 
     Attributes:
-        camera: camera of the next images; it may be replaced for every image if its mount moves.
+        camera: camera model of the next images; it may be replaced before every image if the camera's mount moves.
         boxes: boxes in the last image that `see` processed.
-        detections: places of the boxes in every robot's last image.
+        detections: positions of the people in each robot's last image.
         filters: states of the trackers.
         tracks: confirmed tracks; written by `tell`.
     """
@@ -117,27 +120,29 @@ class ImageTracker:
         self.filters, self.tracks = self._following.filters, self._following.tracks
 
     def see(self, image: Array, depth: Array, pose: ArrayLike, dt: float) -> Tracks:
-        """Take an image and its depth of one robot, and return the tracks of believed pedestrians, one row, in the map's frame.
+        """Process a colour and a depth image of a single robot, and return the confirmed tracks in the map's frame, one row.
+
         The arguments are those of `look`.
 
         Raises:
-            InputError: as `look`.
+            InputError: as for `look`.
         """
         self.boxes = self.look(image, depth, pose, dt)
         return self.tell(0.0)
 
     def look(self, image: Array, depth: Array, pose: ArrayLike, dt: float, row: int = 0) -> Boxes:
-        """Take an image and its depth, and return the boxes in it; threads may do so at once for different rows.
+        """Process a colour and a depth image, and return the boxes of people; can be called concurrently for different rows.
 
         Args:
-            image: (rows, columns, 3) uint8, red, green and blue.
-            depth: (rows, columns) m along the optical axis, of the same view pixel by pixel; not finite or 0 where it is not known.
-            pose: (3,) of the robot in the map.
-            dt: time after the image before, s; 0 for the first.
-            row: robot.
+            image: (rows, columns, 3) uint8, RGB.
+            depth: (rows, columns) depth along the optical axis, m, aligned with the image pixel by pixel; not finite or 0 where
+                unknown.
+            pose: (3,) pose of the robot in the map frame, m and rad.
+            dt: time since the previous image, s; 0 for the first.
+            row: index of the robot.
 
         Raises:
-            InputError: the images are not of one size, or as `detect` of the detector.
+            InputError: the two images differ in size, or the detector's ``detect`` raised it.
         """
         image, depth = np.asarray(image), np.asarray(depth)
         if depth.shape != image.shape[:2]:
@@ -157,11 +162,12 @@ class ImageTracker:
         return boxes
 
     def tell(self, age: Floats | float, rows: slice = ALL) -> Tracks:
-        """Return the tracks of believed pedestrians, ``age`` (K,) s after the last image of some rows; overwritten by the next
-        call.
+        """Return the confirmed tracks of the given rows, extrapolated ``age`` (K,) s past their last images.
+
+        The next call overwrites the result.
         """
         return self._following.tell(age, rows)
 
     def forget(self, rows: slice = ALL) -> None:
-        """Make rows know of nobody."""
+        """Delete all tracks of the given rows."""
         self._following.forget(rows)

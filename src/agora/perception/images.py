@@ -1,12 +1,15 @@
-"""People in images, by a model of the YOLO family in an ONNX file that the user names.
+"""Detection of people in images with a YOLO model from an ONNX file that the user supplies.
 
-An image is made to fit the model's input as the family's own programs do: the same scale in both directions, bilinear, grey at the
-borders, red, green and blue in 0..1. Three forms of output are distinguished by their shape (`_rows`): that of YOLOv5, v6 and v7,
-each candidate a row of its middle, size, objectness and a score for each class; that of YOLOv8, v9 and 11, the same without
-objectness and turned; and that of models that suppress what is not a maximum themselves (YOLOv10, 26, exports with ``nms=True``),
-each a row of corners, confidence and class. Suppression is the greedy one of P. F. Felzenszwalb et al., "Object detection with
-discriminatively trained part-based models", IEEE Transactions on Pattern Analysis and Machine Intelligence 32(9), 2010, here by the
-share of the union.
+An image is fitted to the model's input as in the YOLO programs: uniform scale, bilinear interpolation, grey borders, RGB values in
+0..1. Three output formats are distinguished by their shape (`_rows`):
+
+- YOLOv5, v6 and v7: one row per candidate, with centre, size, objectness and a score per class.
+- YOLOv8, v9 and 11: the same without objectness, and transposed.
+- Models with built-in non-maximum suppression (YOLOv10, 26, exports with ``nms=True``): one row per box, with corners, confidence
+  and class.
+
+Non-maximum suppression is greedy, as in P. F. Felzenszwalb et al., "Object detection with discriminatively trained part-based
+models", IEEE Transactions on Pattern Analysis and Machine Intelligence 32(9), 2010, but uses intersection over union.
 """
 
 from __future__ import annotations
@@ -30,21 +33,21 @@ from agora.ranges import Chance, Checked, Natural
 
 __all__ = ["FindsPeople", "ImageDetector"]
 
-_GREY = F(114.0 / 255.0)  # of the borders, what the family is trained with
+_GREY = F(114.0 / 255.0)  # grey of the borders; YOLO models are trained with this value
 _FULL = F(1.0 / 255.0)
 _PRECISIONS = {"tensor(float)": np.float32, "tensor(float16)": np.float16}
-_LARGEST = 8192  # px, of a side of an input
-_ERRORS_ALONE = 3  # of ONNX Runtime's levels of log
-_STRIDES = ((8, 16, 32), (8, 16, 32, 64))  # px of the family's grids, and of its larger models'
+_LARGEST = 8192  # maximum side of a model's input, px
+_ERRORS_ALONE = 3  # ONNX Runtime's log level for errors only
+_STRIDES = ((8, 16, 32), (8, 16, 32, 64))  # strides of the grids of YOLO models, and of the larger models, px
 
 
 class Boxes(NamedTuple):
-    """The objects in an image, the most certain first.
+    """Bounding boxes of the objects in an image, most confident first.
 
     Attributes:
-        corners: (K, 4) left, top, right and bottom edge, px; the corner of the first pixel is (0, 0).
-        confidence: (K,) in 0..1.
-        label: (K,) number of the class.
+        corners: (K, 4) left, top, right and bottom edge, px; the outer corner of the first pixel is (0, 0).
+        confidence: (K,) confidence in 0..1.
+        label: (K,) index of the class.
     """
 
     corners: Floats
@@ -52,7 +55,7 @@ class Boxes(NamedTuple):
     label: Ints
 
     def at(self, which: Array) -> Boxes:
-        """Return the boxes of some indices."""
+        """Return the boxes with the given indices."""
         return Boxes(self.corners[which], self.confidence[which], self.label[which])
 
 
@@ -60,15 +63,15 @@ class FindsPeople(Protocol):
     """A detector of people in images."""
 
     def detect(self, image: Array) -> Boxes:
-        """Return where people are in an image (rows, columns, 3) uint8, red, green and blue."""
+        """Return the boxes of people in an RGB image (rows, columns, 3) uint8."""
         ...
 
 
 def checked(image: Array) -> Array:
-    """Return an image, its values one after another.
+    """Return an image as a contiguous array.
 
     Raises:
-        InputError: it is not (rows, columns, 3) of uint8.
+        InputError: the image is not an array (rows, columns, 3) of uint8.
     """
     image = np.ascontiguousarray(image)
     if image.ndim != 3 or image.shape[2] != 3 or image.dtype != np.uint8 or 0 in image.shape:
@@ -77,7 +80,7 @@ def checked(image: Array) -> Array:
 
 
 class Fit(NamedTuple):
-    """The place of an image in a model's input, px."""
+    """Placement of an image within a model's input, px."""
 
     left: int
     top: int
@@ -86,7 +89,7 @@ class Fit(NamedTuple):
 
     @staticmethod
     def of(image: tuple[int, int], room: tuple[int, int]) -> Fit:
-        """The largest that has the proportions of an image of (rows, columns), in the middle of a room of (rows, columns)."""
+        """Return the largest centred placement of an image (rows, columns) in an input (rows, columns) at the same aspect ratio."""
         scale = min(room[0] / image[0], room[1] / image[1])
         height, width = (max(1, min(room[k], round(image[k] * scale))) for k in (0, 1))
         return Fit((room[1] - width) // 2, (room[0] - height) // 2, width, height)
@@ -94,14 +97,14 @@ class Fit(NamedTuple):
 
 @dataclass(frozen=True)
 class ImageDetector(Checked):
-    """Finds people in images.
+    """Detects people in images with a YOLO model.
 
     Attributes:
-        file: ONNX model of the YOLO family, exported by its own tools; for detection, not segmentation or poses.
-        classes: classes of people: names, if the file names its classes, or numbers.
-        confidence: smallest accepted confidence, in 0..1.
-        overlap: intersection over union from which the less certain of two boxes of a class is dropped.
-        most: largest number of boxes per image.
+        file: ONNX file of a YOLO detection model (not segmentation or pose estimation), exported with the model's own tools.
+        classes: classes that count as people: names, if the file names its classes, or indices.
+        confidence: minimum confidence, in 0..1.
+        overlap: intersection over union above which the less confident of two boxes of the same class is dropped.
+        most: maximum number of boxes per image.
         size: side of the model's input, px, if the file does not fix it.
         threads: number of threads that the model may use.
     """
@@ -120,11 +123,11 @@ class ImageDetector(Checked):
             raise ValueError("classes: must hold at least one class")
 
     def detect(self, image: Array) -> Boxes:
-        """Return where people are in an image (rows, columns, 3) uint8, red, green and blue.
+        """Return the boxes of people in an RGB image (rows, columns, 3) uint8.
 
         Raises:
-            InputError: that is no such image; or at the first call, the file is not a model that can be used, or ONNX Runtime is
-                not installed.
+            InputError: the image has another shape or type; or, at the first call, the file is not a usable model or ONNX Runtime
+                is not installed.
         """
         image = checked(image)
         model, shape = self.model, (image.shape[0], image.shape[1])
@@ -138,22 +141,22 @@ class ImageDetector(Checked):
 
     @cached_property
     def model(self) -> YoloModel:
-        """The model, read from the file.
+        """The model, loaded from the file on first use.
 
         Raises:
-            InputError: as `detect`.
+            InputError: as for `detect`.
         """
         with reading(self.file, "an ONNX model for detection"):
             return YoloModel(Path(self.file), self.classes, self.size, self.threads)
 
 
 class YoloModel:
-    """A model of the YOLO family, checked and run once.
+    """A YOLO model that has been checked and run once.
 
     Attributes:
-        room: (rows, columns) of its input.
-        names: names of its classes, () if the file does not name them.
-        chosen: numbers of the requested ones.
+        room: size (rows, columns) of the model's input, px.
+        names: names of the model's classes; () if the file does not name them.
+        chosen: indices of the requested classes.
     """
 
     def __init__(self, file: Path, classes: Sequence[str | int], size: int, threads: int) -> None:
@@ -169,10 +172,10 @@ class YoloModel:
         self.chosen = [self._number(label, count) for label in classes]
 
     def run(self, image: Floats) -> Floats:
-        """Return the model's output (1, ?, ?) for an image (3, rows, columns) of the size of ``room``; threads may call it at once.
+        """Return the model's output (1, ?, ?) for an image (3, rows, columns) of the size ``room``; can be called concurrently.
 
         Raises:
-            InputError: the model fails, or has no such output.
+            InputError: the model fails, or none of its outputs has this shape.
         """
         given = {self._input: image[None].astype(self._precision, copy=False)}
         try:
@@ -188,13 +191,13 @@ class YoloModel:
         )
 
     def _understand(self, size: int) -> tuple[str, Any, tuple[int, int]]:
-        """Name, type and (rows, columns) of the input."""
+        """Return the name, type and size (rows, columns) of the input."""
         inputs = self._session.get_inputs()
         shapes = [(i.shape, i.type) for i in inputs]
         expected = "one input (1, 3, rows, columns) of float32 or float16"
         if len(inputs) != 1 or len(inputs[0].shape) != 4 or inputs[0].type not in _PRECISIONS:
             raise InputError(f"{self._file}: expected {expected}, got {shapes}")
-        batch, channels, rows, columns = (n if isinstance(n, int) else 0 for n in inputs[0].shape)  # names and None are open
+        batch, channels, rows, columns = (n if isinstance(n, int) else 0 for n in inputs[0].shape)  # str or None: dynamic
         if batch not in (0, 1) or channels not in (0, 3):
             hint = "; export it with channels first" if columns == 3 else ""
             raise InputError(f"{self._file}: expected {expected}, got {shapes}{hint}")
@@ -203,7 +206,7 @@ class YoloModel:
         return inputs[0].name, _PRECISIONS[inputs[0].type], (rows or size, columns or size)
 
     def _read_names(self) -> tuple[str, ...]:
-        """The names of the classes, as the family's exports keep them: a list or a dict by number, written as in Python."""
+        """Return the class names, which YOLO exports store as a Python literal: a list, or a dict keyed by index."""
         told = self._session.get_modelmeta().custom_metadata_map
         if (task := told.get("task", "detect")) != "detect":
             raise InputError(f"{self._file}: expected a model for detection, got one for {task!r}")
@@ -217,7 +220,7 @@ class YoloModel:
             raise InputError(f"{self._file}: the names of its classes cannot be read: {told['names'][:60]!r}") from error
 
     def _number(self, label: str | int, count: int | None) -> int:
-        """The number of a class by its name or number."""
+        """Return the index of a class given by name or index."""
         if isinstance(label, str) and not self.names:
             raise InputError(
                 f"{self._file}: does not name its classes, so {label!r} cannot be found; give the numbers of "
@@ -233,7 +236,7 @@ class YoloModel:
 
 
 def _session(file: Path, threads: int) -> Any:
-    """The file, opened by ONNX Runtime."""
+    """Return an ONNX Runtime session for the file."""
     try:
         import onnxruntime
     except ImportError as error:
@@ -254,15 +257,15 @@ def _first_line(error: Exception) -> str:
 
 
 def candidates(output: Floats, classes: int | None, room: tuple[int, int]) -> Boxes:
-    """Return all boxes of a model's output, whatever their confidence, in px of its input.
+    """Return all boxes in a model's output, regardless of their confidence, in pixels of the model's input.
 
     Args:
-        output: (1, ?, ?) in one of the three forms.
-        classes: number of classes, None if unknown.
-        room: (rows, columns) size of the input.
+        output: (1, ?, ?) output in one of the three formats.
+        classes: number of classes; None if unknown.
+        room: size (rows, columns) of the input, px.
 
     Raises:
-        InputError: the shape is of no form, or of one with another number of classes.
+        InputError: the shape fits none of the formats, or implies another number of classes.
     """
     form, _ = _rows(output.shape, classes, room)
     rows = output[0] if form != "v8" else output[0].T
@@ -277,10 +280,10 @@ def candidates(output: Floats, classes: int | None, room: tuple[int, int]) -> Bo
 
 
 def _rows(shape: Sequence[int], classes: int | None, room: tuple[int, int]) -> tuple[str, int | None]:
-    """The form of an output (1, a, b), ``v5``, ``v8`` or ``corners``, and how many classes there are; None if it does not tell.
+    """Return the format of an output (1, a, b), ``v5``, ``v8`` or ``corners``, and its number of classes, None if unknown.
 
-    There are more candidates than columns. A v5 of one class has six columns as corners have: there the number of candidates says
-    it, three for each cell of the grids.
+    An output is assumed to have more candidates than values per candidate. Both ``v5`` with a single class and ``corners`` have six
+    columns; the number of candidates distinguishes them, because ``v5`` has three candidates for each cell of the grids.
     """
     _, a, b = shape
     grids = [3 * sum(math.ceil(room[0] / s) * math.ceil(room[1] / s) for s in strides) for strides in _STRIDES]
@@ -295,7 +298,7 @@ def _rows(shape: Sequence[int], classes: int | None, room: tuple[int, int]) -> t
 
 
 def suppressed(boxes: Boxes, overlap: float, most: int) -> Boxes:
-    """Return the most certain boxes, without those that share more than ``overlap`` with a more certain one of the same class."""
+    """Return the most confident boxes, without those that overlap a more confident one of their class by more than ``overlap``."""
     order = np.argsort(-boxes.confidence, kind="stable")
     boxes = boxes.at(order[np.isfinite(boxes.corners[order]).all(1)])
     kept = np.zeros(most, np.int32)
@@ -303,7 +306,7 @@ def suppressed(boxes: Boxes, overlap: float, most: int) -> Boxes:
 
 
 def _onto_image(corners: Floats, fit: Fit, shape: tuple[int, int]) -> Floats:
-    """Corners in px of a model's input as px of the image."""
+    """Convert corners from pixels of a model's input to pixels of the image."""
     columns, rows = F(shape[1]), F(shape[0])
     x = (corners[:, 0::2] - F(fit.left)) * (columns / F(fit.width))
     y = (corners[:, 1::2] - F(fit.top)) * (rows / F(fit.height))
@@ -312,12 +315,12 @@ def _onto_image(corners: Floats, fit: Fit, shape: tuple[int, int]) -> Floats:
 
 @lean_kernel
 def letterbox(image, fit, out, first, last):
-    """Write rows ``first <= r < last`` of a model's input: the image, interpolated between its pixels, and grey around it.
+    """Write rows ``first <= r < last`` of a model's input: the image with bilinear interpolation, surrounded by grey.
 
     Args:
         image: (rows, columns, 3) uint8.
         fit: `Fit`.
-        out: (3, rows, columns) float32, in 0..1.
+        out: (3, rows, columns) float32, values in 0..1.
         first: first row.
         last: one more than the last row.
     """
@@ -346,7 +349,7 @@ def letterbox(image, fit, out, first, last):
 
 @lean
 def _shared(a, b):
-    """The area of the intersection of two boxes, and of their union."""
+    """Return the areas of the intersection and of the union of two boxes."""
     width = min(a[2], b[2]) - max(a[0], b[0])
     height = min(a[3], b[3]) - max(a[1], b[1])
     both = max(width, ZERO) * max(height, ZERO)
@@ -355,13 +358,13 @@ def _shared(a, b):
 
 @lean
 def suppress(corners, label, overlap, kept):
-    """Write the indices of the boxes that stay to ``kept`` (M,) int32, until it is full, and return how many they are.
+    """Apply non-maximum suppression: write the indices of the kept boxes to ``kept``, at most M, and return their number.
 
     Args:
-        corners: (K, 4) px, the most certain first.
-        label: (K,).
-        overlap: share of the union.
-        kept: out.
+        corners: (K, 4) corners, px, most confident first.
+        label: (K,) index of the class.
+        overlap: maximum intersection over union of two kept boxes of the same class.
+        kept: (M,) int32, out.
     """
     count = 0
     for i in range(len(corners)):

@@ -1,4 +1,4 @@
-"""The detector of people in a camera's images, by its name."""
+"""Settings that select the detector of people in a camera's images."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _HOG = "hog"
 
 @dataclass(frozen=True)
 class InImages:
-    """Settings for detecting people in a camera's images and locating them by its depth.
+    """Settings for detecting people in a camera's images and locating them by its depth image.
 
     Attributes:
-        detector: ``rendered_people``, the network of ``configs/perception`` that was trained on rendered people alone; ``hog``,
-            OpenCV's detector; or the path of a model of the YOLO family in an ONNX file, with a slash.
-        confidence: smallest accepted confidence, in 0..1.
-        locator: places of people by the depth.
-        keep: time for which hidden people and people outside the image are kept, s, if the tracker's is not longer: a camera sees
-            less of the surroundings than a lidar.
+        detector: ``rendered_people``, the network in ``configs/perception``, which was trained only on rendered people; ``hog``,
+            OpenCV's detector; or the path of a YOLO model in an ONNX file, which must contain a slash.
+        confidence: minimum confidence, in 0..1.
+        locator: parameters for locating people by depth.
+        keep: time for which tracks of hidden people and of people outside the image are kept, s, unless the tracker's ``keep`` is
+            longer. It is longer than for a lidar because a camera sees less of the surroundings.
     """
 
     detector: str = "rendered_people"
@@ -39,7 +39,7 @@ class InImages:
         """Return the detector.
 
         Raises:
-            InputError: there is no such file.
+            InputError: the model's file does not exist.
         """
         if self.detector == _HOG:
             return HogDetector(self.confidence)
@@ -47,9 +47,9 @@ class InImages:
         return ImageDetector(file, confidence=self.confidence)
 
     def files(self) -> list[Path]:
-        """The model's file, if it has one.
+        """Return the model's file, if the detector has one.
 
         Raises:
-            InputError: there is no such file.
+            InputError: the file does not exist.
         """
         return [] if self.detector == _HOG else [named_file("perception", self.detector, ".onnx")]

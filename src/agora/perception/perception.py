@@ -1,4 +1,4 @@
-"""A robot's knowledge of pedestrians: the truth, those in its view or in sight of its lidar, or tracks from scans or images."""
+"""A robot's knowledge of pedestrians: ground truth, the pedestrians in view or visible to its lidar, or tracks from its sensors."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ from agora.world.tracks import Tracks
 __all__ = ["Perception", "ScanTracker"]
 
 Level = Literal["truth", "view", "visible", "tracked", "camera"]
-"""What planners perceive of pedestrians: the true state of all except people behind walls, the state of people in a cone ahead with
-belief about people who left it, the state of people whom the robot's lidar reaches, or tracks from the robot's scans or camera
-images."""
+"""What planners know about pedestrians: ``truth``, the true state of everybody except people behind walls; ``view``, the true state
+of people in a cone ahead, and the assumed state of people who have left it; ``visible``, the true state of people whom the robot's
+lidar hits; ``tracked`` and ``camera``, tracks from the robot's scans or camera images."""
 
 LEVELS: tuple[Level, ...] = ("truth", "view", "visible", "tracked", "camera")
 TRACKS: tuple[Level, ...] = ("tracked", "camera")
-"""Levels at which pedestrians are tracks, of which nothing but the motion is known."""
+"""Levels at which pedestrians are tracks: only their motion is known."""
 
 
 @dataclass(frozen=True)
 class Perception:
-    """The source of a robot's knowledge of pedestrians.
+    """The source of a robot's knowledge about pedestrians.
 
     Attributes:
         source: level of perception.
-        detector: detector, for the level ``tracked``.
-        tracker: tracker, for the levels ``tracked`` and ``camera``.
-        view: cone, for the level ``view``.
-        camera: detector in the camera's images, for the level ``camera``.
-        walls: whether walls hide pedestrians, for the level ``truth``: those that no straight line from the robot reaches, now and
-            on their predicted path for two seconds (`agora.perception.sight.is_parted`).
+        detector: parameters of the detector in scans, for the level ``tracked``.
+        tracker: parameters of the tracker, for the levels ``tracked`` and ``camera``.
+        view: cone of view, for the level ``view``.
+        camera: parameters of the detector in the camera's images, for the level ``camera``.
+        walls: whether walls hide pedestrians, for the level ``truth``. A pedestrian is hidden if no straight line from the robot
+            reaches it now or on its predicted path over the next two seconds (`agora.perception.sight.is_parted`).
     """
 
     source: Level
@@ -55,7 +55,7 @@ class Perception:
     walls: bool = True
 
     def unread(self) -> dict[str, str]:
-        """The parameters that the level does not read, and why."""
+        """The parameters that the level does not use, and why."""
         levels = {"truth": ("walls",), "view": ("view",), "tracked": ("detector", "tracker"), "camera": ("camera", "tracker")}
         read = levels.get(self.source, ())
         return {
@@ -63,26 +63,26 @@ class Perception:
         }
 
     def files(self) -> list[Path]:
-        """The files that it reads."""
+        """Return the files that this level of perception reads."""
         return self.camera.files() if self.source == "camera" else []
 
 
 class ScanTracker:
-    """Detector and tracker of N robots with the same lidar; rows share nothing.
+    """Detector and tracker for N robots with the same lidar; rows are independent of each other.
 
     Args:
         lidar: lidar of every robot.
-        perception: parameters of detector and tracker.
+        perception: parameters of the detector and the tracker.
         rows: number of rows N.
-        maps: known walls; None for none.
-        map_index: (N,) map of each row, kept, so that it may be changed; None for the first in all rows.
-        robots: known other robots of each row, kept; None for none.
+        maps: known walls; None if there is no map.
+        map_index: (N,) map of each row; a reference is kept, so the caller may change it. None uses the first map in all rows.
+        robots: other robots known in each row; a reference is kept. None if there are none.
 
     Attributes:
         tracks: confirmed tracks; written by `tell`.
         detections: detections in the last scan.
         filters: states of the trackers.
-        ranges: (N, B) m and pose: (N, 3), of the last scan, to be written before `work`.
+        ranges: (N, B) ranges of the last scan, m; write them, and ``pose`` (N, 3), before calling `work`.
     """
 
     def __init__(
@@ -108,18 +108,16 @@ class ScanTracker:
         self._detect = bind(detect, search, lidar.record(), *scene, self.detections)
 
     def prepare(self, due: Bools, dt: ArrayLike, rows: slice = ALL) -> None:
-        """Say which of some rows (K,) have a new scan in ``ranges``, and how many s (K,) after the one before; 0 for the first."""
+        """Set which given rows (K,) have a new scan in ``ranges``, and the time (K,) since the last one, s; 0 for a first scan."""
         self._following.prepare(due, dt, rows)
 
     def work(self, first: int, last: int) -> None:
-        """Take the scans of rows ``first <= n < last`` that `prepare` has named."""
+        """Process the new scans, as set by `prepare`, of rows ``first <= n < last``."""
         self._detect(first, last)
         self._following.work(first, last)
 
     def see(self, ranges: ArrayLike, pose: ArrayLike, dt: float) -> Tracks:
-        """Take scans (N, B) of robots at poses (N, 3), ``dt`` s after the ones before, and return the tracks of believed
-        pedestrians.
-        """
+        """Process scans (N, B) of robots at poses (N, 3), ``dt`` s after the previous ones, and return the confirmed tracks."""
         self.ranges[...] = ranges
         self.pose[...] = pose
         self.prepare(np.ones(len(self.pose), np.bool_), dt)
@@ -127,11 +125,12 @@ class ScanTracker:
         return self.tell(0.0)
 
     def tell(self, age: Floats | float, rows: slice = ALL) -> Tracks:
-        """Return the tracks of believed pedestrians, ``age`` (K,) s after the last scan of some rows; overwritten by the next
-        call.
+        """Return the confirmed tracks of the given rows, extrapolated ``age`` (K,) s past their last scans.
+
+        The next call overwrites the result.
         """
         return self._following.tell(age, rows)
 
     def forget(self, rows: Array | slice) -> None:
-        """Make rows know of nobody."""
+        """Delete all tracks of the given rows."""
         self._following.forget(rows)

@@ -1,14 +1,13 @@
-"""The scores of tracks and of boxes in images against the truth.
+"""Scores of tracks, and of boxes in images, against the ground truth.
 
-Tracks: the CLEAR MOT measures.
+Tracks are scored by the CLEAR MOT metrics: K. Bernardin and R. Stiefelhagen, "Evaluating multiple object tracking performance: the
+CLEAR MOT metrics", EURASIP Journal on Image and Video Processing, 2008. A track that was matched to a person in the previous time
+step stays matched to that person while they are close enough; the remaining tracks are assigned so that the sum of distances is
+minimal. Missing a hidden person does not count as a miss, and a track of a hidden person does not count as an error.
 
-K. Bernardin and R. Stiefelhagen, "Evaluating multiple object tracking performance: the CLEAR MOT metrics", EURASIP Journal on Image
-and Video Processing, 2008: a track that was somebody's a moment ago stays theirs while it is near enough; the others are assigned
-such that the sum of distances is the least. Hidden people do not have to be found: that is not a miss, and finding them is not
-an error.
-
-Boxes: M. Everingham et al., "The PASCAL visual object classes (VOC) challenge", International Journal of Computer Vision 88, 2010:
-the most certain box comes first, and is that of a person whom it shares half of their union with and who has no box yet.
+Boxes are scored as in M. Everingham et al., "The PASCAL visual object classes (VOC) challenge", International Journal of Computer
+Vision 88, 2010. Boxes are processed in order of decreasing confidence; a box is matched to an unmatched person if their
+intersection over union is at least one half.
 """
 
 from __future__ import annotations
@@ -24,17 +23,17 @@ _FAR = 1e6
 
 @dataclass
 class Scores:
-    """Counts over time steps, which `add` adds one after another.
+    """Counts accumulated over time steps by calls of `add`.
 
     Attributes:
-        distance: largest distance of a track from the person that it follows, m.
-        people: number of persons to be found, summed over time steps.
-        found: number of persons found.
+        distance: maximum distance between a track and the person it is matched to, m.
+        people: number of people in sight, summed over time steps.
+        found: number of people in sight that are matched to a track, summed over time steps.
         tracks: number of tracks, summed over time steps.
-        false: number of tracks without a person.
-        switches: number of times at which a person's track changed.
-        place_errors: distances from the truth of the places of tracks that follow somebody, m.
-        velocity_errors: distances from the truth of the velocities of tracks that follow somebody, m/s.
+        false: number of tracks not matched to any person, summed over time steps.
+        switches: number of times that the track matched to a person changed.
+        place_errors: position errors of matched tracks, m.
+        velocity_errors: velocity errors of matched tracks, m/s.
     """
 
     distance: float = 0.5
@@ -57,16 +56,16 @@ class Scores:
         track_place: Array,
         track_velocity: Array,
     ) -> None:
-        """Count one moment.
+        """Add one time step.
 
         Args:
-            person: (n,) ids of the present persons.
-            place: (n, 2) m.
-            velocity: (n, 2) m/s.
-            in_sight: (n,) whether a person should be found.
+            person: (n,) ids of the people present.
+            place: (n, 2) true positions, m.
+            velocity: (n, 2) true velocities, m/s.
+            in_sight: (n,) whether each person is in sight, so that a missing track is a miss.
             track: (k,) ids of the tracks.
-            track_place: (k, 2) m.
-            track_velocity: (k, 2) m/s.
+            track_place: (k, 2) positions of the tracks, m.
+            track_velocity: (k, 2) velocities of the tracks, m/s.
         """
         from scipy.optimize import linear_sum_assignment
 
@@ -91,27 +90,27 @@ class Scores:
 
     @property
     def precision(self) -> float:
-        """Share of the tracks that follow somebody; 1 if there are none."""
+        """Fraction of the tracks that are matched to a person; 1 if there are no tracks."""
         return 1.0 - self.false / self.tracks if self.tracks else 1.0
 
     @property
     def recall(self) -> float:
-        """The share of the pedestrians in sight who are found; 1 where there is nobody."""
+        """Fraction of the people in sight that are found; 1 if nobody is in sight."""
         return self.found / self.people if self.people else 1.0
 
     @property
     def accuracy(self) -> float:
-        """MOTA: 1 - (misses + false tracks + switches) / persons to be found; 1 if there is nobody and no track."""
+        """MOTA: 1 - (misses + false tracks + switches) / people in sight; 1 if there are neither people nor tracks."""
         wrong = self.people - self.found + self.false + self.switches
         return 1.0 - wrong / self.people if self.people else 1.0 - wrong
 
 
 def true_boxes(instance: Array, is_person: Bools) -> tuple[Ints, Doubles, Ints]:
-    """Return the people that a segmentation shows: ids (K,), corners (K, 4) of what is seen of them, px, and pixels (K,) seen.
+    """Return the people in a segmentation: ids (K,), corners (K, 4) of their visible parts, px, and numbers of visible pixels (K,).
 
     Args:
-        instance: (rows, columns) id of the person that each pixel shows.
-        is_person: (rows, columns) whether it shows a person.
+        instance: (rows, columns) id of the person shown by each pixel.
+        is_person: (rows, columns) whether the pixel shows a person.
     """
     people = np.unique(instance[is_person])
     corners, pixels = np.zeros((len(people), 4)), np.zeros(len(people), np.int32)
@@ -122,7 +121,7 @@ def true_boxes(instance: Array, is_person: Bools) -> tuple[Ints, Doubles, Ints]:
 
 
 def shares(a: Array, b: Array) -> Doubles:
-    """Return the shares (K, M) of their union that boxes (K, 4) and boxes (M, 4) have in common."""
+    """Return the intersection over union (K, M) of boxes (K, 4) and boxes (M, 4)."""
     a, b = np.asarray(a, float)[:, None], np.asarray(b, float)[None]
     sides = np.minimum(a[..., 2:], b[..., 2:]) - np.maximum(a[..., :2], b[..., :2])
     both = sides.clip(0.0).prod(-1)
@@ -131,7 +130,7 @@ def shares(a: Array, b: Array) -> Doubles:
 
 
 def whose(corners: Array, truth: Array, overlap: float = 0.5) -> Ints:
-    """Return the index (K,) of the true box (M, 4) that each box (K, 4), the most certain first, has found; -1 for none."""
+    """Return the index (K,) of the true box (M, 4) that each box (K, 4), most confident first, is matched to; -1 for none."""
     shared, found = shares(corners, truth), np.full(len(corners), -1, np.int32)
     for k in range(len(corners)):
         if shared.shape[1] and shared[k].max() >= overlap:

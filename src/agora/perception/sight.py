@@ -1,4 +1,4 @@
-"""Sight: the pedestrians that at least one beam of a robot's lidar reaches, and the pedestrians that walls hide from a robot."""
+"""Visibility: the pedestrians that a robot's lidar reaches with at least one beam, and those that walls hide from a robot."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from agora.core.scalar import ZERO, sincos
 
 _LOOKS = 3
 _LOOK = np.float32(1.0)
-"""s between two of the moments, from now on, at which walls must be between."""
+"""Time between the instants, starting now, at which walls must separate robot and pedestrian, s."""
 
-_IN_WALL = np.float32(0.51)  # cells from the centre of an occupied cell, or from a thin wall, that count as in it
-_SHARE = np.float32(0.98)  # of the clearance at an end of a line: a body that touches a wall is not in it
+_IN_WALL = np.float32(0.51)  # distance from the centre of an occupied cell, or from a thin wall, that counts as inside, in cells
+_SHARE = np.float32(0.98)  # fraction of the clearance at an end of a line, so that a body touching a wall is not inside it
 _TINY = np.float32(1e-6)
 
 
 @hidden
 def _is_walled(maps, m, x, y, to_x, to_y, near):
-    """Return whether a wall crosses a straight line, or is at its end; robot and pedestrian are at least ``near`` from walls, m."""
+    """Return whether a wall crosses or ends a straight line; robot and pedestrian are at least ``near`` m away from walls."""
     return not is_clear(maps, m, x, y, to_x, to_y, min(_IN_WALL * maps.resolution[m], _SHARE * near))
 
 
 @hidden
 def is_parted(maps, m, x, y, px, py, vx, vy, radius):
-    """Return whether walls part a pedestrian from a robot: they hide its disc now, and as it walks on for the next two seconds.
+    """Return whether walls separate a pedestrian from a robot: they hide its disc now and on its path for the next two seconds.
 
     Args:
         maps: `agora.core.state.Maps`.
@@ -41,7 +41,7 @@ def is_parted(maps, m, x, y, px, py, vx, vy, radius):
         radius: radius of the pedestrian, m.
     """
     own, its = distance_at(maps, m, x, y), distance_at(maps, m, px, py)
-    if min(own, its) < _TINY:  # the map cannot be right there
+    if min(own, its) < _TINY:  # the map must be wrong at this position
         return False
     near = min(own, its)
     for k in range(_LOOKS):
@@ -60,18 +60,18 @@ def is_parted(maps, m, x, y, px, py, vx, vy, radius):
 
 @lean_kernel
 def see(beams, slack, ranges, pose, due, position, radius, present, seen, first, last):
-    """Write which discs rows ``first <= n < last`` have in sight: those that at least one beam reaches, within range and view.
+    """Write which discs are visible in rows ``first <= n < last``: at least one beam within range and view reaches them.
 
     Args:
         beams: `agora.optics.lidar.Beams`.
-        slack: length that a beam may be short by, m: noise.
+        slack: amount by which a beam may be too short because of noise, m.
         ranges: (N, B) ranges, m.
         pose: (N, 3) poses of the robots.
-        due: (N,) whether a row has a new scan; the others are left as they are.
+        due: (N,) whether a row has a new scan; other rows are left unchanged.
         position: (N, Q, 2) positions of the discs, m.
         radius: (N, Q) radii of the discs, m.
         present: (N, Q) whether a slot holds a disc.
-        seen: (N, Q) whether a disc is in sight, out.
+        seen: (N, Q) whether a disc is visible, out.
         first: first row.
         last: one more than the last row.
     """

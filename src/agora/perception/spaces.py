@@ -1,9 +1,9 @@
-"""The room that a group takes: circle, convex hull and o-space; of many moments at once.
+"""The space that a group occupies: circle, convex hull and o-space, computed for many time steps at once.
 
 Circle: TAGA (S. Sarker Roy et al. 2025, and its code). Hull: K. Katyal et al., "Learning a group-aware policy for robot
 navigation", IROS 2022. O-space: A. Kendon, Conducting Interaction, 1990.
 
-Sums, products, quotients and square roots alone, so that metrics which use them are the same on every CPU.
+Only sums, products, quotients and square roots are used, so that metrics based on them are identical on every CPU.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ __all__ = ["circle", "hull", "hull_distance"]
 
 
 def circle(position: Doubles, present: Bools) -> tuple[Doubles, Doubles]:
-    """Return centres (..., 2), the mean of the members' places, and radii (...), the distance of the farthest of them, m.
+    """Return centres (..., 2), the mean of the members' positions, and radii (...), the distance to the farthest member, m.
 
     Args:
-        position: (..., n, 2) of the members, m.
-        present: (..., n) who counts; if nobody does, the centre is the origin and the radius minus infinity.
+        position: (..., n, 2) positions of the members, m.
+        present: (..., n) which members count; if none does, the centre is the origin and the radius is minus infinity.
     """
     weight = present / np.maximum(present.sum(-1, keepdims=True), 1)
     centre: Doubles = (np.where(present[..., None], position, 0.0) * weight[..., None]).sum(-2)
@@ -33,7 +33,7 @@ def circle(position: Doubles, present: Bools) -> tuple[Doubles, Doubles]:
 
 
 def hull(points: Doubles) -> Doubles:
-    """Return the corners (V, 2) of the convex hull of points (N, 2), counter-clockwise from the leftmost; V < 3 where it is flat.
+    """Return the corners (V, 2) of the convex hull of points (N, 2), counter-clockwise from the leftmost; V < 3 if degenerate.
 
     A. M. Andrew, "Another efficient algorithm for convex hulls in two dimensions", Information Processing Letters 9(5), 1979.
     """
@@ -56,15 +56,15 @@ def _turn(a: Doubles, b: Doubles, c: Doubles) -> float:
 
 
 def hull_distance(position: Doubles, present: Bools, point: Doubles) -> Doubles:
-    """Return the distances (...) from points to the convex hulls of groups, 0 inside, infinite where there is no member, m.
+    """Return the distances (...) from points to the convex hulls of groups, m; 0 inside, infinite for a group without members.
 
-    The nearest point of a hull is on the way between two members, and what is inside a hull is inside a triangle of members. A
-    point is in a hull inflated by r where this is at most r.
+    The nearest point of a hull lies on a line segment between two members, and a point inside a hull lies inside a triangle of
+    members. A point is inside a hull inflated by r if its distance is at most r.
 
     Args:
-        position: (..., n, 2) of the members, m.
-        present: (..., n) who counts.
-        point: (..., 2) m.
+        position: (..., n, 2) positions of the members, m.
+        present: (..., n) which members count.
+        point: (..., 2) points, m.
     """
     x, y = position[..., 0] - point[..., 0, None], position[..., 1] - point[..., 1, None]
     nearest = np.min(np.where(present, x * x + y * y, np.inf), -1, initial=np.inf)
@@ -88,15 +88,15 @@ def hull_distance(position: Doubles, present: Bools, point: Doubles) -> Doubles:
 
 
 def o_space(position: Doubles, heading: Doubles, stride: float = 0.75) -> tuple[Doubles, float]:
-    """Return the middle (2,) and the radius of the space that the members of a group look at, m.
+    """Return the centre (2,) and the radius of the space that the members of a group look at, m.
 
-    The middle is the mean of the points ``stride`` m ahead of each; the radius reaches to the nearest member. The p-space, on which
-    they stand, is the ring from there to the farthest.
+    The centre is the mean of the points ``stride`` m ahead of each member; the radius is the distance to the nearest member. The
+    p-space, where the members stand, is the ring between the distances to the nearest and to the farthest member.
 
     Args:
         position: (n, 2) positions, m.
         heading: (n,) headings, rad.
-        stride: distance at which each looks, m.
+        stride: distance at which each member looks, m.
     """
     centre = (position + stride * np.stack((np.cos(heading), np.sin(heading)), -1)).mean(0)
     away = position - centre

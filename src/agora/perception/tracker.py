@@ -1,9 +1,9 @@
-"""Tracks of pedestrians from detections, scan by scan.
+"""Multi-target tracker: updates tracks of pedestrians with the detections of each scan.
 
-Each coordinate of a track is a Kalman filter of constant velocity whose acceleration is white noise (Y. Bar-Shalom, X. R. Li and T.
-Kirubarajan, Estimation with Applications to Tracking and Navigation, 2001, section 6.2.2): with spectral density q, Q = q [[dt^3/3,
-dt^2/2], [dt^2/2, dt]]. Noise is the same in all directions, so one covariance of place and velocity, three numbers, is that of both
-coordinates. Detections are assigned to tracks such that the sum of squared distances is the least (`assignment`).
+Each coordinate of a track is estimated by a constant-velocity Kalman filter with white-noise acceleration (Y. Bar-Shalom, X. R. Li
+and T. Kirubarajan, Estimation with Applications to Tracking and Navigation, 2001, section 6.2.2): with spectral density q, the
+process noise is Q = q [[dt^3/3, dt^2/2], [dt^2/2, dt]]. Noise is isotropic, so both coordinates share one covariance of position
+and velocity (three numbers). Detections are assigned to tracks so that the sum of squared distances is minimal (`assignment`).
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ from agora.world.tracks import Tracks
 __all__ = ["Tracker"]
 
 _THIRD = F(1 / 3)
-_BEYOND = F(0.1)  # m behind somebody's place that a beam must end for the place to be empty
+_BEYOND = F(0.1)  # distance behind a person's disc that a beam must reach for the position to count as empty, m
 
 
 @dataclass(frozen=True)
 class Tracker(Checked):
-    """Follows pedestrians.
+    """Tracks pedestrians.
 
     Attributes:
-        deviation: deviation of a detection from the true place, beyond the detector's own, m.
+        deviation: standard deviation of a detection from the true position, m, in addition to the detector's own estimate.
         acceleration: spectral density q of the acceleration, m2/s3.
-        speed: deviation of the velocity of a new track, m/s.
-        gate: largest squared Mahalanobis distance of a detection from a track (9.21: 99 % of a plane's).
-        farthest: largest distance of the two, m.
-        confirm: number of consecutive scans after which a new track is confirmed.
-        misses: number of consecutive scans with an empty place after which a track is dropped.
-        keep: time for which a track is kept that is hidden or outside the sensor's view, s.
+        speed: standard deviation of the velocity of a new track, m/s.
+        gate: maximum squared Mahalanobis distance between a detection and a track (9.21: 99 % quantile in two dimensions).
+        farthest: maximum distance between a detection and a track, m.
+        confirm: number of consecutive scans with a detection after which a new track is confirmed.
+        misses: number of consecutive scans showing the position to be empty after which a track is dropped.
+        keep: time for which a track that is hidden or outside the sensor's view is kept, s.
         radius: radius of a body, m.
-        most: largest number of tracks of a robot.
-        groups: detector of groups; its ``overlap`` samples of the last ``window`` scans must be there.
-        window: number of scans.
+        most: maximum number of tracks per robot.
+        groups: detector of groups; two members must both be present in at least ``groups.overlap`` of the last ``window`` scans.
+        window: number of scans over which groups are detected.
     """
 
     deviation: Positive = 0.03
@@ -77,30 +77,30 @@ class Tracker(Checked):
 TrackerParameters = kernel_record(
     "TrackerParameters", Tracker, computed=("variance", "group_distance", "group_speed"), others=("overlap",)
 )
-"""The variance is the square of the deviation, m2."""
+"""The tracker's parameters; ``variance`` is the square of ``deviation``, m2."""
 
 
 class Filters(NamedTuple):
-    """The state of N trackers of T slots at the time of their last scan.
+    """The state of N trackers with T slots each, at the time of their last scan.
 
     Attributes:
-        x: (N, T) place, x, m, map frame.
-        y: (N, T) place, y, m, map frame.
+        x: (N, T) position, x, m, map frame.
+        y: (N, T) position, y, m, map frame.
         vx: (N, T) velocity, x, m/s, map frame.
         vy: (N, T) velocity, y, m/s, map frame.
-        place: (N, T) variance of either coordinate, m2.
-        cross: (N, T) covariance of either coordinate with its velocity, m2/s.
-        motion: (N, T) variance of that velocity, m2/s2.
-        hits: (N, T) consecutive scans in which a new track was detected, until it is confirmed.
-        misses: (N, T) consecutive scans in which the place was empty.
+        place: (N, T) variance of each coordinate of the position, m2.
+        cross: (N, T) covariance of each coordinate with its velocity, m2/s.
+        motion: (N, T) variance of each component of the velocity, m2/s2.
+        hits: (N, T) number of consecutive scans in which a new track was detected, until it is confirmed.
+        misses: (N, T) number of consecutive scans that showed the track's position to be empty.
         unseen: (N, T) time since the last detection, s.
         used: (N, T) whether the slot holds a track.
         believed: (N, T) whether the track is confirmed.
-        id: (N, T) identity, from 1; never a slot.
-        group: (N, T) number of the group, -1 for none.
-        born: (N,) number of ids given away.
-        past: (N, K, T, 4) x, y, vx, vy after the last K scans.
-        there: (N, K, T) whether the track was believed then.
+        id: (N, T) identity of the track, counted from 1; independent of its slot.
+        group: (N, T) group number, -1 for none.
+        born: (N,) number of ids assigned so far.
+        past: (N, K, T, 4) x, y, vx, vy after each of the last K scans.
+        there: (N, K, T) whether the track was confirmed at that time.
         scans: (N,) number of scans.
     """
 
@@ -125,7 +125,7 @@ class Filters(NamedTuple):
 
     @staticmethod
     def of(rows: int, tracker: Tracker) -> Filters:
-        """Trackers that know of nobody."""
+        """Return the state of trackers without tracks."""
         shape, window = (rows, tracker.most), (rows, tracker.window, tracker.most)
 
         def real() -> Floats:
@@ -147,14 +147,14 @@ class Filters(NamedTuple):
         )
 
     def forget(self, rows: Array | slice) -> None:
-        """Make rows know of nobody, as at the start."""
+        """Reset rows to the initial state, without tracks."""
         for array in self:
             array[rows] = 0
 
 
 @spliced
 def _predict(f, n, i, dt, q):
-    """Continue a track for ``dt`` s."""
+    """Predict the state of a track ``dt`` s ahead."""
     f.x[n, i] += dt * f.vx[n, i]
     f.y[n, i] += dt * f.vy[n, i]
     place, cross, motion = f.place[n, i], f.cross[n, i], f.motion[n, i]
@@ -165,7 +165,7 @@ def _predict(f, n, i, dt, q):
 
 @spliced
 def _correct(f, n, i, x, y, variance):
-    """Take somebody's place, seen with a variance, into a track."""
+    """Update a track with a measured position and its variance."""
     place, cross = f.place[n, i], f.cross[n, i]
     all_of_it = place + variance
     gain, gain_motion = place / all_of_it, cross / all_of_it
@@ -181,7 +181,7 @@ def _correct(f, n, i, x, y, variance):
 
 @hidden
 def _is_empty(x, y, radius, beams, ranges, reach, x0, y0, heading):
-    """Return whether a place is seen to be empty: three beams about it end behind it."""
+    """Return whether the scan shows that a position is empty: the three beams nearest to its direction all end behind it."""
     total = ranges.size
     dx, dy = x - x0, y - y0
     away = math.sqrt(dx * dx + dy * dy)
@@ -200,7 +200,7 @@ def _is_empty(x, y, radius, beams, ranges, reach, x0, y0, heading):
 
 @hidden
 def _groups(rules, f, n, link):
-    """Number the groups of a row: tracks near each other at the same velocity, in the mean over the window; see `GroupDetector`."""
+    """Number the groups in a row: tracks that are, on average over the window, close and equally fast; see `GroupDetector`."""
     slots, window = f.used.shape[1], f.there.shape[1]
     for i in range(slots):
         link[i] = i
@@ -239,7 +239,7 @@ def _groups(rules, f, n, link):
 
 @hidden
 def _weigh(rules, f, n, own, known, seen, turned, cost):
-    """Write the squared distances between detections and tracks; all distances beyond the gate get the same value."""
+    """Write the squared distances between detections and tracks; all pairs beyond the gate get the same value."""
     beyond = rules.farthest * rules.farthest
     for k in range(known):
         i = own[k]
@@ -253,7 +253,7 @@ def _weigh(rules, f, n, own, known, seen, turned, cost):
 
 @spliced
 def _forget_lost(rules, f, n, i):
-    """Delete a track that was not seen if that is enough."""
+    """Delete an undetected track if it is unconfirmed, was missed too often or has been unseen for too long."""
     if not f.believed[n, i] or f.misses[n, i] >= rules.misses or f.unseen[n, i] > rules.keep:
         f.used[n, i] = f.believed[n, i] = False
         f.there[n, :, i] = False
@@ -261,7 +261,7 @@ def _forget_lost(rules, f, n, i):
 
 @hidden
 def _begin_tracks(rules, f, n, seen, taken):
-    """Begin tracks of detections that no track explains."""
+    """Start new tracks from detections that are not assigned to any track."""
     slots = f.used.shape[1]
     for j in range(seen.count[n]):
         if taken[j]:
@@ -272,7 +272,7 @@ def _begin_tracks(rules, f, n, seen, taken):
                 free = i
             dx, dy = seen.x[n, j] - f.x[n, i], seen.y[n, j] - f.y[n, i]
             if f.believed[n, i] and f.unseen[n, i] == ZERO and dx * dx + dy * dy < rules.radius * rules.radius:
-                free = slots  # two bodies cannot be so near
+                free = slots  # two bodies cannot be this close to each other
         if not 0 <= free < slots:
             continue
         i = free
@@ -286,7 +286,7 @@ def _begin_tracks(rules, f, n, seen, taken):
 
 @spliced
 def _remember(f, n):
-    """Put the tracks among those of the last scans."""
+    """Store the current tracks in the history of the last scans."""
     k = f.scans[n] % f.there.shape[1]
     f.scans[n] += 1
     for i in range(f.used.shape[1]):
@@ -297,17 +297,17 @@ def _remember(f, n):
 
 @kernel
 def track(rules, dt, due, seen, beams, ranges, reach, pose, f, first, last):
-    """Take detections into the tracks of rows ``first <= n < last``.
+    """Update the tracks of rows ``first <= n < last`` with new detections.
 
     Args:
         rules: `TrackerParameters`.
-        dt: (N,) time since the scan before, s; 0 for the first.
-        due: (N,) whether a row has a new scan; the others are left as they are.
+        dt: (N,) time since the previous scan, s; 0 for the first.
+        due: (N,) whether a row has a new scan; other rows are left unchanged.
         seen: detections, `agora.perception.detector.Detections`.
         beams: `agora.optics.lidar.Beams`.
-        ranges: (N, B) ranges of the scan, by which places are seen to be empty, m; (N, 0) if there is none, and unseen people are
-            hidden.
-        reach: largest distance of detections, m.
+        ranges: (N, B) ranges of the scan, m, which show which positions are empty; (N, 0) if there is no scan: undetected people
+            then count as hidden.
+        reach: maximum distance of detections, m.
         pose: (N, 3) poses of the robots.
         f: `Filters`.
         first: first row.
@@ -327,7 +327,7 @@ def track(rules, dt, due, seen, beams, ranges, reach, pose, f, first, last):
         sine, cosine = sincos(pose[n, 2])
         x0 = pose[n, 0] + cosine * beams.x - sine * beams.y
         y0 = pose[n, 1] + sine * beams.x + cosine * beams.y
-        count, known = seen.count[n], np.int64(0)  # for Numba 0 is a type of its own, compiled once more
+        count, known = seen.count[n], np.int64(0)  # Numba treats a literal 0 as a separate type and would compile once more
         for i in range(slots):
             if f.used[n, i]:
                 _predict(f, n, i, dt[n], rules.acceleration)
@@ -335,7 +335,7 @@ def track(rules, dt, due, seen, beams, ranges, reach, pose, f, first, last):
                 known += 1
         for j in range(count):
             taken[j] = False
-        turned = known > count  # there must not be more rows than columns
+        turned = known > count  # `assign` requires at most as many rows as columns
         _weigh(rules, f, n, own, known, seen, turned, cost)
         rows, columns = min(known, count), max(known, count)
         assign(cost, rows, columns, partner, holder, u, v, shortest, way, reached_row, reached_column)
@@ -361,7 +361,7 @@ def track(rules, dt, due, seen, beams, ranges, reach, pose, f, first, last):
 
 @lean_kernel
 def tell(f, age, radius, position, velocity, sizes, present, identity, group, first, last):
-    """Write the tracks of believed pedestrians, ``age`` (N,) s after the last scan, as `agora.interfaces.Tracks`."""
+    """Write the confirmed tracks, extrapolated ``age`` (N,) s past the last scan, into the arrays of `agora.interfaces.Tracks`."""
     for n in range(first, last):
         for i in range(present.shape[1]):
             here = f.believed[n, i]
@@ -373,7 +373,7 @@ def tell(f, age, radius, position, velocity, sizes, present, identity, group, fi
 
 
 def empty_tracks(rows: int, slots: int) -> Tracks:
-    """Tracks of nobody."""
+    """Return tracks with all slots empty."""
     shape = (rows, slots)
     return Tracks(
         position=np.zeros((*shape, 2), np.float32),

@@ -1,4 +1,4 @@
-"""A limited field of view: the true states of people in a cone ahead, and belief about people who have left it.
+"""A limited field of view: the true states of people in a cone ahead, and the assumed states of people who have left it.
 
 DS-RNN's "FoV environment": S. Liu, P. Chang, W. Liang, N. Chakraborty, K. Driggs-Campbell, "Decentralized structural-RNN for robot
 crowd navigation with deep reinforcement learning", ICRA 2021, and its code (Shuijing725/CrowdNav_DSRNN, ``crowd_sim.py``:
@@ -21,7 +21,7 @@ from agora.ranges import Length, Within
 __all__ = ["View"]
 
 STANDING = F(0.01)
-"""Speed below which a robot has no direction of motion, m/s."""
+"""Speed below which a robot counts as standing still, without a direction of motion, m/s."""
 
 _WHOLE = 6.283
 
@@ -30,39 +30,40 @@ _WHOLE = 6.283
 class View:
     """The cone in which a robot sees pedestrians, without occlusion.
 
-    A holonomic robot looks in its direction of motion or, while it stands, in the last one; at first, and for all other robots,
-    this is the heading. A pedestrian that has left the cone is assumed to go straight on with the velocity seen last, until seen
-    again. A pedestrian that never was in it is unknown. One that has left the world is forgotten.
+    A holonomic robot looks in its direction of motion or, while it stands still, in its last direction of motion. Before it has
+    moved, and for all other robots, the viewing direction is the heading. A pedestrian that has left the cone is assumed to
+    continue straight at the last observed velocity until it is seen again. A pedestrian that was never in the cone is unknown. A
+    pedestrian that has left the world is forgotten.
 
     Attributes:
-        angle: angle of the whole cone, rad; from 6.283 on, all directions.
-        range: largest gap between the outlines of robot and pedestrian, m; None for any.
+        angle: full opening angle of the cone, rad; 6.283 or more covers all directions.
+        range: maximum gap between the outlines of robot and pedestrian, m; None for unlimited range.
     """
 
     angle: Annotated[float, Within(0.0, 6.2832, above=True)] = math.tau
     range: Length | None = 5.0
 
     def cone(self) -> Cone:
-        """Return the cone for the kernel."""
+        """Return the cone as a record for the kernel."""
         cosine = -2.0 if self.angle >= _WHOLE else math.cos(0.5 * self.angle)
         return Cone(F(cosine), F(math.inf if self.range is None else self.range))
 
 
 class Cone(NamedTuple):
-    """Cosine of half the angle, -2 for all directions, and range, m."""
+    """Cosine of half the opening angle (-2 for all directions), and range, m."""
 
     cosine: np.float32
     range: np.float32
 
 
 class Belief(NamedTuple):
-    """The memory of Q pedestrians of N robots.
+    """What N robots remember about Q pedestrians.
 
     Attributes:
-        begun: (N,) whether the viewing direction of a robot is set.
+        begun: (N,) whether the robot's viewing direction is set.
         ahead: (N, 2) viewing direction, a unit vector.
-        known: (N, Q) whether it has seen a pedestrian.
-        when: (N, Q) time of the last sighting, s; ``place`` (N, Q, 2) is its position, m.
+        known: (N, Q) whether the robot has seen the pedestrian.
+        when: (N, Q) time of the last sighting, s; ``place`` (N, Q, 2) is the position at that time, m.
     """
 
     begun: Bools
@@ -73,12 +74,12 @@ class Belief(NamedTuple):
 
     @staticmethod
     def room(rows: int, slots: int) -> Belief:
-        """Return the memory of robots that know nobody."""
+        """Return an empty memory, for robots that have not seen anyone yet."""
         known, ahead = np.zeros((rows, slots), np.bool_), np.zeros((rows, 2), np.float32)
         return Belief(np.zeros(rows, np.bool_), ahead, known, np.zeros(known.shape), np.zeros((*known.shape, 2), np.float32))
 
     def forget(self, row: int) -> None:
-        """An episode begins in a row."""
+        """Clear the memory of a row at the start of an episode."""
         self.begun[row] = self.known[row] = False
 
 
@@ -86,7 +87,7 @@ class Belief(NamedTuple):
 def watch(
     cone, people, traits, minds, robots, models, time, belief, position, velocity, radius, present, id_, group, kind, first, last
 ):
-    """Write the pedestrians that the robots of worlds ``first <= w < last`` know of, and their believed places; N = W R rows.
+    """Write the pedestrians known to the robots of worlds ``first <= w < last``, and their assumed positions; N = W R rows.
 
     Args:
         cone: `Cone`.
@@ -96,14 +97,14 @@ def watch(
         robots: robots of W worlds.
         models: traits of the robots.
         time: (N,) times, s.
-        belief: `Belief`, changed.
-        position: as in `Tracks`, out.
-        velocity: as in `Tracks`, out.
-        radius: as in `Tracks`, out.
-        present: as in `Tracks`, out.
-        id_: ``id`` of `Tracks`, out.
-        group: as in `Tracks`, out.
-        kind: ``type`` of `Tracks`, out.
+        belief: `Belief`, updated in place.
+        position: ``position`` in `Tracks`, out.
+        velocity: ``velocity`` in `Tracks`, out.
+        radius: ``radius`` in `Tracks`, out.
+        present: ``present`` in `Tracks`, out.
+        id_: ``id`` in `Tracks`, out.
+        group: ``group`` in `Tracks`, out.
+        kind: ``type`` in `Tracks`, out.
         first: first world.
         last: one more than the last world.
     """

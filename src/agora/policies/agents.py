@@ -1,4 +1,4 @@
-"""GA3C-CADRL's encoding: the joint state of a robot among other agents; an action is a speed and a change of heading.
+"""The encoding of GA3C-CADRL: the joint state of a robot and other agents; an action is a speed and a change of heading.
 
 M. Everett, Y. F. Chen, J. P. How, "Motion planning among dynamic, decision-making agents with deep reinforcement learning", IROS
 2018, sections III and IV, and its code (mit-acl/gym-collision-avoidance).
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from agora.robots.model import RobotModel
 
 TURN = math.pi / 6.0
-"""The largest change of heading, rad: an action of 1."""
+"""Maximum change of heading, rad; it corresponds to an action of 1."""
 
 CHOICES: Floats = np.array(
     [(1.0, turn) for turn in (-1.0, -0.5, 0.0, 0.5, 1.0)] + [(speed, turn) for speed in (0.5, 0.0) for turn in (-1.0, 0.0, 1.0)],
     np.float32,
 )
-"""(11, 2) the published actions in their order: speed in preferred speeds, and change of heading in units of `TURN`."""
+"""(11, 2) the published actions in order: speed in units of the preferred speed, and change of heading in units of `TURN`."""
 
 HOST, OTHER = 4, 7
 """Numbers of values of the robot, and of each other agent, that the network reads."""
@@ -47,18 +47,19 @@ OTHER_SCALE: Floats = np.array([5.0, 5.0, 1.0, 1.0, 1.0, 5.0, 1.0], np.float32)
 class Agents(JointState):
     """A `JointState` of other agents (people and robots alike); an action is a speed and a change of heading.
 
-    An action is (speed, turn): the speed in preferred speeds, clipped to [0, 1], and the change of heading in units of 30 degrees,
-    clipped to [-1, 1], positive to the left. The robot drives forwards at the speed and turns evenly over ``period``. In the
-    published dynamics (``UnicycleDynamics``) it turns at once and then drives straight on: the heading after a step is the same,
-    and the direction of the displacement differs by half of the turn. A robot that turns too slowly makes a smaller turn.
+    An action is (speed, turn): the speed in units of the preferred speed, clipped to [0, 1], and the change of heading in units of
+    30 degrees, clipped to [-1, 1], positive to the left. The robot drives forwards at this speed and turns at a constant rate
+    during ``period``. In the published dynamics (``UnicycleDynamics``), the robot turns instantly and then drives straight ahead:
+    the heading after a step is the same, but the direction of the displacement differs by half of the turn. A robot with too low a
+    turning rate makes a smaller turn.
 
     Attributes:
-        people: number of nearest others.
-        reach: distance beyond which others are not seen, m; the published code sees everybody.
-        goal_range: distance to which a farther goal is clipped, m.
+        people: number of nearest other agents.
+        reach: distance beyond which other agents are not seen, m; in the published code, everybody is seen.
+        goal_range: maximum distance to the goal, m; larger distances are clipped.
         trained_speed: preferred speed of the robot in training, m/s.
-        preferred_speed: preferred speed of the robot, m/s; None for its largest. A slower robot prefers its largest speed.
-        period: time of a change of heading, s: the control period of the training.
+        preferred_speed: preferred speed of the robot, m/s; None for its maximum speed. A slower robot prefers its maximum speed.
+        period: duration of a change of heading, s; equal to the control period of the training.
     """
 
     people: Count = 9
@@ -67,10 +68,10 @@ class Agents(JointState):
     period: Positive = 0.2
 
     def check(self, robot: RobotModel) -> None:
-        """Reject robots that cannot take every action in training; `agora.planners.learned.ga3c_cadrl` also drives such robots.
+        """Reject robots that cannot perform every action, for training; `agora.planners.learned.ga3c_cadrl` drives them anyway.
 
         Raises:
-            InputError: the robot turns too slowly, or not in place.
+            InputError: the robot turns too slowly, or cannot turn in place.
         """
         if float(robot.limits(1).max_omega[0]) * self.period < TURN * (1.0 - 1e-3) or robot.turning_radius > 0.0:
             raise InputError(f"agents: robot {robot.name!r} cannot turn by 30 degrees in place in {self.period:g} s")

@@ -1,7 +1,7 @@
-"""The consequences of commands: each is held for a moment, then the robot follows its path, continues, or brakes; float32.
+"""Roll-outs of commands: each command is held briefly; then the robot follows its path, continues, or brakes. All in float32.
 
-The commands of a robot are rolled out together, one per lane, in the robot's frame. Walls are points of the scan, and of the map in
-directions that the lidar does not cover; people and other robots are discs at constant velocity.
+The commands of a robot are rolled out together, one per lane, in the robot's frame. Walls are points from the scan and, in
+directions that the lidar does not cover, from the map. People and other robots are discs that move at constant velocity.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ SIDED_FEATURES = (2, 3, 5, 29)
 """Indices of the shared values, and of a command's values, that change sign when left and right are swapped."""
 
 _FAR, _TINY, _FIFTH = F(1e9), F(1e-6), F(0.2)
-_BRAKES, _BRAKING = 9, F(0.1)  # number of poses, `STEP` s apart, in which a robot brakes
-_WIDE, _ROOM = F(1.5), F(0.3)  # clearance to people that reads 1, and the smallest clearance, m
+_BRAKES, _BRAKING = 9, F(0.1)  # number of poses while braking, and time between two of them, s
+_WIDE, _ROOM = F(1.5), F(0.3)  # clearance to people that maps to 1, and the maximum overlap, m
 _LESS = F(0.01)  # m
 _HOLD, _FOLLOW, _GO_ON, _STOP = 0, 1, 2, 3
 _AHEAD = (2, 4, 8, 15)  # indices of the points of the path in the observation
 
 
 class Choices(NamedTuple):
-    """Twists (N, K, 3) of commands, and whether the robot can drive each of them, (N, K)."""
+    """Twists (N, K, 3) of commands, and whether the robot can drive each of them (N, K)."""
 
     twist: Floats
     possible: Bools
@@ -63,18 +63,18 @@ class Scratch(NamedTuple):
     """Working memory of one thread.
 
     Attributes:
-        now: present state of the roll-outs.
-        held: state of the roll-outs at the end of the held command.
-        wall: (K,) smallest squared distance to walls, m2.
-        gap: (K,) smallest clearance to others, m.
-        between: (K,) smallest clearance to the lines between members of groups, m.
-        least: (K,) smallest squared distance to the path, m2.
-        at: (K,) nearest point of the path.
-        turn: (K,) turning rates along the path, rad/s.
-        near: the nearest others.
-        walls: (2, S + HIDDEN) points of walls.
-        nearest: (3, HIDDEN) points of the map's walls.
-        path: (2, POINTS) points of the path.
+        now: current state of the roll-outs.
+        held: state of the roll-outs at the end of the held phase.
+        wall: (K,) minimum squared distance to walls, m2.
+        gap: (K,) minimum clearance to people and other robots, m.
+        between: (K,) minimum clearance to the lines between members of groups, m.
+        least: (K,) minimum squared distance to the path, m2.
+        at: (K,) index of the nearest point of the path.
+        turn: (K,) turning rates for following the path, rad/s.
+        near: the nearest people and other robots.
+        walls: (2, S + HIDDEN) points on walls, m.
+        nearest: (3, HIDDEN) working memory for points on the map's walls.
+        path: (2, POINTS) points of the path, m.
     """
 
     now: Lanes
@@ -92,7 +92,7 @@ class Scratch(NamedTuple):
 
 
 def scratch_of(commands: int, people: int, sectors: int) -> Scratch:
-    """Return working memory for K commands, M others and S sectors."""
+    """Return working memory for K commands, M people and other robots, and S sectors."""
 
     def some(length: int) -> Floats:
         return np.zeros(length, np.float32)
@@ -106,7 +106,7 @@ def scratch_of(commands: int, people: int, sectors: int) -> Scratch:
 
 @lean_inlined
 def _advance(dt, changes, wanted, turn, along, stops, now):
-    """Advance all roll-outs by ``dt`` s towards the wanted twists (K, 3); with ``along``, turning rates are taken from ``turn``."""
+    """Advance all roll-outs by ``dt`` s towards the desired twists (K, 3); with ``along``, turning rates come from ``turn``."""
     ax, ay, alpha = changes[0] * dt, changes[1] * dt, changes[2] * dt
     go = ZERO if stops else ONE
     for k in range(len(now.x)):
@@ -140,7 +140,7 @@ def _meet_others(time, people, radius, near, now, gap):
 
 @lean_inlined
 def _meet_groups(time, people, radius, near, now, between):
-    """Update the smallest distance of each roll-out to the lines between members of one group."""
+    """Update the minimum distance of each roll-out to the lines between members of the same group."""
     for i in range(people):
         for j in range(i):
             if near.group[i] < ZERO or near.group[i] != near.group[j]:
@@ -157,7 +157,7 @@ def _meet_groups(time, people, radius, near, now, between):
 
 @lean_inlined
 def _find_nearest(points, filled, now, least, at):
-    """Write the point of the path that is nearest to each roll-out."""
+    """Write the index of the path point that is nearest to each roll-out."""
     least[:] = _FAR * _FAR
     for j in range(filled):
         number, x, y = F(j), points[0, j], points[1, j]
@@ -171,7 +171,7 @@ def _find_nearest(points, filled, now, least, at):
 
 @lean_inlined
 def _steer(top, tightest, points, filled, wanted, now, at, turn):
-    """Write the turning rates of pure pursuit; the lookahead distance is proportional to the speed of the roll-out."""
+    """Write the pure-pursuit turning rates; the look-ahead distance is proportional to the speed of the roll-out."""
     for k in range(len(turn)):
         speed = wanted[k, 0]
         ahead = clamp(HALF + HALF * abs(speed), F(0.6), F(1.5))
@@ -207,7 +207,7 @@ def _put(values, low, high, row, feature):
 
 @lean_inlined
 def _put_walls(radius, wall, row, feature):
-    """Write clearances to walls, and reset them."""
+    """Write the minimum clearances to walls, and reset them."""
     for k in range(len(wall)):
         row[CONTEXT + k * FEATURES + feature] = clamp(math.sqrt(wall[k]) - radius, -_FIFTH, ONE)
         wall[k] = _FAR
@@ -215,9 +215,10 @@ def _put_walls(radius, wall, row, feature):
 
 @lean_inlined
 def _admit(changes, count, margin, radius, wanted, s, possible, row):
-    """Write which commands leave room to brake before every wall after a tenth of a second; if none does, the widest one.
+    """Write which commands, held for a tenth of a second, leave enough space to brake before every wall.
 
-    The dynamic window does the same (D. Fox, W. Burgard, S. Thrun 1997).
+    If no command does, the commands with the largest clearance while braking are allowed. The dynamic window approach has the same
+    condition (D. Fox, W. Burgard, S. Thrun 1997).
     """
     now = s.now
     s.wall[:] = _FAR
@@ -272,7 +273,7 @@ def _roll(kind, n, body, changes, people, count, filled, wanted, s, row):
             _find_nearest(s.path, filled, now, s.least, s.at)
             _steer(top, tightest, s.path, filled, wanted, now, s.at, s.turn)
         _advance(STEP, changes, wanted, s.turn, kind == _FOLLOW, kind == _STOP, now)
-        if kind != _STOP:  # `_admit` has checked the braking distances to walls
+        if kind != _STOP:  # `_admit` has already checked the braking distances to walls
             _meet_walls(count, s.walls, now, s.wall)
         time = F(step) * STEP
         _meet_others(time, people, radius, near, now, s.gap)
@@ -283,8 +284,8 @@ def _roll(kind, n, body, changes, people, count, filled, wanted, s, row):
             s.gap[:] = _FAR
             _put_walls(radius, s.wall, row, 5 + step // 2)
         if kind != _HOLD and step in (7, 10, 15):
-            # Minimum clearances are written per time span and reset, so that the network sees when a command leads to a
-            # person.
+            # Minimum clearances are written per time span and then reset, so that the network can tell when the robot would
+            # come close to a person.
             first = 12 if kind == _FOLLOW else 17 if kind == _GO_ON else 20
             _put(s.gap, -_ROOM, _WIDE, row, first + (0 if step == 7 else 1 if step == 10 else 2))
             s.gap[:] = _FAR
@@ -301,7 +302,7 @@ def write(reach, margin, body, choices, sight, others, s, out, first, last):
     """Write the rows ``first <= n < last`` of ``out`` (N, CONTEXT + K FEATURES)."""
     for n in range(first, last):
         row, wanted, twist, radius = out[n], choices.twist[n], body.twist[n], body.radius[n]
-        # Shared values: scan, limits and twist of the robot, the path, and the nearest people, all scaled.
+        # Values shared by all commands: scan, limits and twist of the robot, the path, and the nearest people, all scaled.
         row[:] = ZERO
         people = find_others(n, body, others, reach, s.near)
         count = find_walls(n, sight, s.near, people, s.walls, row[CONTEXT - SECTORS : CONTEXT])

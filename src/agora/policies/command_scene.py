@@ -1,4 +1,4 @@
-"""The surroundings of a robot in its own frame: people, walls and the path ahead; float32."""
+"""The surroundings of a robot in the robot's frame, in float32: people, walls and the path ahead."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ POINTS, SPACING = 26, F(0.3)
 SECTORS = 32
 """Number of sectors of the scan in the observation."""
 HIDDEN = 48
-"""Number of directions around the robot; in each, one map point is used if the lidar does not show it."""
+"""Number of directions around the robot; in each direction that the lidar does not cover, one map point is used."""
 
 _FAR2, _TINY = F(1e18), F(1e-6)
-_SEEN = F(6.0)  # m
-_OWN = F(0.15)  # m, distance beyond a person's radius within which a beam end counts as on the person
-_KNOWN = F(3.0)  # m, range to which the map is read
-_ROUND = F(3.0)  # rad; half the view of an all-around lidar
+_SEEN = F(6.0)  # range to which the scan is read, m
+_OWN = F(0.15)  # distance beyond a person's radius within which the end of a beam counts as on the person, m
+_KNOWN = F(3.0)  # range to which the map is read, m
+_ROUND = F(3.0)  # half the field of view from which a lidar counts as all-around, rad
 _PARTS = F(HIDDEN / 4)  # number of directions in a quarter turn
 _LETHAL, _OUTSIDE = 254, 255  # cost of a wall, and of a point outside the map
 
@@ -76,7 +76,7 @@ class Sight(NamedTuple):
 
 
 class Others(NamedTuple):
-    """People and robots around N robots, in Q slots."""
+    """People and other robots around N robots, in Q slots."""
 
     position: Floats
     velocity: Floats
@@ -86,7 +86,10 @@ class Others(NamedTuple):
 
 
 class Near(NamedTuple):
-    """The M nearest others, nearest first, in the robot's frame: positions, velocities, radii, squared distances, groups."""
+    """The M nearest people and robots, nearest first, in the robot's frame.
+
+    The fields are positions, velocities, radii, squared distances and groups.
+    """
 
     x: Floats
     y: Floats
@@ -99,7 +102,7 @@ class Near(NamedTuple):
 
 @lean_inlined
 def find_others(n, body, others, reach, near):
-    """Write the nearest others within ``reach`` m; return their number."""
+    """Write the nearest people and robots within ``reach`` m; return their number."""
     sine, cosine = sincos(body.pose[n, 2])
     count, most = 0, len(near.x)
     for i in range(others.present.shape[1]):
@@ -122,7 +125,7 @@ def find_others(n, body, others, reach, near):
 
 @hidden
 def _is_of_somebody(x, y, near, people):
-    """Return whether a beam that ends at (x, y) hits one of the others."""
+    """Return whether a beam that ends at (x, y) hits one of the people or robots."""
     for j in range(people):
         dx, dy, reach = x - near.x[j], y - near.y[j], near.radius[j] + _OWN
         if dx * dx + dy * dy < reach * reach:
@@ -132,7 +135,7 @@ def _is_of_somebody(x, y, near, people):
 
 @lean_inlined
 def find_walls(n, sight, near, people, walls, shown):
-    """Write the nearest point of each sector whose beam hits none of the others, and the scan values; return the point count."""
+    """Write the scan values, and each sector's nearest point that is not on a person or robot; return the number of points."""
     sine, cosine = sincos(sight.sensor[2])
     count, sectors, beams = 0, walls.shape[1] - HIDDEN, sight.scan.shape[1]
     shown[:] = ONE
@@ -163,16 +166,16 @@ def _direction(x, y):
 
 @lean_inlined
 def find_hidden(n, body, sight, count, walls, nearest):
-    """Append map walls outside the view of the lidar, and the map's edge; return the new number of points.
+    """Append walls on the map that are outside the view of the lidar, and the map's edge; return the new number of points.
 
-    In each of `HIDDEN` directions the point nearest to the robot is written.
+    In each of `HIDDEN` directions, the point nearest to the robot is appended.
 
     Args:
         n: row of the robot.
-        body: robots.
-        sight: their sights.
+        body: the robots.
+        sight: scans, paths and goals of the robots.
         count: number of points before the call.
-        walls: (2, S + HIDDEN) points, appended after the first ``count``.
+        walls: (2, S + HIDDEN) points; new ones are appended after the first ``count``.
         nearest: (3, HIDDEN) working memory: squared distances and points.
     """
     x, y, half = body.pose[n, 0], body.pose[n, 1], HALF * sight.cell

@@ -1,8 +1,8 @@
-"""Commands to choose from, with the predicted consequences of each: the encoding of policies that judge a dynamic window.
+"""A fixed set of commands with the predicted consequences of each: the encoding of policies that judge a dynamic window.
 
-D. Fox, W. Burgard, S. Thrun, "The dynamic window approach to collision avoidance", 1997, weighs clearance, heading and speed of
-every command by hand. Here a network reads the results of roll-outs of each command and learns to choose (as in U. Patel et al.,
-"DWA-RL", ICRA 2021, who present the commands of the last steps as an image).
+D. Fox, W. Burgard, S. Thrun, "The dynamic window approach to collision avoidance", 1997, uses hand-tuned weights for clearance,
+heading and speed of every command. Here, a network reads the results of roll-outs of each command and learns to choose one (as in
+U. Patel et al., "DWA-RL", ICRA 2021, where the commands of recent steps are presented as an image).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["COMMANDS", "MIRROR", "PARTNER", "Commands", "commands_of"]
 _SPEEDS = (1.0, 0.75, 0.5, 0.25, 0.0)
 _TURNS = (0.0, 0.08, -0.08, 0.25, -0.25, 0.55, -0.55, 1.0, -1.0)
 _MAP = Window(6.0, 0.1, inflation_radius=0.1, sources=("map",))
-_BACK, _FASTEST_BACK, _FASTEST_TURN = -0.3, -0.4, 2.0  # fractions of the largest speed, m/s, rad/s
+_BACK, _FASTEST_BACK, _FASTEST_TURN = -0.3, -0.4, 2.0  # fraction of the maximum speed; m/s; rad/s
 
 COMMANDS: Floats = np.array(
     [(speed, 0.0, turn) for speed in _SPEEDS for turn in _TURNS]
@@ -36,10 +36,10 @@ COMMANDS: Floats = np.array(
     + [(speed, side, 0.0) for speed in (0.6, 0.0, _BACK) for side in (1.0, -1.0)],
     np.float32,
 )
-"""(K, 3) the commands: vx, vy and omega as fractions of the robot's largest; omega is a fraction of at most 2 rad/s."""
+"""(K, 3) the commands: vx, vy and omega as fractions of the robot's maximum; the maximum of omega is limited to 2 rad/s."""
 
 PARTNER: Ints = np.abs(COMMANDS * (F(1.0), F(-1.0), F(-1.0)) - COMMANDS[:, None]).sum(-1).argmin(0)
-"""(K,) the number of each command with left and right swapped."""
+"""(K,) for each command, the index of the command with left and right swapped."""
 
 
 def _mirror() -> tuple[Ints, Floats]:
@@ -52,13 +52,13 @@ def _mirror() -> tuple[Ints, Floats]:
 
 
 MIRROR = _mirror()
-"""The indices (D,) of the values that the mirrored scene copies, and their signs (D,), for a lidar that looks ahead."""
+"""The indices (D,) from which the mirrored scene takes its values, and their signs (D,), for a forward-facing lidar."""
 
 IMPOSSIBLE = F(-1e9)
 """Score of a command that a robot cannot take, or after which it could not brake before a wall."""
 
 LEFT = np.flatnonzero(np.arange(len(COMMANDS)) <= PARTNER)
-"""Commands that are judged in the scene and in its mirror image: those to the left, and those straight ahead."""
+"""Commands that are judged both in the scene and in its mirror image: commands to the left and straight ahead."""
 
 _PLACE = np.full(len(COMMANDS), -1)
 _PLACE[LEFT] = np.arange(len(LEFT))
@@ -68,7 +68,7 @@ SECOND = np.where(_PLACE[PARTNER] >= 0, len(LEFT) + _PLACE[PARTNER], _PLACE)
 
 
 def commands_of(limits: Limits) -> Choices:
-    """Return the commands of N robots; backward commands reach 0.4 m/s; only holonomic robots get sideways commands."""
+    """Return the commands of N robots; backward speeds are limited to 0.4 m/s; only holonomic robots get sideways commands."""
     most = np.stack(
         [limits.max_vx, np.where(limits.holonomic, limits.max_vy, F(0.0)), np.minimum(limits.max_omega, F(_FASTEST_TURN))], -1
     )
@@ -85,17 +85,18 @@ def commands_of(limits: Limits) -> Choices:
 class Commands(EncodingBase):
     """The robot, its path, people and a scan, and 54 commands with the predicted consequences of each.
 
-    An action is the number of a command. A command is held for 0.8 s; then the robot follows its path at the same speed, continues
-    as before, or brakes, until 3 s from now. The observation contains, for each roll-out, the smallest clearances to walls and to
-    people in several time spans, the smallest clearance to the lines between members of a group, and the progress along the path.
-    People and other robots keep their velocity. Walls come from the scan, and from the map in directions that the lidar does not
-    cover; the map's edge counts as a wall. A command after which the robot could not brake before a wall is marked as impossible.
+    An action is the index of a command. A command is held for 0.8 s; then the robot follows its path at the same speed, continues
+    unchanged, or brakes, until 3 s from now. For each roll-out, the observation contains the minimum clearances to walls and to
+    people in several time spans, the minimum clearance to the lines between members of a group, and the progress along the path.
+    People and other robots are assumed to keep their velocity. Walls come from the scan and, in directions that the lidar does not
+    cover, from the map; the map's edge counts as a wall. A command after which the robot could not brake before a wall is marked as
+    impossible.
 
     Attributes:
-        people: number of nearest people and robots in the roll-outs.
+        people: number of nearest people and other robots in the roll-outs.
         reach: distance beyond which people and robots are not seen, m.
         sectors: number of sectors of the scan; the nearest point of each is a wall.
-        margin: distance to walls that a braking robot must keep, m.
+        margin: minimum distance to walls for a braking robot, m.
     """
 
     people: Count = 12
@@ -120,12 +121,12 @@ class Commands(EncodingBase):
 
     @property
     def low(self) -> Floats:
-        """Smallest values (D,)."""
+        """Minimum values (D,)."""
         return np.full(self.length, -np.inf, np.float32)
 
     @property
     def high(self) -> Floats:
-        """Largest values (D,)."""
+        """Maximum values (D,)."""
         return np.full(self.length, np.inf, np.float32)
 
     def write(self, observation: Observation, out: Floats, first: int, last: int) -> None:
@@ -160,11 +161,11 @@ class Commands(EncodingBase):
         write(F(self.reach), F(self.margin), body, choices, sight, others, s, out, first, last)
 
     def action_size(self, limits: Limits) -> int:
-        """Return 1: the number of a command."""
+        """Return 1: an action is the index of a command."""
         return 1
 
     def twists(self, actions: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
-        """Return the twists (N, 3) of commands (N, 1); a zero twist for a number that is not finite."""
+        """Return the twists (N, 3) of commands (N, 1); a non-finite index gives a twist of NaN."""
         number = np.asarray(actions, np.float32)[:, 0]
         chosen = np.clip(np.where(np.isfinite(number), number, 0), 0, len(COMMANDS) - 1).astype(np.int64)
         twists: Floats = commands_of(limits).twist[np.arange(len(chosen)), chosen]
@@ -172,10 +173,10 @@ class Commands(EncodingBase):
         return twists
 
     def actions(self, twists: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
-        """Return the numbers (N, 1) of the commands nearest to twists (N, 3); the first of equals."""
+        """Return the indices (N, 1) of the commands closest to twists (N, 3); the first one if several are equal."""
         choices = commands_of(limits)
         most = np.stack([limits.max_vx, limits.max_vy, np.minimum(limits.max_omega, F(_FASTEST_TURN))], -1)
-        most = np.maximum(most, F(1e-3))  # without a batch axis, or in a batch whose row has no robot yet
+        most = np.maximum(most, F(1e-3))  # limits can be 0, for example in a row that has no robot yet
         apart = (((choices.twist - np.asarray(twists, np.float32)[:, None]) / most[:, None]) ** 2).sum(-1)
         nearest: Floats = np.where(choices.possible, apart, np.inf).argmin(1)[:, None].astype(np.float32)
         return nearest

@@ -1,4 +1,4 @@
-"""Layers in which every output reads every input, from PyTorch's modules and as weights by name."""
+"""Fully connected layers: conversion from PyTorch modules, and to weights by name."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from agora.policies.layers import ACTIVATIONS
 
 @dataclass(frozen=True)
 class Layer:
-    """A layer of a network in which every output reads every input.
+    """A fully connected layer.
 
     Attributes:
-        weight: (I, O).
-        bias: (O,).
-        activation: name of one of `agora.policies.layers.ACTIVATIONS`.
+        weight: (I, O) weights.
+        bias: (O,) biases.
+        activation: name of an activation in `agora.policies.layers.ACTIVATIONS`.
     """
 
     weight: Floats
@@ -29,10 +29,10 @@ class Layer:
 
 
 def weights_of(layers: Sequence[Layer]) -> dict[str, Floats]:
-    """Return the weights of the network of layers by name: ``0.weight``, ``0.bias``, ``1.weight`` and so on.
+    """Return the weights of a sequence of layers by name: ``0.weight``, ``0.bias``, ``1.weight`` and so on.
 
     Raises:
-        InputError: there are no layers, or a bias does not fit its weight.
+        InputError: there are no layers, or the shapes of a weight and its bias do not match.
     """
     if not layers:
         raise InputError("a policy needs at least one layer")
@@ -44,10 +44,10 @@ def weights_of(layers: Sequence[Layer]) -> dict[str, Floats]:
 
 
 def layers_of_torch(modules: Sequence[Any]) -> tuple[Layer, ...]:
-    """Return the layers of PyTorch modules and of sequences of them.
+    """Return the layers of PyTorch modules, including nested sequences.
 
     Raises:
-        InputError: a module of another kind than ``Linear``, ``ReLU``, ``Tanh``, ``Sigmoid``, ``Flatten``.
+        InputError: a module is not a ``Linear``, ``ReLU``, ``Tanh``, ``Sigmoid`` or ``Flatten``.
     """
     layers: list[Layer] = []
     for module in _flat(modules):

@@ -1,7 +1,7 @@
-"""Encodings of policies: an `Observation` as a vector of fixed length and physical scale, and actions as twists.
+"""Encodings for policies convert an `Observation` to a vector of fixed length and physical scale, and actions to twists.
 
-`agora.interfaces.encoding` tells authors how to write another encoding. This module does not depend on Gymnasium: a trained policy
-uses the same functions as a planner.
+`agora.interfaces.encoding` explains how to write a new encoding. This module does not depend on Gymnasium, because a trained policy
+uses the same functions when it runs as a planner.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ROBOT_FRAME = "origin at the robot, x axis ahead, y axis to the left"
 
 
 class EncodingBase(Checked, Encoding):
-    """A base for encodings that have no memory, see no scan, and suit every robot."""
+    """A base class for encodings without memory and scan that suit every robot."""
 
     beams: int = 0
 
@@ -56,7 +56,7 @@ class EncodingBase(Checked, Encoding):
 
 
 class FromLimitToLimit(EncodingBase):
-    """A base for encodings whose actions span the limits of the robot's twists: `to_twists`."""
+    """A base class for encodings whose actions span the limits of the robot's twists; see `to_twists`."""
 
     def action_size(self, limits: Limits) -> int:
         """Return the number of values of an action."""
@@ -77,23 +77,25 @@ class FromLimitToLimit(EncodingBase):
 
 @dataclass(frozen=True)
 class Observe(FromLimitToLimit):
-    """A scan, the goal, the twist, pedestrians and sensor readings; all lie in [-1, 1], with scales that do not depend on data.
+    """A scan, the goal, the twist, pedestrians and sensor readings; all values lie in [-1, 1], with data-independent scales.
 
-    The order is: the scan; distance of the goal or sub-goal, and cosine and sine of its bearing; vx, vy and omega; and for each of
-    the nearest pedestrians, nearest first, x, y, vx, vy and 1, or five zeros for missing pedestrians. Positions and velocities are
-    in the robot's frame; velocities of pedestrians are relative to the ground. Last come earlier scans, latest first; at the start
-    of an episode they equal the first scan.
+    The order of the values is: the scan; the distance to the goal or sub-goal, and cosine and sine of its bearing; vx, vy and
+    omega; for each of the nearest pedestrians, nearest first, x, y, vx, vy and 1, or five zeros for missing pedestrians; then
+    sensor readings, and finally earlier scans, latest first. Positions and velocities are in the robot's frame; pedestrians'
+    velocities are relative to the ground. At the start of an episode, the earlier scans equal the first scan.
 
     Attributes:
-        beams: number of values of the scan, 0 for none; each is the shortest range in its sector of the lidar.
-        scan_range: range that reads 1, m; longer ranges also read 1.
-        goal_range: distance that reads 1, m; longer distances also read 1.
+        beams: number of values of the scan, 0 for no scan; each value is the shortest range in its sector of the lidar.
+        scan_range: range that maps to 1, m; longer ranges are clipped.
+        goal_range: distance that maps to 1, m; longer distances are clipped.
         pedestrians: number of nearest pedestrians.
-        pedestrian_range: distance beyond which pedestrians are not seen; a position at this distance reads 1, m.
-        pedestrian_speed: speed that reads 1, m/s; higher speeds also read 1.
-        sensors: other channels, whose readings follow, field by field: the smallest value of a field reads 0, the largest 1.
-        lookahead: distance along the global path of the sub-goal, m; 0 uses the goal itself, and so does a path that ends earlier.
-        scans: number of latest scans, one control period apart.
+        pedestrian_range: distance beyond which pedestrians are not seen, m; a position at this distance maps to 1.
+        pedestrian_speed: speed that maps to 1, m/s; higher speeds are clipped.
+        sensors: additional channels, whose readings are included field by field; the minimum of a field maps to 0, the maximum to
+            1.
+        lookahead: distance of the sub-goal along the global path, m. The goal itself is used if this is 0 or if the path ends
+            earlier.
+        scans: number of most recent scans, one control period apart.
     """
 
     beams: Whole = 36
@@ -121,7 +123,7 @@ class Observe(FromLimitToLimit):
         """Reject a robot that lacks a required sensor.
 
         Raises:
-            InputError: its lidar has too few beams.
+            InputError: the robot's lidar has too few beams.
         """
         beams = 0 if robot.lidar is None else robot.lidar.beams
         if self.beams > beams:
@@ -152,7 +154,7 @@ class Observe(FromLimitToLimit):
 
     @property
     def low(self) -> Floats:
-        """Smallest values (D,)."""
+        """Minimum values (D,)."""
         low, parts = np.full(self.length, -1.0, np.float32), self.parts
         low[parts["scan"]] = 0.0
         low[parts["goal"].start] = 0.0
@@ -162,7 +164,7 @@ class Observe(FromLimitToLimit):
 
     @property
     def high(self) -> Floats:
-        """Largest values (D,)."""
+        """Maximum values (D,)."""
         return np.ones(self.length, np.float32)
 
     def write(self, observation: Observation, out: Floats, first: int, last: int) -> None:
@@ -190,10 +192,9 @@ class Observe(FromLimitToLimit):
                 out[first:last, parts[f"{sensor.channel}.{name}"]] = np.minimum(np.maximum(share, ZERO), ONE)
 
     def remember(self, seen: Floats, before: Floats, begins: Bools) -> None:
-        """Write the earlier scans of N robots into their vectors (N, D); they come from the vectors ``before`` (N, D), one period
-        ago.
+        """Write the earlier scans of N robots into their vectors (N, D), from the vectors ``before`` (N, D) one period earlier.
 
-        At the beginning of an episode (``begins`` (N,)), they equal the present scan.
+        At the beginning of an episode (``begins`` (N,)), the earlier scans equal the current scan.
         """
         if self.scans == 1:
             return
@@ -233,7 +234,7 @@ def _within(value):
 def _pool(beams, scale, scan, row):
     """Write the shortest range of each of ``beams`` sectors of a scan (B,); sector b ends before beam floor((b + 1) B / beams).
 
-    A beam that is NaN has hit nothing.
+    NaN means that a beam has hit nothing.
     """
     first, left = 0, 0
     for b in range(beams):
@@ -267,7 +268,7 @@ def nearest_tracks(count, reach, pose, position, present, chosen, distances):
 
 @kernel
 def _write(counts, scales, robot, scan, tracks, out, first, last):
-    """Write the rows ``first <= n < last`` of `Observe`; ``scales`` are the inverses of the lengths and the speed that read 1."""
+    """Write the rows ``first <= n < last`` of `Observe`; ``scales`` are the inverses of the lengths and the speed that map to 1."""
     beams, pedestrians = counts
     pose, twist, goal, min_vx, max_vx, max_vy, max_omega = robot
     position, velocity, present = tracks
@@ -305,8 +306,8 @@ def action_size(limits: Limits) -> int:
 def to_twists(actions: Array, limits: Limits) -> Floats:
     """Return the twists (N, 3) of actions (N, 2) or (N, 3), m/s and rad/s.
 
-    An action from -1 to 1 spans the range from the lowest to the highest vx, and the symmetric ranges of vy and omega; values
-    outside are clipped. Omega is also clipped if the robot would turn in a smaller circle than it can.
+    Actions from -1 to 1 span the range from minimum to maximum vx, and the symmetric ranges of vy and omega; values outside [-1, 1]
+    are clipped. Omega is also clipped to respect the robot's minimum turning radius.
     """
     cut = np.minimum(np.maximum(np.asarray(actions, np.float32), -ONE), ONE)
     middle, half = _span(limits)
@@ -315,7 +316,7 @@ def to_twists(actions: Array, limits: Limits) -> Floats:
 
 
 def within(twists: Floats, limits: Limits) -> Floats:
-    """Return twists (N, 3) clipped to the limits, and to circles that the robots can drive."""
+    """Return twists (N, 3) clipped to the limits, and to the robots' minimum turning radii."""
     forward = np.minimum(np.maximum(twists[:, 0], limits.min_vx), limits.max_vx)
     sideways = np.minimum(np.maximum(twists[:, 1], -limits.max_vy), limits.max_vy)
     circle = np.abs(forward) / np.maximum(limits.turning_radius, _TINY)
@@ -325,9 +326,7 @@ def within(twists: Floats, limits: Limits) -> Floats:
 
 
 def to_actions(twists: Array, limits: Limits) -> Floats:
-    """Return the actions (N, 2) or (N, 3) of twists (N, 3), clipped to the limits: the inverse of `to_twists`, for a planner's
-    twists.
-    """
+    """Return the actions (N, 2) or (N, 3) of twists (N, 3), such as a planner's, clipped to the limits: inverts `to_twists`."""
     size = action_size(limits)
     actions = np.zeros((len(twists), size), np.float32)
     middle, half = _span(limits)
@@ -339,5 +338,5 @@ def to_actions(twists: Array, limits: Limits) -> Floats:
 
 
 def _span(limits: Limits) -> tuple[Floats, Floats]:
-    """Return the middle and half width of vx."""
+    """Return the centre and half the width of the range of vx."""
     return HALF * (limits.max_vx + limits.min_vx), HALF * (limits.max_vx - limits.min_vx)

@@ -1,4 +1,4 @@
-"""The joint state of a robot and the people around it, as the value networks of the CrowdNav family read it.
+"""The joint state of a robot and the people around it, as used by the value networks of the CrowdNav family.
 
 Y. F. Chen, M. Liu, M. Everett, J. P. How, "Decentralized non-communicating multiagent collision avoidance with deep reinforcement
 learning", ICRA 2017, section III A; C. Chen et al., "Crowd-robot interaction", ICRA 2019, equation 1.
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from agora.robots.model import RobotModel
 
 ROBOT, PERSON, PAIR, OWN = 7, 6, 13, 6
-"""Number of values of the robot, of each person in a joint state, of a robot-person pair as networks read it, and of the robot in a
-pair.
+"""Numbers of values of the robot and of each person in a joint state, of a robot-person pair as read by networks, and of the robot
+in a pair.
 """
 
 GOAL, SPEED, RADIUS, VX, VY, COSINE, SINE = range(ROBOT)
@@ -41,21 +41,21 @@ _TINY, _SLOWEST = F(1e-6), F(0.01)
 class JointState(EncodingBase):
     """The robot and the nearest people in the robot's goal frame. Other robots count as people.
 
-    The frame has its origin at the robot and its x axis towards the goal. First come the distance to the goal, the preferred speed,
-    the radius, the velocity (2), and cosine and sine of the robot's heading in the frame. Then, for each person, nearest first:
-    position (2), velocity (2), radius, and 1; six zeros for missing people. Lengths are in m.
+    The frame has its origin at the robot and its x axis towards the goal. The first values are the distance to the goal, the
+    preferred speed, the radius, the velocity (2), and cosine and sine of the robot's heading in this frame. They are followed, for
+    each person, nearest first, by position (2), velocity (2), radius, and 1, or by six zeros for missing people. Lengths are in m.
 
-    An action is a velocity in preferred speeds, in the same frame. Actions longer than 1 are shortened to 1.
+    An action is a velocity in the same frame, in units of the preferred speed. Actions longer than 1 are shortened to 1.
 
-    A policy knows one preferred speed. For a robot with another preferred speed, all velocities are scaled to that of the policy,
-    as if time ran faster or slower; the paths of robot and people do not change.
+    A policy is trained for one preferred speed. For a robot with another preferred speed, all velocities are scaled to the
+    policy's, as if time ran faster or slower; the paths of robot and people do not change.
 
     Attributes:
         people: number of nearest people.
         reach: distance beyond which people are not seen, m.
-        goal_range: distance to which a farther goal is clipped, m.
+        goal_range: maximum distance to the goal, m; larger distances are clipped.
         trained_speed: preferred speed of the robot in training, m/s.
-        preferred_speed: preferred speed of the robot, m/s; None for its largest. A slower robot prefers its largest speed.
+        preferred_speed: preferred speed of the robot, m/s; None for its maximum speed. A slower robot prefers its maximum speed.
     """
 
     people: Count = 5
@@ -76,26 +76,26 @@ class JointState(EncodingBase):
 
     @property
     def low(self) -> Floats:
-        """Smallest values (D,)."""
+        """Minimum values (D,)."""
         return np.full(self.length, -np.inf, np.float32)
 
     @property
     def high(self) -> Floats:
-        """Largest values (D,)."""
+        """Maximum values (D,)."""
         return np.full(self.length, np.inf, np.float32)
 
     def check(self, robot: RobotModel) -> None:
-        """Reject robots that cannot take every velocity in training; planners also drive such robots.
+        """Reject robots that cannot drive every velocity, for training; planners drive such robots anyway.
 
         Raises:
-            InputError: the robot does not move sideways or backwards.
+            InputError: the robot cannot move sideways or backwards.
         """
         limits = robot.limits(1)
         if not limits.holonomic[0] or limits.min_vx[0] >= ZERO:
             raise InputError(f"observe: actions are velocities, which robot {robot.name!r} cannot take in every direction")
 
     def scale(self, limits: Limits) -> Floats:
-        """Return the factors (N,) from velocities in the states of N robots to velocities in m/s."""
+        """Return the factors (N,) that convert velocities in the states of N robots to velocities in m/s."""
         speed: Floats = limits.max_vx if self.preferred_speed is None else np.minimum(limits.max_vx, F(self.preferred_speed))
         scale: Floats = (np.maximum(speed, _SLOWEST) / F(self.trained_speed)).astype(np.float32)
         return scale
@@ -114,7 +114,7 @@ class JointState(EncodingBase):
         _write(self.people, ranges, robot, others, out, first, last)
 
     def marks(self, observation: Observation, others: int) -> Floats:
-        """Return the last value (N, P) of each of P people and other robots, also for slots not in use."""
+        """Return the last value (N, P) of each of P people and other robots, including unused slots."""
         return np.ones((len(observation.pose), others), np.float32)
 
     def action_size(self, limits: Limits) -> int:
@@ -130,7 +130,7 @@ class JointState(EncodingBase):
         return np.stack([ex * along - ey * across, ey * along + ex * across], 1)
 
     def twists(self, actions: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
-        """Return the twists (N, 3) with which holonomic robots take the velocities of actions (N, 2)."""
+        """Return the twists (N, 3) with which holonomic robots drive at the velocities of actions (N, 2)."""
         velocity = self.velocities(actions, limits, pose, goal)
         c, s = np.cos(pose[:, 2]), np.sin(pose[:, 2])
         twists = (c * velocity[:, 0] + s * velocity[:, 1], c * velocity[:, 1] - s * velocity[:, 0], np.zeros_like(c))
@@ -176,7 +176,7 @@ class JointState(EncodingBase):
 
 
 def _to_goal(pose: Floats, goal: Floats) -> tuple[Floats, Floats]:
-    """Return the directions (N,), (N,) to the goals; at a goal, the direction that the robot faces."""
+    """Return the directions to the goals as two arrays (N,); at a goal, the direction that the robot faces."""
     dx, dy = goal[:, 0] - pose[:, 0], goal[:, 1] - pose[:, 1]
     distance = np.sqrt(dx * dx + dy * dy)
     away, length = distance > _TINY, np.maximum(distance, _TINY)

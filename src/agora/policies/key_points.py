@@ -1,4 +1,4 @@
-"""Key points of a path as actions, and a robot that drives along their spline: the encoding of iPlanner.
+"""The encoding of iPlanner: actions are key points of a path, and the robot drives along the spline through them.
 
 F. Yang, C. Wang, C. Cadena, M. Hutter, "iPlanner: imperative path planning", RSS 2023, section III: a network outputs a few points
 of a path in the robot's frame and the probability that the path collides; a cubic spline passes through the points.
@@ -34,14 +34,14 @@ _HERMITE = np.array([[1, 0, -3, 2], [0, 1, -2, 1], [0, 0, 3, -2], [0, 0, -1, 1]]
 
 @lru_cache
 def spline(points: int, samples: int) -> Floats:
-    """Return the matrix (samples, points) from key points to the samples of the spline from (0, 0) through them.
+    """Return the matrix (samples, points) that maps key points to samples of the spline from (0, 0) through the key points.
 
-    The pieces are cubic Hermite splines, and the tangent at a point is the mean of the adjacent slopes, as in the published code
-    (iplanner/traj_opt.py, leggedrobotics/iPlanner b9ea6605); so the spline is linear in its points.
+    The spline is piecewise cubic Hermite, and the tangent at a point is the mean of the adjacent slopes, as in the published code
+    (iplanner/traj_opt.py, leggedrobotics/iPlanner b9ea6605). The samples are therefore linear in the key points.
 
     Args:
         points: number of key points, K.
-        samples: number of samples, the first at (0, 0) and the last at the last point.
+        samples: number of samples; the first is at (0, 0) and the last at the last key point.
     """
     eye = np.eye(points + 1)
     slope = eye[1:] - eye[:-1]
@@ -57,23 +57,23 @@ def spline(points: int, samples: int) -> Floats:
 class KeyPoints(EncodingBase):
     """A scan or images and the local goal as the observation, and key points of a path as the action.
 
-    The observation holds the scan, images row by row, the distance of the local goal, and cosine and sine of its bearing. A pixel
-    without a reading, which is 0, reads 1 like the farthest pixels. An action holds x and y of each key point in the robot's frame,
-    and last the log-odds of a collision, the fear. The robot drives the arc to a point of the spline, and first turns in place if
-    this point lies behind it. It does not move sideways.
+    The observation contains the scan, the images row by row, the distance to the local goal, and cosine and sine of its bearing. A
+    pixel of 0, which has no reading, is set to 1, like the farthest pixels. An action contains x and y of each key point in the
+    robot's frame, followed by the log-odds of a collision, the fear. The robot drives along the arc to a point of the spline; if
+    this point lies behind the robot, it first turns in place. It does not move sideways.
 
     Attributes:
-        beams: number of values of the scan, 0 for none; each is the shortest range in its sector of the lidar.
-        scan_range: range that reads 1, m; longer ranges also read 1.
-        lookahead: distance along the global path of the local goal, m; 0 uses the goal itself, and so does a path that ends
+        beams: number of values of the scan, 0 for no scan; each value is the shortest range in its sector of the lidar.
+        scan_range: range that maps to 1, m; longer ranges are clipped.
+        lookahead: distance of the local goal along the global path, m. The goal itself is used if this is 0 or if the path ends
             earlier.
-        points: K, number of key points.
-        samples: samples of the spline.
-        reach: coordinate that reads 1, m.
-        ahead: distance along the spline of the point that the robot steers to, m.
-        brisk: speed per metre of the path, 1/s.
+        points: number of key points, K.
+        samples: number of samples of the spline.
+        reach: coordinate that corresponds to an action of 1, m.
+        ahead: distance along the spline to the point that the robot steers towards, m.
+        brisk: speed per metre of path length, 1/s.
         gain: gain of turns in place, 1/s.
-        sensors: channels with images (rows, columns) for the observation, such as a camera's depths.
+        sensors: channels with images (rows, columns) for the observation, such as a camera's depth images.
     """
 
     beams: Whole = 90
@@ -112,7 +112,7 @@ class KeyPoints(EncodingBase):
 
     @property
     def _pixels(self) -> int:
-        """Return the number of values of all images."""
+        """Return the total number of pixels in all images."""
         return sum(math.prod(one.sized()) for sensor in self.sensors for one in sensor.fields.values())
 
     def check(self, robot: RobotModel) -> None:
@@ -131,7 +131,7 @@ class KeyPoints(EncodingBase):
 
     @cached_property
     def mirror(self) -> tuple[Ints, Floats]:
-        """Return the indices (D,) of the values that a mirrored scene copies, and their signs (D,), for sensors facing ahead."""
+        """Return the indices (D,) from which a mirrored scene takes its values, and their signs (D,), for sensors facing ahead."""
         order = [np.arange(self.beams)[::-1]]
         for sensor in self.sensors:
             for one in sensor.fields.values():
@@ -144,12 +144,12 @@ class KeyPoints(EncodingBase):
 
     @property
     def low(self) -> Floats:
-        """Smallest values (D,)."""
+        """Minimum values (D,)."""
         return np.append(np.zeros(self.length - 2, np.float32), np.full(2, -1.0, np.float32))
 
     @property
     def high(self) -> Floats:
-        """Largest values (D,)."""
+        """Maximum values (D,)."""
         return np.ones(self.length, np.float32)
 
     def write(self, observation: Observation, out: Floats, first: int, last: int) -> None:
@@ -175,11 +175,11 @@ class KeyPoints(EncodingBase):
         """Return the path (N, samples, 2) of actions (N, A), m, in the robot's frame."""
         points = np.clip(np.asarray(actions, np.float32)[:, : 2 * self.points], -1.0, 1.0).reshape(-1, self.points, 2)
         matrix = F(self.reach) * spline(self.points, self.samples)
-        path: Floats = (matrix[None, :, :, None] * points[:, None]).sum(2)  # no BLAS product: a row must not depend on others
+        path: Floats = (matrix[None, :, :, None] * points[:, None]).sum(2)  # no BLAS product: rows must be independent
         return path
 
     def twists(self, actions: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
-        """Return the twists (N, 3) along the paths of actions (N, A)."""
+        """Return the twists (N, 3) that follow the paths of actions (N, A)."""
         path = self.path(actions)
         legs = np.diff(path, axis=1)
         gone = np.cumsum(np.sqrt((legs * legs).sum(-1)), 1, dtype=np.float32)
@@ -195,10 +195,10 @@ class KeyPoints(EncodingBase):
         return within(np.stack([forward, np.zeros_like(forward), turn], -1).astype(np.float32), limits)
 
     def actions(self, twists: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
-        """Return the actions (N, A) of twists (N, 3): points on a line to the twist's arc, or behind the robot, with even odds of
-        collision.
+        """Return actions (N, A) for twists (N, 3): points on a straight line that leads to the twist, with even odds of collision.
 
-        A turn that is tighter than any line allows gets the tightest line.
+        For twists without forward speed, the bearing of the line is the turning rate divided by ``gain``. A turn that is too tight
+        for any line gets the tightest possible line.
         """
         forward, turn = np.maximum(twists[:, 0], F(0.0)), twists[:, 2]
         length = np.minimum(forward / F(self.brisk), F(self.reach))

@@ -1,8 +1,8 @@
 """Layers of networks, evaluated in a fixed order: the result of a row depends neither on the number of rows nor on padding.
 
-BLAS products depend on both, so a policy would behave differently in a batch of 64 than alone. Here every output is summed over its
-inputs in their order, and the outputs of a row are computed in parallel lanes. Weights are float32, stored as the kernels read
-them, inputs first; PyTorch stores outputs first.
+BLAS products depend on both, so a policy would behave differently in a batch of 64 from when it runs alone. Here, every output is
+summed over its inputs in order, and the outputs of a row are computed in parallel lanes. Weights are float32 and stored with inputs
+first, as the kernels read them; PyTorch stores outputs first.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["ACTIVATIONS", "attend", "convolve", "dense", "gru", "lstm", "mix", "
 
 @lean_kernel
 def _dense(inputs, weight, bias, out, first, last):
-    """Process four rows and four inputs at a time: each weight is read once for four rows. Each output adds its inputs in order."""
+    """Process four rows and four inputs at a time, so each weight is read once per four rows. Outputs add their inputs in order."""
     count = inputs.shape[1]
     whole, end = count - count % 4, last - (last - first) % 4
     for n in range(first, last):
@@ -77,14 +77,14 @@ def _convolve(inputs, weight, bias, stride, out, first, last):
 
 
 def convolve(inputs: Floats, weight: Floats, bias: Floats, *, stride: int = 1, padding: int = 0) -> Floats:
-    """Return a two-dimensional convolution; a row of values is an image of height 1, with a kernel of height 1.
+    """Return a two-dimensional convolution; for one-dimensional data, use images and kernels with a height of 1.
 
     Args:
         inputs: (N, H, W, C), channels last.
         weight: (KH, KW, C, O).
         bias: (O,).
-        stride: cells between two outputs, along both axes.
-        padding: cells of zeros on each side of every axis along which the kernel is longer than 1.
+        stride: number of cells between two outputs, along both axes.
+        padding: number of zero cells on each side, along every axis on which the kernel is longer than 1.
 
     Returns:
         (N, H', W', O).
@@ -170,7 +170,7 @@ def lstm(
 
 @hidden
 def _softmax(scores, present):
-    """Replace the scores (P,) of present entries by weights that add up to 1, in place; those of absent entries by 0."""
+    """Replace the scores (P,) of present entries with weights that add up to 1, and those of absent entries with 0, in place."""
     highest = ZERO
     found = False
     for p in range(len(scores)):
@@ -238,7 +238,7 @@ def attend(queries: Floats, keys: Floats, values: Floats, present: Bools) -> Flo
 
 @lean_kernel
 def _mix(queries, keys, values, present, heads, scores, out, first, last):
-    """Mix with keys (N, E, P): the scores of all people accumulate in parallel, each in the order of the entries."""
+    """Apply `mix` with keys (N, E, P): the scores of all people are accumulated in parallel, each in the order of the entries."""
     size = queries.shape[2] // heads
     scale = ONE / math.sqrt(F(size))
     for n in range(first, last):
@@ -265,14 +265,14 @@ def _mix(queries, keys, values, present, heads, scores, out, first, last):
 
 
 def mix(queries: Floats, keys: Floats, values: Floats, present: Bools, heads: int) -> Floats:
-    """Return scaled dot-product attention of people to each other, with several heads (A. Vaswani et al. 2017).
+    """Return scaled dot-product attention among people, with several heads (A. Vaswani et al. 2017).
 
     Args:
-        queries: (N, P, E), the entries of the heads one after the other.
+        queries: (N, P, E), with the entries of the heads concatenated.
         keys: (N, P, E).
         values: (N, P, E).
         present: (N, P).
-        heads: number of heads; a divisor of E.
+        heads: number of heads; must divide E.
 
     Returns:
         (N, P, E); zeros for absent people.
@@ -298,19 +298,19 @@ def _sigmoid_all(values, first, last):
 
 
 def tanh(values: Floats) -> Floats:
-    """Replace values (N, K) by their hyperbolic tangent in place, to within 1e-6, and return them."""
+    """Replace values (N, K) with their hyperbolic tangent in place, to within 1e-6, and return them."""
     _tanh_all(values, 0, len(values))
     return values
 
 
 def sigmoid(values: Floats) -> Floats:
-    """Replace values (N, K) by their logistic function in place, to within 1e-6, and return them."""
+    """Replace values (N, K) with their logistic function in place, to within 1e-6, and return them."""
     _sigmoid_all(values, 0, len(values))
     return values
 
 
 def relu(values: Floats) -> Floats:
-    """Replace negative values by 0 in place, and return the values."""
+    """Replace negative values with 0 in place, and return the values."""
     return np.maximum(values, ZERO, out=values)
 
 

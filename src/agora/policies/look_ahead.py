@@ -1,11 +1,11 @@
-"""The look-ahead of the CrowdNav family: candidates, the value of a step, and the network's inputs for the state after it.
+"""The look-ahead of the CrowdNav family: candidate velocities, the value of a step, and the network's inputs for the next state.
 
 The look-ahead and the action set are those of the CrowdNav code (vita-epfl/CrowdNav, crowd_nav/policy/multi_human_rl.py), with two
-differences. Headings are relative to the goal's direction, so a policy does not depend on the orientation of a map; the code uses
-the map's x axis. People keep their velocity during the step (the code's ``query_env = false``); by default the code asks the
-simulator for their true next state, which no robot can know. The code's reward also assumes constant velocity.
+differences. Headings are relative to the goal's direction, so a policy does not depend on the orientation of the map; the code uses
+the map's x axis. People are assumed to keep their velocity during the step (``query_env = false`` in the code); by default, the
+code asks the simulator for their true next state, which a robot cannot know. The reward in the code also assumes constant velocity.
 
-The norms are those of SA-CADRL's code: `wrong_side`.
+The social norms are those of SA-CADRL's code; see `wrong_side`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from agora.ranges import Checked, Within
 
 _TINY = F(1e-6)
 _COS_30, _COS_45 = F(math.cos(math.pi / 6)), F(math.cos(math.pi / 4))
-_MOST, _LONGEST = 1000, 10.0  # number of speeds or headings, and s
+_MOST, _LONGEST = 1000, 10.0  # maximum number of speeds or headings; maximum step, s
 SIDES = {"right": 1.0, "left": -1.0}
 
 
@@ -35,17 +35,17 @@ class LookAhead(Checked):
     """The candidates of a policy, and the reward of the step itself; the defaults are those of the CrowdNav code.
 
     Attributes:
-        speeds: number of speeds, up to the preferred one; slower speeds are closer to each other.
-        headings: number of headings; standing still is one more candidate.
-        step: length of the step ahead, s.
-        discount: discount per second at 1 m/s.
+        speeds: number of speeds, up to the preferred speed; lower speeds are spaced more closely.
+        headings: number of headings; standing still is an additional candidate.
+        step: duration of the step, s.
+        discount: discount per second at a preferred speed of 1 m/s.
         reached: reward of a step that ends at the goal.
         collision: reward of a step with a contact.
-        discomfort: reward per second, for each metre by which the clearance is below ``discomfort_distance``.
+        discomfort: reward per second and per metre by which the clearance is below ``discomfort_distance``.
         discomfort_distance: clearance to the nearest person below which there is discomfort, m.
-        norm: cost per second on the wrong side of the nearest person (`wrong_side`), as a fraction of the value that one second of
-            driving straight to the goal gains; 0.5 in SA-CADRL's code.
-        side: the side that the norm prescribes, "right" or "left".
+        norm: cost per second of driving on the wrong side of the nearest person (`wrong_side`), as a fraction of the value gained
+            by driving straight to the goal for one second; 0.5 in SA-CADRL's code.
+        side: side prescribed by the norm, "right" or "left".
     """
 
     speeds: Annotated[int, Within(1, _MOST)] = 5
@@ -61,12 +61,12 @@ class LookAhead(Checked):
 
     @property
     def straight(self) -> int:
-        """Index of the candidate that drives to the goal at the preferred speed: the last of the first heading."""
+        """Index of the candidate that drives to the goal at the preferred speed: the last candidate with the first heading."""
         return self.speeds
 
     @functools.cached_property
     def velocities(self) -> Floats:
-        """(A, 2) candidates in the goal frame, in preferred speeds; the first one stands still."""
+        """(A, 2) candidate velocities in the goal frame, in units of the preferred speed; the first is standing still."""
         speeds = (np.exp(np.arange(1, self.speeds + 1) / self.speeds) - 1.0) / (math.e - 1.0)
         headings = math.tau * np.arange(self.headings) / self.headings
         rings = np.stack([np.outer(np.cos(headings), speeds), np.outer(np.sin(headings), speeds)], -1).reshape(-1, 2)
@@ -79,7 +79,7 @@ _Rates = kernel_record("_Rates", LookAhead, computed=("fading", "side"))
 
 @hidden
 def _pair(robot, x, y, vx, vy, radius, out):
-    """Write the values of a pair: the robot's (6), and position, velocity, radius, distance and sum of radii of a person."""
+    """Write the values of a pair: the robot's 6 values, and position, velocity, radius, distance and sum of radii of a person."""
     for k in range(6):
         out[k] = robot[k]
     out[6], out[7], out[8], out[9], out[10] = x, y, vx, vy, radius
@@ -98,10 +98,11 @@ def _pairs(states, people, out, first, last):
 
 
 def pairs_of(states: Floats) -> tuple[Floats, Bools]:
-    """Return the pairs (N, P, 13) of joint states (N, D), as networks read them, and which of them exist (N, P).
+    """Return the robot-person pairs (N, P, 13) of joint states (N, D), as read by networks, and whether each pair exists (N, P).
 
-    The values are those of the code's ``rotate``: distance to the goal, preferred speed, 0 (the heading, which has no meaning for a
-    holonomic robot), radius, velocity (2); the person's position (2), velocity (2), radius, distance, and the sum of radii.
+    The values are those of ``rotate`` in the code: the robot's distance to the goal, preferred speed, 0 (for the heading, which is
+    meaningless for a holonomic robot), radius, velocity (2); the person's position (2), velocity (2), radius, distance, and the sum
+    of both radii.
     """
     people = (states.shape[1] - ROBOT) // PERSON
     out = np.empty((len(states), people, PAIR), np.float32)
@@ -110,7 +111,7 @@ def pairs_of(states: Floats) -> tuple[Floats, Bools]:
 
 
 def present_in(states: Floats) -> Bools:
-    """Return which people (N, P) exist in joint states (N, D)."""
+    """Return which people (N, P) are present in joint states (N, D)."""
     there: Bools = states[:, ROBOT + PERSON - 1 :: PERSON] > 0.5
     return there
 
@@ -125,11 +126,11 @@ def _is_wrong(pair, side):
         return False
     along = wx / theirs  # cosine of the person's heading
     if along > _COS_30:
-        if speed > theirs + F(0.1):  # overtakes on the right
+        if speed > theirs + F(0.1):  # the robot overtakes on the right
             return vy < ZERO and F(-0.5) < py < F(2.0) and ZERO < px < F(3.0)
-        if speed < theirs - F(0.1):  # is overtaken, and drives left
+        if speed < theirs - F(0.1):  # the robot is overtaken, and drives on the left
             return vy > ZERO and F(-2.0) < py < ZERO and F(-3.0) < px < ZERO
-    if along < -_COS_30 and vy > _TINY and F(-2.0) < py < ZERO and ZERO < px < F(5.0):  # has an oncoming person on its right
+    if along < -_COS_30 and vy > _TINY and F(-2.0) < py < ZERO and ZERO < px < F(5.0):  # an oncoming person is on the robot's right
         return True
     crosses = along < _COS_45 and px > ZERO and px * px + py * py < F(9.0) and preferred > theirs - F(0.2)
     return crosses and py * (vx - wx) - px * (vy - wy) < ZERO
@@ -146,8 +147,9 @@ def wrong_side(pairs: Floats, side: str = "right") -> Bools:
 
     Y. F. Chen, M. Everett, M. Liu, J. P. How, "Socially aware motion planning with deep reinforcement learning", IROS 2017, section
     III B, with the zones of its code (mit-acl/gym-collision-avoidance, CADRL/scripts/multi/nn_navigation_value_multi.py,
-    ``find_bad_inds``). Two differences: an approaching person is recognised on both sides of the exact opposite direction, in the
-    code on one side only; and the zones for keeping left are mirrored, unlike in the code's slower case.
+    ``find_bad_inds``). There are two differences: an approaching person is recognised on both sides of the exact opposite
+    direction, but only on one side in the code; and all zones for keeping left are mirrored, but not those of the slower case in
+    the code.
     """
     out = np.empty(len(pairs), np.bool_)
     _wrong(np.ascontiguousarray(pairs), F(SIDES[side]), out, 0, len(pairs))
@@ -155,12 +157,12 @@ def wrong_side(pairs: Floats, side: str = "right") -> Bools:
 
 
 def norm_rewards(before: Floats, after: Floats, ahead: LookAhead) -> Floats:
-    """Return the cost (N,) of a step by the norm, as in `look_ahead`: 0 or less.
+    """Return the reward (N,) of a step due to the norm, as in `look_ahead`; it is 0 or negative.
 
     Args:
         before: (N, D) joint states at the beginning of the step.
         after: (N, D) joint states at its end.
-        ahead: look-ahead that contains the norm.
+        ahead: look-ahead that defines the norm.
     """
     fading, goal, speed = F(math.log(ahead.discount)), before[:, GOAL], before[:, SPEED]
     gain = np.exp(fading * np.maximum(goal - speed, ZERO)) - np.exp(fading * goal)
@@ -209,15 +211,15 @@ def _look(states, velocities, rates, people, out, rewards, discounts, first, las
 
 
 def look_ahead(states: Floats, ahead: LookAhead) -> tuple[Floats, Floats, Floats]:
-    """Return the pairs (N, A, P, 13) after a step with each candidate, the rewards (N, A) of the step, and its discounts (N,).
+    """Return the pairs (N, A, P, 13) after a step with each candidate, the rewards (N, A) of the step, and the discounts (N,).
 
-    A step reaches the goal if it ends within the robot's radius of the goal, and collides if the discs touch anywhere on the
-    straight line from its beginning to its end (the code's ``step``). Time is scaled by the preferred speed: a faster robot
+    A step reaches the goal if it ends within the robot's radius of the goal. A step collides if the discs touch anywhere on the
+    straight line from its start to its end (as in the code's ``step``). Time is scaled by the preferred speed: a faster robot
     discounts faster (Y. F. Chen et al. 2017).
 
     Args:
         states: (N, D) joint states.
-        ahead: candidates and the value of a step.
+        ahead: the candidate velocities, and the value of a step.
     """
     people, count = (states.shape[1] - ROBOT) // PERSON, len(ahead.velocities)
     out, rewards = np.empty((len(states), count, people, PAIR), np.float32), np.empty((len(states), count), np.float32)

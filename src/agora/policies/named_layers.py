@@ -1,4 +1,4 @@
-"""Layers and recurrent units by the names of their weights."""
+"""Evaluates layers and recurrent units, given the names of their weights."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ class NamedLayers:
     """Evaluates the layers of a network.
 
     Args:
-        arrays: weights by name, float32; ``<layer>.weight`` (I, O) and ``<layer>.bias`` (O,). A unit also has ``state_weight`` and
-            ``state_bias``.
+        arrays: weights by name, float32: ``<layer>.weight`` (I, O) and ``<layer>.bias`` (O,). A recurrent unit also has
+            ``state_weight`` and ``state_bias``.
     """
 
     def __init__(self, arrays: Mapping[str, Floats]) -> None:
@@ -26,7 +26,7 @@ class NamedLayers:
         return dense(np.ascontiguousarray(values), self._arrays[f"{name}.weight"], self._arrays[f"{name}.bias"])
 
     def unit(self, name: str, values: Floats, before: Floats) -> Floats:
-        """Return the states (N, S) of a gated recurrent unit after inputs (N, I) and states (N, S)."""
+        """Return the next states (N, S) of a gated recurrent unit, given inputs (N, I) and states (N, S)."""
         weights = (self._arrays[f"{name}.{part}"] for part in ("weight", "bias", "state_weight", "state_bias"))
         return gru(values, np.ascontiguousarray(before), *weights)
 
@@ -35,8 +35,8 @@ def shapes_of(layers: Mapping[str, tuple[int, int]], units: Mapping[str, tuple[i
     """Return the shapes of weights by name.
 
     Args:
-        layers: numbers of inputs and outputs of layers by name.
-        units: numbers of inputs and states of gated recurrent units by name.
+        layers: numbers of inputs and outputs of the layers, by name.
+        units: numbers of inputs and state values of the gated recurrent units, by name.
     """
     shapes: dict[str, tuple[int, ...]] = {}
     for name, (inputs, outputs) in layers.items():

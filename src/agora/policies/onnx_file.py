@@ -1,4 +1,4 @@
-"""Policies as ONNX files, for programs without Agora and PyTorch."""
+"""Export of policies as ONNX files, for programs that use neither Agora nor PyTorch."""
 
 from __future__ import annotations
 
@@ -18,19 +18,20 @@ def export_onnx(policy: Policy, path: Path) -> None:
 
     The network defines the inputs and outputs (`agora.interfaces.network.Network.graph`):
 
-    | networks | inputs | outputs | |---|---|---| | mlp | ``observation`` (N, D) | ``action`` (N, A), in [-1, 1]; ``twist`` (N, 3)
-    if the policy names its robot | | cadrl, lstm_rl, sa_cadrl, sarl | ``state`` (N, D) | ``velocity`` (N, 2), m/s; ``promised`` (N,
-    candidates) | | ag_rl, ds_rnn | ``observation`` (N, D), ``memory`` (N, S) | ``action`` (N, 2), ``velocity`` (N, 2),
-    ``next_memory`` (N, S) | | ga3c | ``observation`` (N, D) | ``action`` (N, 2), ``command`` (N, 2), m/s and rad; ``scores`` (N,
-    11) |
+    | networks | inputs | outputs |
+    |---|---|---|
+    | mlp | ``observation`` (N, D) | ``action`` (N, A), in [-1, 1]; ``twist`` (N, 3) if the policy names its robot |
+    | cadrl, lstm_rl, sa_cadrl, sarl | ``state`` (N, D) | ``velocity`` (N, 2), m/s; ``promised`` (N, candidates) |
+    | ag_rl, ds_rnn | ``observation`` (N, D), ``memory`` (N, S) | ``action`` (N, 2), ``velocity`` (N, 2), ``next_memory`` (N, S) |
+    | ga3c | ``observation`` (N, D) | ``action`` (N, 2), ``command`` (N, 2), m/s and rad; ``scores`` (N, 11) |
 
-    A ``twist`` is (vx, vy, omega) in m/s and rad/s, in the robot's frame. It ignores the turning radius of car-like robots. A
-    ``velocity`` is in the goal frame, in the speeds of the state: multiply it by `JointState.scale`.
+    A ``twist`` is (vx, vy, omega) in m/s and rad/s, in the robot's frame. It does not take the turning radius of car-like robots
+    into account. A ``velocity`` is in the goal frame and scaled like the speeds in the state: multiply it by `JointState.scale`.
 
-    The metadata describe the input. ``network`` and ``encoding`` are their registered names. ``observe`` (the parameters of the
-    encoding), ``parts`` (the first index of each part and one more than its last), ``units`` and ``outputs`` are JSON, and so are
-    ``body`` and ``period`` if the policy has them; ``frame`` is text. The notes of the policy follow under their own names. ONNX
-    Runtime rounds differently: its results differ in the last digits.
+    The metadata describe the input. ``network`` and ``encoding`` contain registered names. ``observe`` (the parameters of the
+    encoding), ``parts`` (the first index of each part and one more than its last), ``units`` and ``outputs`` are JSON, as are
+    ``body`` and ``period`` if the policy has them; ``frame`` is plain text. The notes of the policy are stored under their own
+    names. ONNX Runtime rounds differently, so its results differ in the last digits.
 
     Args:
         policy: policy with any network and encoding.

@@ -1,7 +1,7 @@
 """A builder of ONNX graphs whose values support NumPy's operators, so that an exported policy reads like its NumPy form.
 
-All operators belong to ONNX's own domain, opset 17, which ONNX Runtime supports since 1.12. A reduction keeps the reduced axis with
-a length of 1, so that its result broadcasts against its input.
+All operators belong to ONNX's default domain, opset 17, which ONNX Runtime has supported since version 1.12. A reduction keeps the
+reduced axis with a length of 1, so that its result broadcasts against its input.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Value:
 
     graph: OnnxGraph
     name: str
-    __array_ufunc__ = None  # NumPy scalars on the left leave the operator to this class
+    __array_ufunc__ = None  # makes NumPy scalars on the left use this class's operators
 
     def _with(self, operator: str, *others: Value | Array | float, **attributes: Any) -> Value:
         return self.graph.add(operator, self, *others, **attributes)
@@ -77,7 +77,7 @@ class Value:
     def __neg__(self) -> Value:
         return self._with("Neg")
 
-    def __lt__(self, other: Value | Array | float) -> Value:  # type: ignore[misc]  # as NumPy's, it answers no bool
+    def __lt__(self, other: Value | Array | float) -> Value:  # type: ignore[misc]  # like NumPy, it does not return a bool
         return self._with("Less", other)
 
     def __gt__(self, other: Value | Array | float) -> Value:  # type: ignore[misc]
@@ -93,7 +93,7 @@ class Value:
         return self._with("Not")
 
     def equals(self, other: Value | Array | float) -> Value:
-        """Return where both values are equal."""
+        """Return a condition that is true where both values are equal."""
         return self._with("Equal", other)
 
     def sqrt(self) -> Value:
@@ -113,15 +113,15 @@ class Value:
         return self._with("Sigmoid")
 
     def relu(self) -> Value:
-        """Return the value, with negative entries replaced by 0."""
+        """Return the value, with negative entries replaced with 0."""
         return self._with("Relu")
 
     def maximum(self, other: Value | Array | float) -> Value:
-        """Return the larger of two values."""
+        """Return the element-wise maximum of two values."""
         return self._with("Max", other)
 
     def minimum(self, other: Value | Array | float) -> Value:
-        """Return the smaller of two values."""
+        """Return the element-wise minimum of two values."""
         return self._with("Min", other)
 
     def within(self, low: Value | Array | float, high: Value | Array | float) -> Value:
@@ -129,11 +129,11 @@ class Value:
         return self.maximum(low).minimum(high)
 
     def where(self, yes: Value | Array | float, no: Value | Array | float) -> Value:
-        """Return ``yes`` where this condition holds, ``no`` elsewhere."""
+        """Return ``yes`` where this condition is true, ``no`` elsewhere."""
         return self._with("Where", yes, no)
 
     def as_float(self) -> Value:
-        """Return 1 for true and 0 for false."""
+        """Return 1.0 where this condition is true, 0.0 elsewhere."""
         return self._with("Cast", to=_FLOAT)
 
     def sum(self, axis: int) -> Value:
@@ -149,35 +149,35 @@ class Value:
         return self._with("ReduceMax", axes=[axis])
 
     def any(self, axis: int) -> Value:
-        """Return whether a condition holds anywhere on an axis."""
+        """Return whether this condition is true anywhere along an axis."""
         return self.as_float().max(axis) > 0.0
 
     def argmax(self, axis: int, *, keep: bool = True) -> Value:
-        """Return the index of the maximum over an axis; the first of equals."""
+        """Return the index of the maximum over an axis; the first one if several are equal."""
         return self._with("ArgMax", axis=axis, keepdims=int(keep))
 
     def part(self, first: int, last: int, axis: int = -1) -> Value:
-        """Return the entries ``first <= k < last`` of an axis."""
+        """Return the entries ``first <= k < last`` along an axis."""
         return self._with("Slice", np.array([first]), np.array([last]), np.array([axis]))
 
     def take(self, index: Array, axis: int = -1) -> Value:
-        """Return the entries of an axis selected by a constant index (P,)."""
+        """Return the entries along an axis that are selected by a constant index (P,)."""
         return self._with("Gather", index, axis=axis)
 
     def columns(self, count: int) -> list[Value]:
-        """Return the first ``count`` entries of the last axis, each with a last axis of 1."""
+        """Return the first ``count`` entries of the last axis, each as a value whose last axis has a length of 1."""
         return [self.part(k, k + 1) for k in range(count)]
 
     def reshape(self, *shape: int) -> Value:
-        """Return the value in another shape; 0 keeps the length of an axis."""
+        """Return the value in another shape; a length of 0 keeps the length of the axis."""
         return self._with("Reshape", np.array(shape))
 
     def spread(self, *shape: int) -> Value:
-        """Return the value repeated along axes of length 1; 1 keeps the length of an axis."""
+        """Return the value repeated along axes of length 1; a length of 1 keeps the length of the axis."""
         return self._with("Expand", np.array(shape))
 
     def rows(self, index: Value) -> Value:
-        """Return the rows (N, P, V) of a value (N, Q, V) whose indices (N, P, 1) are given."""
+        """Return the rows (N, P, V) with the given indices (N, P, 1) from a value (N, Q, V)."""
         return self._with("GatherND", index, batch_dims=1)
 
 
@@ -186,7 +186,7 @@ _FLOAT = 1  # onnx.TensorProto.FLOAT
 
 @dataclass(eq=False)
 class OnnxGraph:
-    """The operators of a policy, in the order of their evaluation, and its weights.
+    """The operators of a policy in order of evaluation, and its weights.
 
     Attributes:
         about: metadata of the file.
@@ -209,7 +209,7 @@ class OnnxGraph:
         self._nodes.append(_Node("Identity", (value.name,), name, {}))
 
     def constant(self, array: Array | float) -> Value:
-        """Return a constant: int64 for arrays of whole numbers, else float32. Equal constants are stored once."""
+        """Return a constant: int64 for integer arrays, otherwise float32. Equal constants are stored only once."""
         numbers = np.asarray(array)
         kept = np.ascontiguousarray(numbers, np.int64 if numbers.dtype.kind == "i" and numbers.ndim else np.float32)
         kept = kept.reshape(numbers.shape)
@@ -258,12 +258,12 @@ class OnnxGraph:
 
 
 def dense(inputs: Value, weight: Floats, bias: Floats) -> Value:
-    """Return `agora.policies.layers.dense` of inputs (..., I)."""
+    """Return the result of `agora.policies.layers.dense` for inputs (..., I)."""
     return inputs @ weight + bias
 
 
 def mlp(arrays: Mapping[str, Floats], name: str, values: Value, *, first: int = 0, last_relu: bool = False) -> Value:
-    """Return the layers ``<name>.<first>``, ``<name>.<first + 1>`` ... one after the other, with ReLU between them."""
+    """Return the output of the layers ``<name>.<first>``, ``<name>.<first + 1>`` ... in sequence, with ReLU between them."""
     count = sum(key.startswith(f"{name}.") and key.endswith(".weight") for key in arrays)
     for k in range(first, count):
         values = dense(values, arrays[f"{name}.{k}.weight"], arrays[f"{name}.{k}.bias"])
@@ -272,14 +272,14 @@ def mlp(arrays: Mapping[str, Floats], name: str, values: Value, *, first: int = 
 
 
 def _gates(arrays: Mapping[str, Floats], name: str, inputs: Value, state: Value) -> tuple[Value, Value, int]:
-    """Return the gates of a recurrent unit from its inputs and from its state, and the size of the state."""
+    """Return the contributions of inputs and state to the gates of a recurrent unit, and the size of the state."""
     of_inputs = dense(inputs, arrays[f"{name}.weight"], arrays[f"{name}.bias"])
     of_state = dense(state, arrays[f"{name}.state_weight"], arrays[f"{name}.state_bias"])
     return of_inputs, of_state, len(arrays[f"{name}.state_weight"])
 
 
 def gru(arrays: Mapping[str, Floats], name: str, inputs: Value, state: Value) -> Value:
-    """Return `agora.policies.layers.gru` of the unit ``name``."""
+    """Return the result of `agora.policies.layers.gru` for the unit ``name``."""
     gates, hidden, size = _gates(arrays, name, inputs, state)
     reset, update = ((gates.part(k * size, (k + 1) * size) + hidden.part(k * size, (k + 1) * size)).sigmoid() for k in range(2))
     new = (gates.part(2 * size, 3 * size) + reset * hidden.part(2 * size, 3 * size)).tanh()
@@ -287,7 +287,7 @@ def gru(arrays: Mapping[str, Floats], name: str, inputs: Value, state: Value) ->
 
 
 def lstm(arrays: Mapping[str, Floats], name: str, inputs: Value, state: Value, cell: Value) -> tuple[Value, Value]:
-    """Return `agora.policies.layers.lstm` of the unit ``name``."""
+    """Return the result of `agora.policies.layers.lstm` for the unit ``name``."""
     gates, hidden, size = _gates(arrays, name, inputs, state)
     enters, stays, new, shown = ((gates + hidden).part(k * size, (k + 1) * size) for k in range(4))
     kept = stays.sigmoid() * cell + enters.sigmoid() * new.tanh()
@@ -295,7 +295,7 @@ def lstm(arrays: Mapping[str, Floats], name: str, inputs: Value, state: Value, c
 
 
 def pool(scores: Value, values: Value, present: Value, axis: int) -> Value:
-    """Return `agora.policies.layers.pool`: the sum over an axis of people, weighted by the softmax of the present ones."""
+    """Return the result of `agora.policies.layers.pool`: the sum over the axis of people, weighted by the softmax of scores."""
     highest = present.where(scores, float(np.finfo(np.float32).min)).max(axis)
     shares = present.where((scores - highest).exp(), 0.0)
     return (shares / shares.sum(axis).maximum(1.0) * values).sum(axis)

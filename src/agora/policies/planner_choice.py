@@ -1,4 +1,4 @@
-"""The encoding of All-in-One: a scan, people, a point of the path and the goal; an action selects the planner that drives.
+"""The encoding of All-in-One: a scan, people, a point on the path and the goal; an action selects the planner that drives.
 
 L. Kästner, J. Cox, T. Buiyan, J. Lambrecht, "All-in-One: A DRL-based control switch combining state-of-the-art navigation
 planners", ICRA 2022, and its code (Arena-Rosnav/all_in_one, ``observation_collector.py`` and ``all_in_one_parameters.json``).
@@ -28,18 +28,18 @@ _GOAL = 3
 
 @dataclass(frozen=True)
 class PlannerChoice(PlannerSettings):
-    """The vector of `Observe` with the sub-goal, and distance and bearing of the goal; an action scores planners.
+    """The vector of `Observe` with the sub-goal, plus distance and bearing of the goal; an action contains scores of planners.
 
-    The planner with the highest score drives. The published network reads one scan of the obstacles on the map and one of the
-    others. This encoding has one scan, and the positions and velocities of people.
+    The planner with the highest score drives. The published network reads two scans, one of obstacles on the map and one of all
+    other obstacles. This encoding has a single scan, and the positions and velocities of people.
 
     Attributes:
-        planners: the planners, as texts such as ``teb`` or ``dwa:sim_time=2.0``.
+        planners: the planners, as strings such as ``teb`` or ``dwa:sim_time=2.0``.
         beams: number of values of the scan, as in `Observe`.
-        scan_range: range that reads 1, m; longer ranges also read 1.
+        scan_range: range that maps to 1, m; longer ranges are clipped.
         pedestrians: number of nearest pedestrians.
-        lookahead: distance along the global path of the sub-goal, m.
-        goal_range: distance of the goal that reads 1, as longer ones do, m.
+        lookahead: distance of the sub-goal along the global path, m.
+        goal_range: distance of the goal that maps to 1, m; longer distances are clipped.
     """
 
     planners: tuple[str, ...] = ("teb", "rosnav_rl")
@@ -78,12 +78,12 @@ class PlannerChoice(PlannerSettings):
 
     @property
     def low(self) -> Floats:
-        """Smallest values (D,)."""
+        """Minimum values (D,)."""
         return np.append(self._seen.low, np.array([0.0, -1.0, -1.0], np.float32))
 
     @property
     def high(self) -> Floats:
-        """Largest values (D,)."""
+        """Maximum values (D,)."""
         return np.ones(self.length, np.float32)
 
     def write(self, observation: Observation, out: Floats, first: int, last: int) -> None:
@@ -99,7 +99,7 @@ class PlannerChoice(PlannerSettings):
         return len(self.planners)
 
     def settings(self, actions: Array) -> dict[str, Floats]:
-        """Return the number (N,) of the planner with the highest score in actions (N, K); the first of equals."""
+        """Return the index (N,) of the planner with the highest score in actions (N, K); the first one if several are equal."""
         return {"planner": np.asarray(actions, np.float32).argmax(1).astype(np.float32)}
 
     def notes(self) -> Mapping[str, Any]:

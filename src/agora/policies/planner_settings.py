@@ -1,4 +1,4 @@
-"""A base for encodings whose actions are settings of a planner, which computes the twists."""
+"""A base for encodings whose actions are settings of a planner; the planner computes the twists."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ __all__ = ["PlannerSettings"]
 
 
 class PlannerSettings(EncodingBase):
-    """A base for encodings whose actions are settings of a planner; twists and actions cannot be converted into each other."""
+    """A base class for encodings whose actions are settings of a planner. Twists and actions cannot be converted to each other."""
 
     @abstractmethod
     def settings(self, actions: Array) -> dict[str, Floats]:
-        """Return the settings (N,) by name of actions (N, A)."""
+        """Return the settings (N,) of actions (N, A), by name."""
 
     def twists(self, actions: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
-        """Raise an error: a planner computes twists from settings."""
+        """Raise an error: only a planner can compute twists from settings."""
         raise InputError(f"{self._name}: actions are settings of a planner, not twists; planners such as 'applr' drive by them")
 
     def actions(self, twists: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
-        """Raise an error: many settings lead to the same twist."""
+        """Raise an error: many different settings lead to the same twist."""
         raise InputError(f"{self._name}: the settings of a planner cannot be derived from a twist")
 
     @property

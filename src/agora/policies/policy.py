@@ -1,7 +1,7 @@
 """Policies: a network with its weights and its encoding, and their common file format.
 
-The header of a file names the network and the encoding with their parameters, by their registered names
-(`agora.interfaces.network`, `agora.interfaces.encoding`); the weights follow the header.
+The header of a file contains the registered names (`agora.interfaces.network`, `agora.interfaces.encoding`) and the parameters of
+the network and of the encoding; the weights follow the header.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TrainedRobot", "Layer", "Policy", "decides", "load_policy"]
 
-_PART = 1e-3  # fraction of a period by which periods may differ and still count as equal
+_PART = 1e-3  # tolerance for comparing periods, as a fraction of a period
 _A_BEAM, _CLOSE = 0.02, 1e-4  # rad
 
 
@@ -40,12 +40,12 @@ class TrainedRobot(Checked):
     """The robot that a policy was trained with.
 
     Attributes:
-        min_vx: lowest forward speed, m/s.
-        max_vx: largest forward speed, m/s.
-        max_vy: largest sideways speed, m/s.
-        max_omega: largest turning rate, rad/s.
+        min_vx: minimum forward speed, m/s.
+        max_vx: maximum forward speed, m/s.
+        max_vy: maximum sideways speed, m/s.
+        max_omega: maximum turning rate, rad/s.
         first_beam: direction of the lidar's first beam, rad; 0 without a lidar.
-        last_beam: direction of its last beam, rad; 0 without a lidar.
+        last_beam: direction of the lidar's last beam, rad; 0 without a lidar.
     """
 
     min_vx: float
@@ -57,7 +57,7 @@ class TrainedRobot(Checked):
 
     @staticmethod
     def of(robot: RobotModel) -> TrainedRobot:
-        """Return the body of a robot."""
+        """Return the limits and the lidar's view of a robot."""
         limits, lidar = robot.limits(1), robot.lidar
         first, last = (0.0, 0.0) if lidar is None else (lidar.angle_min, lidar.angle_max)
         min_vx, max_vx, max_vy, max_omega = (
@@ -66,10 +66,10 @@ class TrainedRobot(Checked):
         return TrainedRobot(min_vx, max_vx, max_vy, max_omega, first, last)
 
     def seen(self, observation: Observation, beams: int) -> Observation:
-        """Return the observation that robots would have with the limits and the lidar of the training.
+        """Return the observation that the robots would have with the limits and the lidar of the training.
 
-        A lidar with another span is resampled in the directions of the trained one: beams beyond these are left out, and directions
-        that the robot's lidar does not cover read as free.
+        The scan of a lidar with another span is resampled to the directions of the training's lidar: beams outside its span are
+        dropped, and directions that the robot's lidar does not cover read as free.
 
         Args:
             observation: observation of N robots.
@@ -89,23 +89,23 @@ class TrainedRobot(Checked):
         for k, (first, last) in enumerate(zip(firsts.tolist(), lasts.tolist(), strict=True)):
             if first < last:
                 scan[:, k] = o.scan[:, first:last].min(1)
-            elif 0 < first < len(angles):  # beams that are farther apart than the policy's
+            elif 0 < first < len(angles):  # the robot's beams are farther apart than the policy's
                 middle = 0.5 * (edges[k] + edges[k + 1])
                 scan[:, k] = o.scan[:, first - (middle - angles[first - 1] < angles[first] - middle)]
         return replace(o, scan=scan, scan_angles=(0.5 * (edges[1:] + edges[:-1])).astype(np.float32))
 
     def limits(self, limits: Limits) -> Limits:
-        """Return limits with the speeds of the training, which scale the policy's observed twists and its actions."""
+        """Return limits with the speeds of the training, to which the policy's observed twists and actions are scaled."""
         full = functools.partial(np.full, len(limits.max_vx), dtype=np.float32)
         turning = full(self.max_omega)
         return replace(limits, min_vx=full(self.min_vx), max_vx=full(self.max_vx), max_vy=full(self.max_vy), max_omega=turning)
 
 
 def decides(calls: Ints, trained: float, dt: float) -> Bools:
-    """Return at which calls (N,) a policy decides; at the other calls its last action is held.
+    """Return whether a policy makes a decision at each of these calls (N,); otherwise, it holds its last action.
 
-    A robot may call more often than the policy was trained to decide. If the trained period is not a multiple of ``dt``, a decision
-    is up to one call late, and the mean period is correct.
+    A robot may call the policy more often than it was trained to decide. If the trained period is not a multiple of ``dt``, a
+    decision can be up to one call late, but the mean period is correct.
 
     Args:
         calls: (N,) number of calls so far in the episode.
@@ -113,7 +113,7 @@ def decides(calls: Ints, trained: float, dt: float) -> Bools:
         dt: control period of the robots, s.
 
     Raises:
-        InputError: the robots call less often than the policy was trained to decide.
+        InputError: the robots call the policy less often than it was trained to decide.
     """
     if not trained:
         return np.ones(len(calls), np.bool_)
@@ -133,13 +133,13 @@ class Policy:
     Attributes:
         observe: encoding of observations and actions.
         network: network that computes a step.
-        arrays: its weights by name, float32; inputs first.
-        about: notes for readers, such as the number of training steps.
-        body: the robot that it was trained with; None for actions that span the limits of any robot.
+        arrays: the network's weights by name, float32; inputs first.
+        about: notes about the policy, such as the number of training steps.
+        body: the robot that the policy was trained with; None if actions span the limits of any robot.
         period: time between two decisions in training, s; 0 decides at every call.
 
     Raises:
-        InputError: the weights do not fit the network, the network does not fit the encoding, or a number is not finite.
+        InputError: the weights do not fit the network, the network does not fit the encoding, or a weight is not finite.
     """
 
     observe: Encoding
@@ -156,16 +156,16 @@ class Policy:
 
     @property
     def label(self) -> Label:
-        """Return the label of the policy from its notes."""
+        """Return the label in the notes of the policy."""
         return label_of(self.about)
 
     @functools.cached_property
     def state_size(self) -> int:
-        """Number of values in the policy's memory, S; all are zero at the start of an episode."""
+        """Number of values in the policy's memory, S; all values are zero at the start of an episode."""
         return self.network.state_size(self.observe)
 
     def see(self, observation: Observation) -> Floats:
-        """Return the encoded observations (N, D) of N robots, without the parts that come from earlier observations."""
+        """Return the encoded observations (N, D) of N robots, without the parts that depend on earlier observations."""
         seen = np.empty((len(observation.pose), self.observe.length), np.float32)
         self.observe.write(observation, seen, 0, len(seen))
         return seen
@@ -173,13 +173,14 @@ class Policy:
     def step(self, seen: Floats, state: Floats) -> tuple[Floats, Floats]:
         """Return the actions (N, A) for observations (N, D) and memories (N, S), and the next memories (N, S).
 
-        Rows do not depend on each other.
+        Rows are independent of each other.
         """
         return self.network.step(self.arrays, np.ascontiguousarray(seen, np.float32), state)
 
     def __call__(self, seen: Floats) -> Floats:
-        """Return the actions (N, A) for observations (N, D) at the start of an episode; a policy without memory can use it at any
-        time.
+        """Return the actions (N, A) for observations (N, D) at the start of an episode.
+
+        A policy without memory can use this function at any time.
         """
         return self.step(seen, np.zeros((len(seen), self.state_size), np.float32))[0]
 
@@ -191,13 +192,13 @@ class Policy:
         body: TrainedRobot | None = None,
         period: float = 0.0,
     ) -> Policy:
-        """Return the policy of a sequence of layers; see `Policy`.
+        """Return a policy with a sequence of layers as its network; see `Policy`.
 
         Args:
-            observe: encoding of observations, which the first layer reads.
+            observe: encoding of observations, which are the input of the first layer.
             layers: the layers; the last one outputs an action in [-1, 1].
             about: notes, as in `Policy`.
-            body: robot of the training, as in `Policy`.
+            body: robot used in training, as in `Policy`.
             period: control period of the training, as in `Policy`.
         """
         arrays = weights_of(layers)
@@ -213,17 +214,17 @@ class Policy:
         body: TrainedRobot | None = None,
         period: float = 0.0,
     ) -> Policy:
-        """Return the policy of a sequence of PyTorch modules: ``Linear``, ``ReLU``, ``Tanh``, ``Sigmoid``, ``Flatten``.
+        """Return a policy with a sequence of PyTorch modules (``Linear``, ``ReLU``, ``Tanh``, ``Sigmoid``, ``Flatten``) as network.
 
         Args:
-            observe: encoding of observations in training.
-            modules: modules, such as ``torch.nn.Sequential(...)``, or a list of several of these.
+            observe: encoding of observations used in training.
+            modules: a module such as ``torch.nn.Sequential(...)``, or a list of modules.
             about: notes, as in `Policy`.
-            body: robot of the training, as in `Policy`.
+            body: robot used in training, as in `Policy`.
             period: control period of the training, as in `Policy`.
 
         Raises:
-            InputError: a module is of another kind.
+            InputError: a module is of another type.
         """
         return Policy.of_layers(observe, layers_of_torch(modules), about, body, period)
 
@@ -231,7 +232,7 @@ class Policy:
         """Write a safetensors file.
 
         Raises:
-            InputError: the file cannot be written, or the encoding or the network is not registered, so that no file can name it.
+            InputError: the file cannot be written, or the encoding or the network is not registered, so a file cannot refer to it.
         """
         said = _Said(self.network, self.observe, dict(self.about), self.body, self.period)
         try:
@@ -243,7 +244,7 @@ class Policy:
 
 @dataclass(frozen=True)
 class _Said:
-    """The header of a file: all of a policy except its weights."""
+    """The header of a policy file: everything except the weights."""
 
     network: Annotated[Network, Plug("networks")]
     observe: Annotated[Encoding, Plug("encodings")]
@@ -253,14 +254,14 @@ class _Said:
 
 
 def load_policy(name_or_path: str | Path) -> Policy:
-    """Return the policy of a name (``configs/policies/<name>.safetensors``) or of a file; an unchanged file is read only once.
+    """Return a policy by name (``configs/policies/<name>.safetensors``) or from a file; an unchanged file is read only once.
 
     Args:
-        name_or_path: a name, or a path (a `Path`, or text with a folder or the ending .safetensors).
+        name_or_path: a name, or a path (a `Path`, or a string that contains a folder or has the extension .safetensors).
 
     Raises:
         UnknownNameError: no policy has this name.
-        InputError: the file is invalid, or names a network or an encoding that is not registered here.
+        InputError: the file is invalid, or its network or encoding is not registered.
     """
     path = weights_file(name_or_path)
     with reading(path, "a policy"):

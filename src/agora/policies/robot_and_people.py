@@ -1,10 +1,10 @@
-"""The robot and the people around it as DS-RNN's network reads them.
+"""The robot and the people around it, encoded for DS-RNN's network.
 
 S. Liu, P. Chang, W. Liang, N. Chakraborty, K. Driggs-Campbell, "Decentralized structural-RNN for robot crowd navigation with deep
 reinforcement learning", ICRA 2021.
 
-The published inputs are positions and velocities in the map's frame, so the published policy is bound to one square around (0, 0).
-Here all values are in the robot's goal frame: a policy does not depend on the origin or orientation of a map.
+The published inputs are positions and velocities in the map's frame, so the published policy works only in one square around (0,
+0). Here, all values are in the robot's goal frame, so a policy does not depend on the origin or the orientation of a map.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from agora.interfaces import Observation
 from agora.policies.joint_state import JointState
 from agora.ranges import Length
 
-_IDS = 1 << 20  # marks up to this are exact in float32
+_IDS = 1 << 20  # marks up to this value are exact in float32
 ACTIONS = 2
 """Number of values of an action."""
 
@@ -29,18 +29,19 @@ _MOST = 200
 
 @dataclass(frozen=True)
 class RobotAndPeople(JointState):
-    """A `JointState` whose people have identities; its actions are those of DS-RNN's code.
+    """A `JointState` with people's identities, and with the actions of DS-RNN's code.
 
     The last value of a person is a mark that stays the same while the person is tracked: the identity plus one, negative for other
-    robots, and 0 for an empty slot. With the mark a network keeps a memory of each person.
+    robots, and 0 for an empty slot. The mark allows a network to keep a memory for each person.
 
     Attributes:
         people: number of nearest people.
         reach: distance beyond which people are not seen, m.
-        goal_range: distance to which a farther goal is clipped, m; the default is the longest distance in DS-RNN's square.
+        goal_range: maximum distance to the goal, m; larger distances are clipped; the default is the longest distance in DS-RNN's
+            square.
         trained_speed: preferred speed of the robot in training, m/s.
-        preferred_speed: preferred speed of the robot, m/s; None for its largest. A slower robot prefers its largest speed.
-        places_only: whether networks read only the positions of people, as published, and neither velocities nor radii.
+        preferred_speed: preferred speed of the robot, m/s; None for its maximum speed. A slower robot prefers its maximum speed.
+        places_only: whether networks read only people's positions, as published, and neither velocities nor radii.
     """
 
     goal_range: Length = 17.0
@@ -52,7 +53,7 @@ class RobotAndPeople(JointState):
             raise InputError(f"people: must be at most {_MOST}, is {self.people}")
 
     def marks(self, observation: Observation, others: int) -> Floats:
-        """Return the marks (N, P) of P people and other robots, also for slots not in use."""
+        """Return the marks (N, P) of P people and other robots, including unused slots."""
         both = ((observation.pedestrians, ONE), (observation.robots, -ONE))
         parts = [side * (ONE + (tracks.id % _IDS).astype(np.float32)) for tracks, side in both if tracks is not None]
         return np.concatenate(parts, 1) if parts else np.zeros((len(observation.pose), others), np.float32)

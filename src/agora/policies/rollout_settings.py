@@ -1,4 +1,4 @@
-"""APPLR's encoding: a short-range scan and the direction of the path; actions are settings of a planner.
+"""The encoding of APPLR: a short-range scan and the direction of the path; actions are settings of a planner.
 
 Z. Xu, G. Dhamankar, A. Nair, X. Xiao, G. Warnell, B. Liu, Z. Wang, P. Stone, "APPLR: Adaptive planner parameter learning from
 reinforcement", ICRA 2021, and the code of Daffan/nav-competition-icra2022 (branch applr).
@@ -32,20 +32,20 @@ SPANS = {
     "goal_distance_bias": (0.1, 2.0),
     "inflation_radius": (0.1, 0.6),
 }
-"""Lowest and highest setting by name, for actions -1 and 1, as in the code's configuration; whole numbers stay whole."""
+"""Minimum and maximum of each setting, for actions of -1 and 1, as in the code's configuration; integer settings stay integers."""
 
 
 @dataclass(frozen=True)
 class RolloutSettings(PlannerSettings):
-    """The scan and the bearing of a local goal; an action holds the settings of `SPANS`, each from -1, the lowest, to 1.
+    """The scan and the bearing of a local goal; an action contains the settings in `SPANS`, each from -1 (minimum) to 1 (maximum).
 
-    The order is: the shortest range of each sector of the lidar, from -0.5 at 0 to 0.5 at ``scan_range`` and beyond; the bearing of
-    the local goal, as a fraction of a whole turn.
+    The values are the shortest range in each sector of the lidar, from -0.5 at 0 m to 0.5 at ``scan_range`` and beyond, followed by
+    the bearing of the local goal as a fraction of a full turn.
 
     Attributes:
         beams: number of values of the scan; the code uses all 720 beams of the lidar.
-        scan_range: range above which all ranges read the same, m.
-        lookahead: distance along the global path of the local goal, m.
+        scan_range: range above which ranges are clipped, m.
+        lookahead: distance of the local goal along the global path, m.
     """
 
     beams: Count = 90
@@ -72,12 +72,12 @@ class RolloutSettings(PlannerSettings):
 
     @property
     def low(self) -> Floats:
-        """Smallest values (D,)."""
+        """Minimum values (D,)."""
         return np.full(self.length, -0.5, np.float32)
 
     @property
     def high(self) -> Floats:
-        """Largest values (D,)."""
+        """Maximum values (D,)."""
         return np.full(self.length, 0.5, np.float32)
 
     def write(self, observation: Observation, out: Floats, first: int, last: int) -> None:
@@ -93,7 +93,7 @@ class RolloutSettings(PlannerSettings):
         return len(SPANS)
 
     def settings(self, actions: Array) -> dict[str, Floats]:
-        """Return the settings (N,) by name of actions (N, 7), clipped to [-1, 1]."""
+        """Return the settings (N,) of actions (N, 7), by name; actions are clipped to [-1, 1]."""
         cut = np.minimum(np.maximum(np.asarray(actions, np.float32), np.float32(-1.0)), np.float32(1.0))
         settings: dict[str, Floats] = {}
         for k, (name, (low, high)) in enumerate(SPANS.items()):
@@ -102,7 +102,7 @@ class RolloutSettings(PlannerSettings):
         return settings
 
     def notes(self) -> Mapping[str, Any]:
-        """Return the parts, units and the meaning of an action."""
+        """Return the parts and units of the values, and the meaning of an action."""
         spans = (f"{name} {low:g} to {high:g}" for name, (low, high) in SPANS.items())
         return {
             "parts": {"scan": [0, self.beams], "bearing": [self.beams, self.length]},

@@ -1,4 +1,4 @@
-"""A scan and the direction of a local goal only, as LfLH's network reads them."""
+"""The encoding of LfLH: a scan and the direction of a local goal."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _AIM = 2
 
 @dataclass(frozen=True)
 class ScanAndAim(FromLimitToLimit):
-    """A scan, and cosine and sine of the bearing of a point ahead on the path; all lie in [-1, 1].
+    """A scan, and cosine and sine of the bearing of a point ahead on the path; all values lie in [-1, 1].
 
-    The robot's twist is left out: a network that clones a driver would learn to repeat the present twist.
+    The robot's twist is omitted, because a network that clones a driver would learn to repeat the current twist.
 
     Attributes:
-        beams: number of values of the scan; each is the shortest range in its sector of the lidar.
-        scan_range: range that reads 1, m; longer ranges also read 1.
-        lookahead: distance along the global path of the point, m; 0 uses the goal itself, and so does a path that ends earlier.
+        beams: number of values of the scan; each value is the shortest range in its sector of the lidar.
+        scan_range: range that maps to 1, m; longer ranges are clipped.
+        lookahead: distance of the point along the global path, m. The goal itself is used if this is 0 or if the path ends earlier.
     """
 
     beams: Natural = 90
@@ -57,12 +57,12 @@ class ScanAndAim(FromLimitToLimit):
 
     @property
     def low(self) -> Floats:
-        """Smallest values (D,)."""
+        """Minimum values (D,)."""
         return np.append(np.zeros(self.beams, np.float32), np.full(_AIM, -1.0, np.float32))
 
     @property
     def high(self) -> Floats:
-        """Largest values (D,)."""
+        """Maximum values (D,)."""
         return np.ones(self.length, np.float32)
 
     def write(self, observation: Observation, out: Floats, first: int, last: int) -> None:

@@ -11,9 +11,9 @@ from agora.interfaces import Observation
 
 
 def subgoals(observation: Observation, lookahead: float, first: int = 0, last: int | None = None) -> Floats:
-    """Return the goals (N, 3), with each row's goal replaced by the point ahead on its path.
+    """Return the goals (N, 3), with each row's goal replaced by the point ``lookahead`` m ahead on its path.
 
-    A row whose path ends earlier, or that has no path, keeps its own goal.
+    A row without a path, or whose path ends earlier, keeps its original goal.
 
     Args:
         observation: observation of N robots, with their paths.
@@ -30,7 +30,7 @@ def subgoals(observation: Observation, lookahead: float, first: int = 0, last: i
 
 @kernel
 def _aim(path, path_count, pose, lookahead, goal, first, last):
-    """Move the goals of rows whose path extends beyond the lookahead to the point there."""
+    """Move each goal to the point at the look-ahead distance, in rows whose path extends beyond it."""
     for n in range(first, last):
         leads, x, y, _ = point_ahead(path[n], path_count[n], pose[n, 0], pose[n, 1], lookahead)
         if leads:

@@ -1,4 +1,4 @@
-"""Policy files: safetensors with the name of the format, a version, and a JSON header next to the weights."""
+"""Policy files: safetensors files that contain the name of the format, a version, a JSON header and the weights."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _STRANGERS: dict[str, Callable[[Path, bytes], bool]] = {
     ),
     "an HDF5 file, as Keras saves models": lambda path, head: head.startswith(b"\x89HDF"),
 }
-"""File types of other programs that may contain networks: their names, and how to recognise them."""
+"""File types from other programs that may contain networks: their names, and how to recognise them."""
 
 
 def write_weights(path: Path, said: str, arrays: Mapping[str, Floats]) -> None:
@@ -35,7 +35,7 @@ def write_weights(path: Path, said: str, arrays: Mapping[str, Floats]) -> None:
 
     Args:
         path: path of the file.
-        said: the rest of the policy, as JSON.
+        said: everything else in the policy, as JSON.
         arrays: the weights by name, float32.
 
     Raises:
@@ -49,7 +49,7 @@ def write_weights(path: Path, said: str, arrays: Mapping[str, Floats]) -> None:
 
 
 def packed(arrays: Mapping[str, Array], about: Mapping[str, str]) -> bytes:
-    """Return the bytes of a safetensors file, the same for the same contents; the library itself does not order metadata."""
+    """Return the bytes of a safetensors file. Equal contents give equal bytes; the library itself does not sort metadata."""
     from safetensors.numpy import save
 
     whole = save(dict(arrays), metadata=dict(about))
@@ -62,10 +62,10 @@ def packed(arrays: Mapping[str, Array], about: Mapping[str, str]) -> bytes:
 
 
 def read_weights(path: Path) -> tuple[str, dict[str, Array]]:
-    """Return the JSON header and the weights by name, as written by `write_weights`.
+    """Return the JSON header and the weights by name from a file written by `write_weights`.
 
     Raises:
-        InputError: the file is not a safetensors file, or has another format or version.
+        InputError: the file is not a safetensors file, or has a different format or version.
     """
     about, arrays = read_safetensors(path)
     if about.get("format") != FORMAT or about.get("version") != _VERSION:
@@ -92,7 +92,7 @@ def read_safetensors(path: Path) -> tuple[dict[str, str], dict[str, Array]]:
 
 
 def _not_safetensors(path: Path, error: Exception) -> InputError:
-    """Return the error for a file that is not a safetensors file; it names the file type and how to import such a network."""
+    """Return the error for a file that is not a safetensors file; it names the file type and explains how to import the network."""
     with path.open("rb") as file:
         head = file.read(8)
     for found, is_it in _STRANGERS.items():
@@ -113,7 +113,7 @@ def check_weights(arrays: Mapping[str, Floats], shapes: Mapping[str, tuple[int, 
         network: name of the network, for messages.
 
     Raises:
-        InputError: a weight is missing, unknown, of another shape, or not finite float32.
+        InputError: a weight is missing or unknown, has the wrong shape, or is not finite float32.
     """
     for name in sorted(shapes.keys() | arrays.keys()):
         if name not in arrays or name not in shapes:
@@ -126,7 +126,7 @@ def check_weights(arrays: Mapping[str, Floats], shapes: Mapping[str, tuple[int, 
 
 
 def label_of(about: Mapping[str, str]) -> Label:
-    """Return the label in the notes of a policy; "own" if the notes have none.
+    """Return the label in the notes of a policy; "own" if the notes contain no label.
 
     Raises:
         InputError: the label is unknown.
@@ -143,11 +143,11 @@ def policy_names() -> list[str]:
 
 
 def weights_file(name_or_path: str | Path) -> Path:
-    """Return the file of a policy that comes with Agora (``configs/policies/<name>.safetensors``), or the path of a file.
+    """Return the file of a policy that comes with Agora (``configs/policies/<name>.safetensors``), or the given path.
 
     Args:
-        name_or_path: a name, or a path: a `Path`, or text with a folder or the ending .safetensors, or the path of an existing
-            file.
+        name_or_path: a name, or a path: a `Path`, a string that contains a folder or has the extension .safetensors, or the path of
+            an existing file.
 
     Raises:
         UnknownNameError: no policy has this name.

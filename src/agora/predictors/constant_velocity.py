@@ -14,12 +14,12 @@ from agora.world.tracks import onward
 
 @dataclass(frozen=True)
 class ConstantVelocity:
-    """Every pedestrian keeps its present velocity."""
+    """Every pedestrian keeps its current velocity."""
 
     declares = PredictorDeclaration()
 
     def predict(self, observation: Observation, steps: int, dt: float, memory: Memory) -> Prediction:
-        """Return the positions at constant velocity; the memory stays empty."""
+        """Return the predicted positions at constant velocity; the memory stays empty."""
         people = observation.pedestrians
         assert people is not None
         return Prediction(onward(people.position, people.velocity, steps, dt))

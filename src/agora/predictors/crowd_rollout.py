@@ -1,8 +1,8 @@
-"""Prediction by a crowd model: a simulation of the observed people, who react to each other and to the robot.
+"""Prediction by a crowd model: the observed people are simulated and react to each other and to the robot.
 
 Every pedestrian is assumed to continue in its recent mean direction at its recent mean speed (`agora.predictors.intent`). Robots
-keep their velocity. The velocity that the model chooses is that of the engine
-(`agora.engine.pedestrian_kernels.choose_velocities`); routes, behaviours and the engine's last step are left out.
+keep their velocity. Velocities are chosen as in the engine (`agora.engine.pedestrian_kernels.choose_velocities`); routes,
+behaviours and the engine's last step are left out.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from agora.ranges import Checked, Duration, Period
 from agora.registry import Named, Plug
 
 _LETHAL = 254
-_AHEAD = np.float32(100.0)  # m, distance to the waypoint
+_AHEAD = np.float32(100.0)  # distance to the waypoint, m
 _TOLERANCE = np.float32(0.3)  # m
 
 
@@ -39,9 +39,9 @@ class CrowdRollout(Checked):
     Attributes:
         model: the crowd model, one of the library's compiled models.
         averaging: time over which direction and speed are averaged, s.
-        step: longest step of the simulation, s.
+        step: maximum time step of the simulation, s.
         sees_robots: whether pedestrians react to the robots.
-        walls: whether pedestrians see the walls of the robot's costmap.
+        walls: whether pedestrians see the walls in the robot's costmap.
     """
 
     model: Annotated[Named, Plug("crowd_models")] = field(default_factory=lambda: Named.of("crowd_models", "orca"))
@@ -57,7 +57,7 @@ class CrowdRollout(Checked):
 
     @cached_property
     def declares(self) -> PredictorDeclaration:
-        """Return the declared inputs: the costmap, if walls count."""
+        """Return the declared inputs: the costmap, if ``walls`` is set."""
         needs = (Window(sources=("map",)),) if self.walls else ()
         return PredictorDeclaration(needs, tunable={"averaging": Span(0.2, 5.0, log=True)})
 
@@ -73,7 +73,7 @@ class CrowdRollout(Checked):
         return Prediction(position, kept)
 
     def _simulate(self, scene: _Scene, model: CompiledCrowdModel, dt: float, out: Floats) -> None:
-        """Write the positions (N, Q, T, 2) of the pedestrians of a scene at moments ``dt`` apart."""
+        """Write the positions (N, Q, T, 2) of the pedestrians in a scene at times ``dt`` apart."""
         rows = len(out)
         parts = max(math.ceil(dt / min(self.step, model.declares.max_step) - 1e-6), 1)
         h = np.float32(dt / parts)
@@ -87,7 +87,7 @@ class CrowdRollout(Checked):
         for moment in range(out.shape[2]):
             for _ in range(parts):
                 record = CrowdRecord(h, bits, now, scene.traits, scene.waypoints, robots, scene.robot_traits, maps)
-                jit.bind(kernel, parameters, record, *answers[0])(0, rows)  # as in the engine: one compilation
+                jit.bind(kernel, parameters, record, *answers[0])(0, rows)  # same types as in the engine: compiled only once
                 law = (h, np.int64(1), np.int64(1), accelerates, factor, number)
                 jit.bind(choose_velocities, *law, now, scene.traits, answers, *chosen)(0, rows)
                 chosen[:, ~now.active] = 0.0
@@ -100,7 +100,7 @@ class CrowdRollout(Checked):
 
 
 class _Scene:
-    """An observation as the records of N worlds; each world holds one robot and the pedestrians and robots that it knows.
+    """An observation as records of N worlds; each world contains one robot, and the pedestrians and robots that it knows of.
 
     Args:
         o: observation of N rows, with pedestrians.
@@ -141,7 +141,7 @@ class _Scene:
 
 
 def _robots(o: Observation) -> tuple[Robots, RobotTraits]:
-    """Return the robot of each row, followed by the other robots that it knows."""
+    """Return the robot of each row, followed by the other robots it knows of."""
     rows, others = len(o.pose), o.robots
     count = 1 + (0 if others is None else others.present.shape[1])
     robots, traits = state.robots(rows, count), state.robot_traits(rows, count)

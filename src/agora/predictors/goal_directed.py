@@ -1,10 +1,10 @@
-"""Prediction of people that return to the direction of their goal: a momentary detour ends.
+"""Prediction of people who turn back towards their goal after a momentary detour.
 
-The motion is that towards a goal with nobody around, relaxed in a time (D. Helbing and P. Molnar, Phys. Rev. E 51, 1995, eq. 2);
-its positions are the closed form of that equation. The predicted goal is the one whose direction is nearest to that of the mean
-velocity. It is the most likely goal if all goals are equally likely beforehand and directions deviate from the goal's direction by
-a von Mises distribution (the idea is due to B. D. Ziebart et al., "Planning-based prediction for pedestrians", IROS 2009; this
-predictor uses straight paths instead of planned ones).
+The velocity relaxes exponentially to the preferred velocity towards the goal, with no other people around (D. Helbing and P.
+Molnar, Phys. Rev. E 51, 1995, eq. 2); positions come from the closed-form solution of that equation. The predicted goal is the one
+whose direction is closest to the direction of the mean velocity. It is the most likely goal if all goals have the same prior
+probability and directions of motion follow a von Mises distribution around the goal's direction. The idea is due to B. D. Ziebart
+et al., "Planning-based prediction for pedestrians", IROS 2009; this predictor uses straight paths instead of planned ones.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class GoalDirected(Checked):
     Attributes:
         goals: positions (x, y) to which people walk, m. If none is within ``sector`` of a pedestrian's mean direction, or if none
             is given, the goal lies infinitely far in that direction.
-        sector: largest angle between that direction and a goal's, rad.
+        sector: maximum angle between a pedestrian's mean direction and the direction of its goal, rad.
         averaging: time over which direction and speed are averaged, s.
-        relaxation: time in which the velocity relaxes to the velocity towards the goal, s.
+        relaxation: time constant with which the velocity relaxes to the velocity towards the goal, s.
     """
 
     goals: tuple[tuple[float, float], ...] = ()
@@ -43,7 +43,7 @@ class GoalDirected(Checked):
     declares = PredictorDeclaration(tunable={"averaging": Span(0.2, 5.0, log=True), "relaxation": Span(0.2, 10.0, log=True)})
 
     def predict(self, observation: Observation, steps: int, dt: float, memory: Memory) -> Prediction:
-        """Return the positions on the paths to the goals; the memory keeps mean velocities and speeds."""
+        """Return the predicted positions on the paths to the goals; the memory keeps mean velocities and speeds."""
         people = observation.pedestrians
         assert people is not None
         velocity, speed, kept = intents(people, memory, observation.dt, self.averaging)

@@ -13,15 +13,16 @@ from agora.interfaces import Memory, Tracks
 
 
 def intents(people: Tracks, memory: Memory, dt: float, averaging: float) -> tuple[Floats, Floats, Memory]:
-    """Return exponentially weighted means of each pedestrian's past, and the memory for the next call.
+    """Return exponentially weighted means of each pedestrian's past velocity and speed, and the memory for the next call.
 
-    Pedestrians are matched by id, whatever their slots. A pedestrian seen for the first time has its present velocity.
+    Pedestrians are matched by id, regardless of their slots. For a pedestrian seen for the first time, the means are its current
+    velocity and speed.
 
     Args:
         people: tracks of N rows with Q slots.
         memory: memory of the previous call; {} at the start.
         dt: time since the previous call, s.
-        averaging: time constant of the means, s; 0 for the present values.
+        averaging: time constant of the means, s; 0 returns the current values.
 
     Returns:
         Mean velocity (N, Q, 2), m/s; mean speed (N, Q), m/s; the memory.

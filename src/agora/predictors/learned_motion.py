@@ -1,12 +1,13 @@
 """Prediction by a network trained on recorded and simulated pedestrians.
 
 The network outputs a pedestrian's deviation from motion at constant velocity. Its inputs are the pedestrian's own past and its
-nearest neighbours, weighted by attention (A. Vaswani et al. 2017), as in the Gumbel Social Transformer that AG-RL's code predicts
-with (Z. Huang et al., "Learning sparse interaction graphs of partially detected pedestrians for trajectory prediction", IEEE RA-L
-7(2), 2022). Otherwise the network differs: it draws no samples, keeps the past as means, and outputs a smooth path in closed form.
+nearest neighbours, weighted by attention (A. Vaswani et al. 2017), as in the Gumbel Social Transformer, which AG-RL's code uses for
+prediction (Z. Huang et al., "Learning sparse interaction graphs of partially detected pedestrians for trajectory prediction", IEEE
+RA-L 7(2), 2022). In other respects this network differs: it is deterministic, represents the past by running means, and outputs a
+smooth path in closed form.
 
-The deviation at time t is the sum of ``c_k tau_k (1 - exp(-t / tau_k))``: extra velocities that fade with the time constants
-`FADING`. The network outputs the ``c_k``, so the positions at any moments belong to one path.
+The deviation at time t is the sum of ``c_k tau_k (1 - exp(-t / tau_k))``: additional velocities that decay with the time constants
+`FADING`. The network outputs the ``c_k``, so the predicted positions at all times lie on one path.
 """
 
 from __future__ import annotations
@@ -31,20 +32,20 @@ from agora.world.tracks import onward
 from agora.yaml_tree import require_file as refuse_what_is_no_file
 
 FADING = (0.5, 1.5, 5.0)
-"""Times in which the parts of a deviation fade, s."""
+"""Time constants with which the components of a deviation decay, s."""
 
 SUFFIX, FORMAT = ".safetensors", "agora.motion 1"
 
 
 @dataclass(frozen=True)
 class LearnedMotion:
-    """Every pedestrian moves as the training pedestrians did after a similar past and with similar neighbours.
+    """Every pedestrian moves like pedestrians in the training data with a similar past and similar neighbours.
 
-    The network does not see robots and walls. A pedestrian that has been standing is predicted to stand.
+    The network sees neither robots nor walls. A pedestrian that has been standing still is predicted to keep standing.
 
     Attributes:
-        file: name of weights that come with Agora (``configs/predictors``), or path of a safetensors file written by ``python -m
-            agora.learning.motion``.
+        file: name of a set of weights that comes with Agora (``configs/predictors``), or path of a safetensors file written by
+            ``python -m agora.learning.motion``.
     """
 
     file: str = "learned_motion"
@@ -55,7 +56,7 @@ class LearnedMotion:
         weights_of(self.file)
 
     def files(self) -> list[Path]:
-        """Return the file of the weights."""
+        """Return the weights file."""
         return [_path(self.file)]
 
     def predict(self, observation: Observation, steps: int, dt: float, memory: Memory) -> Prediction:
@@ -73,12 +74,12 @@ class LearnedMotion:
 
 
 def faded(moments: Sequence[float]) -> Floats:
-    """Return the effective time (T, K), s, of each part of a deviation at the given moments, s."""
+    """Return the effective time (T, K), s, of each component of a deviation at the given times, s."""
     return np.array([[tau * (1.0 - math.exp(-t / tau)) for tau in FADING] for t in moments], np.float32).reshape(-1, len(FADING))
 
 
 def deviations(arrays: Mapping[str, Floats], looked: Seen) -> Floats:
-    """Return the parts (M, K, 2) of the deviations of M pedestrians from constant velocity, m/s, in their own frames."""
+    """Return the components (M, K, 2) of the deviations of M pedestrians from constant velocity, m/s, in their own frames."""
     layer, near = NamedLayers(arrays).layer, looked.near
     own = relu(layer("person", looked.own))
     pairs = relu(layer("pair", looked.pairs[near]))
@@ -91,7 +92,7 @@ def deviations(arrays: Mapping[str, Floats], looked: Seen) -> Floats:
 
 
 def shapes(arrays: Mapping[str, Floats]) -> dict[str, tuple[int, ...]]:
-    """Return the required shapes of the weights; the weights themselves determine the widths."""
+    """Return the required shapes of the weights; the layer widths are taken from the weights themselves."""
     width, keys, joint = (len(arrays.get(f"{name}.bias", ())) for name in ("person", "key", "joint"))
     layers = {
         "person": (OWN, width),
@@ -106,7 +107,7 @@ def shapes(arrays: Mapping[str, Floats]) -> dict[str, tuple[int, ...]]:
 
 
 def weights_of(name_or_path: str) -> dict[str, Floats]:
-    """Return the weights of a name or a file; an unchanged file is read only once.
+    """Return the weights with the given name or from the given file; an unchanged file is read only once.
 
     Raises:
         UnknownNameError: no weights have this name.

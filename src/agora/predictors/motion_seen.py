@@ -1,8 +1,8 @@
-"""A pedestrian and its nearest neighbours as the network of `agora.predictors.learned_motion` reads them.
+"""A pedestrian and its nearest neighbours, as inputs of the network in `agora.predictors.learned_motion`.
 
-All values are in the pedestrian's own frame: origin at the pedestrian, x axis along the mean velocity of the last second or so. The
-past is kept as exponentially weighted means over three times (`agora.predictors.intent`), so the network reads the same values
-whatever the control period.
+All values are in the pedestrian's own frame: origin at the pedestrian, x axis along its mean velocity over about the last second.
+The past is represented by exponentially weighted means with three time constants (`agora.predictors.intent`), so the inputs do not
+depend on the control period.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ AVERAGING = (0.4, 1.2, 3.6)
 """Times over which velocities and speeds are averaged, s."""
 
 OWN, PAIR = 11, 8
-"""Values of a person, and of a neighbour."""
+"""Number of values of a person, and number of values of each neighbour."""
 
 NEIGHBOURS, REACH = 8, F(6.0)
-"""The nearest people that count, and their largest distance, m."""
+"""Maximum number of neighbours considered, and their maximum distance, m."""
 
-_FRAME = 1  # index of the means that give the x axis
-_SURE = F(0.2)  # m/s, mean speed above which the direction is reliable
+_FRAME = 1  # index of the mean velocity that defines the x axis
+_SURE = F(0.2)  # mean speed above which the direction is reliable, m/s
 _TINY = F(1e-6)
 
 
 class Seen(NamedTuple):
-    """M pedestrians of a batch as the network reads them.
+    """The network's inputs for M pedestrians in a batch.
 
     Attributes:
-        own: (M, OWN) present velocity, mean velocities and mean speeds, m/s.
-        pairs: (M, NEIGHBOURS, PAIR), nearest neighbour first: position, m; velocity and mean velocity relative to the pedestrian's,
-            m/s; distance, m; and its inverse, 1/m.
-        near: (M, NEIGHBOURS) whether this neighbour exists.
+        own: (M, OWN) current velocity, mean velocities and mean speeds, m/s.
+        pairs: (M, NEIGHBOURS, PAIR), nearest neighbour first: relative position, m; velocity and mean velocity relative to those of
+            the pedestrian, m/s; distance, m; and 1 / (distance + 0.3 m), 1/m.
+        near: (M, NEIGHBOURS) whether each neighbour exists.
         axis: (M, 2) direction of the x axis in the map's frame.
-        sure: (M,) weight of the network's output: 0 for a pedestrian that has been standing, because its axis is meaningless.
+        sure: (M,) weight of the network's output: 0 for a pedestrian that has been standing still, whose x axis is meaningless.
     """
 
     own: Floats
@@ -50,7 +50,7 @@ class Seen(NamedTuple):
 
 
 def seen(people: Tracks, memory: Memory, dt: float) -> tuple[Seen, Memory]:
-    """Return the present pedestrians among N rows with Q slots, row by row, and the memory for the next call.
+    """Return the network's inputs for all present pedestrians in N rows of Q slots, row by row, and the memory for the next call.
 
     Args:
         people: tracks.
@@ -75,14 +75,14 @@ def seen(people: Tracks, memory: Memory, dt: float) -> tuple[Seen, Memory]:
 
 
 def turned(vectors: Floats, axis: Floats, *, back: bool = False) -> Floats:
-    """Return vectors (..., 2) in frames whose x axes are ``axis`` (..., 2); with ``back``, from these frames in the map's frame."""
+    """Rotate vectors (..., 2) into frames whose x axes are ``axis`` (..., 2), or with ``back`` from these frames to the map's."""
     sine = -axis[..., 1] if back else axis[..., 1]
     x, y = vectors[..., 0], vectors[..., 1]
     return np.stack([axis[..., 0] * x + sine * y, axis[..., 0] * y - sine * x], -1)
 
 
 def _neighbours(people: Tracks, mean: Floats, axis: Floats) -> tuple[Floats, Bools]:
-    """Return the values (M, NEIGHBOURS, PAIR) of the nearest present neighbours, and whether each exists."""
+    """Return the values (M, NEIGHBOURS, PAIR) of the nearest present neighbours, and whether each of them exists."""
     row, slot = np.nonzero(people.present)
     others = people.present[row]
     away = people.position[row] - people.position[row, slot][:, None]

@@ -1,1 +1,1 @@
-"""Trainers; they need PyTorch."""
+"""Trainers, which require PyTorch."""

@@ -1,4 +1,4 @@
-"""Networks and optimisers of PyTorch as arrays by name, for checkpoints without pickle."""
+"""PyTorch networks and optimisers as arrays by name, for checkpoints without pickle."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from agora.errors import ResultsError
 
 
 def state_of(network: nn.Module, optimiser: torch.optim.Optimizer) -> dict[str, Array]:
-    """Return the weights of a network and what its optimiser remembers, as copies."""
+    """Return copies of the weights of a network and of the state of its optimiser."""
     arrays = {f"network.{name}": np.array(tensor.detach().cpu()) for name, tensor in network.state_dict().items()}
     for index, kept in optimiser.state_dict()["state"].items():
         for name, value in kept.items():
@@ -23,10 +23,10 @@ def state_of(network: nn.Module, optimiser: torch.optim.Optimizer) -> dict[str, 
 
 
 def restore(arrays: Mapping[str, Array], network: nn.Module, optimiser: torch.optim.Optimizer) -> None:
-    """Give a network and its optimiser what `state_of` returned.
+    """Restore a network and its optimiser from the arrays returned by `state_of`.
 
     Raises:
-        ResultsError: the arrays are those of another network.
+        ResultsError: the arrays belong to another network.
     """
     weights = {name.removeprefix("network."): torch.tensor(array) for name, array in arrays.items() if name.startswith("network.")}
     try:

@@ -1,11 +1,12 @@
-"""Behaviour cloning: a network learns what a driver does, from a planner that drives or from recorded demonstrations.
+"""Behaviour cloning: a network learns a driver's actions from a planner that drives or from recorded demonstrations.
 
-D. A. Pomerleau, "ALVINN: an autonomous land vehicle in a neural network", NIPS 1988; in DynaBARN (A. Nair et al., SSRR 2022) it is
-the planner BC. With ``lessons.mixing`` the network drives more and more and the planner says what it would do there (DAgger:
-S. Ross, G. J. Gordon, J. A. Bagnell, AISTATS 2011); `agora.learning.trainers.imitation` has the lessons.
+D. A. Pomerleau, "ALVINN: an autonomous land vehicle in a neural network", NIPS 1988; this is the planner BC in DynaBARN (A. Nair et
+al., SSRR 2022). With ``lessons.mixing``, the network drives an increasing share of the worlds, and the planner provides the actions
+that it would take in the same states (DAgger: S. Ross, G. J. Gordon, J. A. Bagnell, AISTATS 2011). The lessons are implemented in
+`agora.learning.trainers.imitation`.
 
-Some rounds make a lap. Every lap begins with new episodes everywhere and ends with a checkpoint that holds the network, its
-optimiser and the lessons that are kept. So a resumed training repeats the curve exactly.
+A lap consists of several rounds. Every lap starts with new episodes in all worlds and ends with a checkpoint of the network, its
+optimiser and the stored lessons, so a resumed training repeats the curve exactly.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from agora.policies.policy import TrainedRobot
 from agora.ranges import Checked, Count
 from agora.registry import Plug
 
-_RECORDED = 2  # use of random numbers
+_RECORDED = 2  # purpose number in the seeds of random streams
 
 
 @dataclass(frozen=True)
@@ -47,11 +48,11 @@ class Cloning(Checked):
         observe: encoding of observations and actions; for demonstrations only ``observe``.
         lessons: teacher and rounds; without ``mixing`` the teacher always drives. The critic is not needed here: ``value_weight``
             0.
-        demonstrations: folder of ``.npz`` files (`agora.learning.demonstrations`), which replace the teacher; empty for the
+        demonstrations: folder of ``.npz`` files (`agora.learning.demonstrations`), which replace the teacher; empty to use the
             teacher.
-        lap: rounds between two checkpoints.
-        validate: laps between two validations; also after rounds 1, 2, 4, 8 and so on.
-        threads: threads of the gradient descent; no result depends on their number.
+        lap: number of rounds between two checkpoints.
+        validate: number of laps between two validations; there are also validations after rounds 1, 2, 4, 8 and so on.
+        threads: number of threads for gradient descent; results do not depend on it.
     """
 
     network: Annotated[Network, Plug("networks", "mlp")] = field(default_factory=lambda: Mlp((256, 256), "tanh"))
@@ -63,11 +64,11 @@ class Cloning(Checked):
     threads: Count = 1
 
     def files(self) -> list[Path]:
-        """The folder of demonstrations, if there is one."""
+        """Return the folder of demonstrations, if there is one."""
         return [Path(self.demonstrations).expanduser()] if self.demonstrations else []
 
     def train(self, run: TrainingRun) -> Iterator[Savable]:
-        """Give all rounds of lessons."""
+        """Train for all rounds of lessons."""
         shares = Shares(self.threads)
         torch.manual_seed(run.seed)
         network = actor_critic(self.network, self._shape(run))
@@ -94,7 +95,7 @@ class Cloning(Checked):
         course.close()
 
     def _shape(self, run: TrainingRun) -> Shape:
-        """The surroundings of the network."""
+        """Return the shape of the training: encoding, action size, control period and robot."""
         env = AgoraVectorEnv(run.suite, run.stage, 1, seed=run.seed, observe=self.observe)
         robot, period, actions = env.robot, env.period, self.observe.action_size(env.limits)
         env.close()
@@ -107,16 +108,16 @@ class Cloning(Checked):
 
 
 class _Recorded:
-    """Lessons from recorded demonstrations, without a driving teacher.
+    """Lessons from recorded demonstrations, without a teacher that drives.
 
     Args:
         cloning: the trainer.
-        network: that learns.
-        run: of the training, whose stage has the robot.
-        shares: threads of the descent.
+        network: network to train.
+        run: the training run, whose stage defines the robot.
+        shares: threads for gradient descent.
 
     Raises:
-        InputError: there are none, they are of another lidar, or all are shorter than ``horizon`` steps.
+        InputError: there are no demonstrations, they were recorded with another lidar, or all are shorter than ``horizon`` steps.
     """
 
     def __init__(self, cloning: Cloning, network: ActorCritic, run: TrainingRun, shares: Shares) -> None:
@@ -130,7 +131,7 @@ class _Recorded:
         samples = read_samples(folder, cloning.observe, run.suite.start(run.stage, 0).robots[0].model)
         for looked, done in samples:
             last = len(done) - horizon
-            for first in [*range(0, last, horizon), last] if last >= 0 else []:  # the last two may overlap
+            for first in [*range(0, last, horizon), last] if last >= 0 else []:  # the last two sequences may overlap
                 seen.append(looked[first : first + horizon])
                 wanted.append(done[first : first + horizon])
         if not seen:
@@ -141,10 +142,10 @@ class _Recorded:
         self._lesson = Lesson(looked_at, begins, torch.zeros(len(seen), network.state_size), wished, nothing)
 
     def begin(self, steps: int) -> None:
-        """Nothing begins: nobody drives."""
+        """Do nothing: there are no episodes."""
 
     def round(self, number: int) -> Round:
-        """Learn from the demonstrations; the steps are theirs.
+        """Learn from the demonstrations; the returned number of steps is that of the demonstrations.
 
         Raises:
             DivergedError: a loss is not finite.
@@ -155,11 +156,11 @@ class _Recorded:
 
     @property
     def arrays(self) -> dict[str, Array]:
-        """Nothing: the demonstrations stay where they are."""
+        """No arrays: a checkpoint does not contain the demonstrations."""
         return {}
 
     def restore(self, arrays: Mapping[str, Array]) -> None:
-        """Nothing is to restore."""
+        """Do nothing: there is no state to restore."""
 
     def close(self) -> None:
-        """Nothing is to close."""
+        """Do nothing: there is nothing to close."""

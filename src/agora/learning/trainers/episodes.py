@@ -1,4 +1,4 @@
-"""Episodes of a training: the seeds of its rounds, the advantages of steps, and how its episodes end."""
+"""Episodes of a training: seeds of rounds, advantages of steps, and results of episodes."""
 
 from __future__ import annotations
 
@@ -13,24 +13,25 @@ from agora.core.state import Bools, Floats
 from agora.learning.rewards import COLLISIONS
 
 WITHOUT_END = 10**9
-"""Episodes, more than any training plays."""
+"""A number of episodes that no training exceeds."""
 
 
 def seed_of_round(seed: int, steps: int) -> int:
-    """Return the seed of the round of a training that begins after so many steps."""
+    """Return the seed of the round that begins after the given number of steps of a training."""
     return int(np.random.SeedSequence((seed, steps)).generate_state(1, np.uint64)[0] >> np.uint64(1))
 
 
 def is_early(number: int) -> bool:
-    """Return whether a round, from 1, is validated although it ends no lap: 1, 2, 4, 8 and so on.
+    """Return whether a round, counted from 1, is validated although it does not end a lap: rounds 1, 2, 4, 8 and so on.
 
-    The first one tells soon how a training goes, and what is kept of one that is stopped is never much older than half of it.
+    The first validations show early how a training is going. If a training is stopped, its latest validation took place at least
+    about half-way through.
     """
     return number & (number - 1) == 0
 
 
 def shares_of(ends: Counter[str]) -> dict[str, float]:
-    """Return the shares of successes, collisions, robots that left the map and time-outs among ends of episodes; NaN of none."""
+    """Return the fractions of successes, collisions, robots that left the map and time-outs; NaN if no episode ended."""
     count = ends.total() or math.nan
     left = ends[Outcome.OUT_OF_MAP.label]
     hits = sum(ends[outcome.label] for outcome in COLLISIONS) - left
@@ -39,15 +40,15 @@ def shares_of(ends: Counter[str]) -> dict[str, float]:
 
 
 def advantages_of(rewards: Floats, values: Floats, after: Floats, ends: Bools, discount: float, trace: float) -> Floats:
-    """Return the generalised advantages (T, N); `values` plus these are the returns.
+    """Return the generalised advantages (T, N); `values` plus the advantages are the returns.
 
     Args:
-        rewards: (T, N), which include the discounted value of what came after a time-out.
-        values: (T, N) of what was seen before each step.
-        after: (N,) value of what is seen after the last step.
+        rewards: (T, N) rewards, including the discounted value of the final observation after a time-out.
+        values: (T, N) values of the observations before each step.
+        after: (N,) values of the observations after the last step.
         ends: (T, N) whether the episode ended with the step.
-        discount: of a step.
-        trace: lambda.
+        discount: discount per step.
+        trace: lambda of generalised advantage estimation.
     """
     out = np.zeros_like(rewards)
     follows, value = np.zeros_like(after), after
@@ -65,7 +66,7 @@ class Results(NamedTuple):
     Attributes:
         ends: number of episodes that ended with each outcome.
         gains: undiscounted sums of rewards of the episodes that ended.
-        lengths: steps of the episodes that ended.
+        lengths: numbers of steps of the episodes that ended.
     """
 
     ends: Counter[str]
@@ -74,16 +75,16 @@ class Results(NamedTuple):
 
     @property
     def shares(self) -> dict[str, float]:
-        """Means over the episodes that ended, NaN if none did."""
+        """Means over the episodes that ended; NaN if none did."""
         count = self.ends.total() or math.nan
         return shares_of(self.ends) | {"gain": sum(self.gains) / count, "length": sum(self.lengths) / count}
 
 
 class Tally:
-    """Sums of rewards and numbers of steps of the episodes under way.
+    """Sums of rewards and numbers of steps of the running episodes.
 
     Args:
-        count: N, the number of episodes under way.
+        count: number of running episodes, N.
     """
 
     def __init__(self, count: int) -> None:
@@ -91,14 +92,14 @@ class Tally:
         self._lengths = np.zeros(count, np.int64)
 
     def count(self, rewards: Floats, ends: Bools, infos: dict[str, Any], results: Results, counts: Bools | int = 1) -> None:
-        """Take in a step, and write the episodes that ended with it into the results of a round.
+        """Add a step, and record the episodes that ended with it in the results of a round.
 
         Args:
-            rewards: (N,) of the step.
-            ends: (N,) whether an episode ended with it.
-            infos: of the environment.
-            results: of the round.
-            counts: (N,) whether the step counts, which it does not where a robot waits.
+            rewards: (N,) rewards of the step.
+            ends: (N,) whether an episode ended with the step.
+            infos: infos of the environment.
+            results: results of the round.
+            counts: (N,) whether the step counts; False for robots that are waiting.
         """
         self._gains += rewards
         self._lengths += counts

@@ -1,11 +1,12 @@
-"""Learning from learned hallucination (LfLH): from drives in the open to a planner among obstacles, without reinforcement.
+"""Learning from learned hallucination (LfLH): drives in open space train a planner among obstacles, without reinforcement learning.
 
 Z. Wang, X. Xiao, A. J. Nettekoven, K. Umasankar, A. Singh, S. Bommakanti, U. Topcu, P. Stone, "From agile ground to aerial
-navigation: learning from learned hallucination", IROS 2021, algorithm 1, and its code. A robot drives at random in the open; a
-network learns to hallucinate obstacles among which an optimiser would have planned these drives
-(`agora.learning.trainers.hallucinator`); and a policy learns from scans of hallucinated obstacles to do what the robot did.
+navigation: learning from learned hallucination", IROS 2021, algorithm 1, and its code. A robot drives randomly in open space. A
+network learns to hallucinate obstacles for which an optimiser would have planned these drives
+(`agora.learning.trainers.hallucinator`). A policy then learns to reproduce the robot's actions from scans of hallucinated
+obstacles.
 
-Every round draws drives of its own by its number, so a resumed training repeats the curve exactly.
+The drives of every round depend only on the seed and the number of the round, so a resumed training repeats the curve exactly.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ from agora.ranges import Checked, Count, Distance, Length, NotNegative, Number, 
 from agora.registry import Plug
 from agora.robots.model import RobotModel
 
-_LARGEST = 1.0  # norm of the hallucinator's gradient
-_THIN = 3  # samples of a way from one that obstacles keep away from to the next
+_LARGEST = 1.0  # maximum norm of the hallucinator's gradient
+_THIN = 3  # only every third sample of a trajectory is tested against obstacles
 
 
 @dataclass(frozen=True)
@@ -45,14 +46,14 @@ class Imagination(Checked):
     """The training scenes of a policy.
 
     Attributes:
-        margin: distance of obstacles from the path, m; more than half the robot's width.
-        more: number of additional obstacles at random places.
-        reach: largest distance of these, m.
-        sizes: their smallest and largest half axis, m.
-        free: time for which none of these is ahead at the current speed, s.
-        ahead: half angle of the area ahead, rad.
-        noise: standard deviation of the scan's noise, in its range.
-        rays: rays of each value of the scan.
+        margin: minimum distance of obstacles from the trajectory, m; more than half the robot's width.
+        more: number of additional obstacles at random positions.
+        reach: maximum distance of the additional obstacles, m.
+        sizes: minimum and maximum half axis of the additional obstacles, m.
+        free: minimum time until the robot, at its current speed, would reach an additional obstacle ahead, s.
+        ahead: half the opening angle of the area ahead, rad.
+        noise: standard deviation of the scan's noise, as a fraction of its range.
+        rays: number of rays per value of the scan.
     """
 
     margin: Distance = 0.27
@@ -77,23 +78,23 @@ class Hallucination(Checked):
     Attributes:
         network: network to train: any registered one with an actor and a critic, without a memory.
         observe: encoding of observations and actions.
-        band: optimiser that the hallucinated obstacles are to explain the drives by.
-        loss: of the hallucination.
-        obstacles: obstacles that are hallucinated about a drive.
-        size: values of the recurrent unit of the network that hallucinates.
-        hallucination_rounds: rounds of its training.
-        hallucination_rate: its learning rate.
-        ways: drives in a batch of it.
-        imagine: scenes that the policy is shown.
-        rounds: rounds in which the policy learns.
-        rate: its learning rate.
-        samples: drives in one of its rounds, each a scene.
-        batch: scenes in a descent.
-        passes: over the scenes of a round.
-        updates: batches in a round of the hallucination.
-        lap: rounds between two checkpoints.
-        validate: rounds of the policy between two validations; also after rounds 1, 2, 4, 8 and so on.
-        threads: of PyTorch.
+        band: optimiser whose plans among the hallucinated obstacles should reproduce the drives.
+        loss: weights of the hallucinator's loss.
+        obstacles: number of obstacles hallucinated per drive.
+        size: size of the hallucinator's recurrent unit.
+        hallucination_rounds: number of rounds for training the hallucinator.
+        hallucination_rate: learning rate of the hallucinator.
+        ways: number of drives in a batch for the hallucinator.
+        imagine: training scenes of the policy.
+        rounds: number of rounds for training the policy.
+        rate: learning rate of the policy.
+        samples: number of drives in a round of the policy; each becomes one scene.
+        batch: number of scenes in a gradient step.
+        passes: number of passes over the scenes of a round.
+        updates: number of batches in a round of the hallucinator.
+        lap: number of rounds between two checkpoints.
+        validate: rounds of the policy between two validations; there are also validations after rounds 1, 2, 4, 8 and so on.
+        threads: number of PyTorch threads.
     """
 
     network: Annotated[Network, Plug("networks", "mlp")] = field(default_factory=lambda: Mlp((256, 256), "relu"))
@@ -122,7 +123,7 @@ class Hallucination(Checked):
             raise InputError(f"hallucination: its scenes need the encoding scan_and_aim, got {type(self.observe).__name__}")
 
     def train(self, run: TrainingRun) -> Iterator[Savable | None]:
-        """Go through the rounds of the hallucination, and then through those of the policy."""
+        """Train the hallucinator, and then the policy."""
         torch.set_num_threads(self.threads)
         torch.manual_seed(run.seed)
         school = _School(self, run.suite.start(run.stage, 0).robots[0].model, run.seed)
@@ -146,7 +147,7 @@ class Hallucination(Checked):
 
 
 class _School:
-    """The two networks, and the descent on both."""
+    """The two networks, and the optimiser of both."""
 
     def __init__(self, trainer: Hallucination, robot: RobotModel, seed: int) -> None:
         if robot.lidar is None:
@@ -170,13 +171,13 @@ class _School:
         return open_drives(chance, count, seconds, float(limits.max_vx[0]), float(limits.max_omega[0]))
 
     def _ways(self, drives: Drives) -> Tensor:
-        """Places and velocities (N, K, 4) at the knots."""
+        """Return positions and velocities (N, K, 4) at the knots."""
         pose, speed = drives.pose[:, self._at], drives.twist[:, self._at, :1]
         heading = np.stack([np.cos(pose[..., 2]), np.sin(pose[..., 2])], -1)
         return torch.from_numpy(np.concatenate([pose[..., :2], speed * heading], -1).astype(np.float32))
 
     def dream(self, number: int) -> tuple[int, dict[str, float]]:
-        """Improve the hallucination in round ``number``; return how many drives were seen, and the mean losses by name.
+        """Train the hallucinator in round ``number``; return the number of drives used, and the mean losses by name.
 
         Raises:
             DivergedError: a loss is not finite.
@@ -188,7 +189,7 @@ class _School:
         totals: dict[str, float] = {}
         for k in range(trainer.updates):
             way = ways[k * trainer.ways : (k + 1) * trainer.ways]
-            share = min(1.0, 2.0 * number / trainer.hallucination_rounds)  # annealed over the first half
+            share = min(1.0, 2.0 * number / trainer.hallucination_rounds)  # the weight grows over the first half of the training
             loss, parts = loss_of(trainer.loss, trainer.band, way, self._hallucinator(way, noise), share)
             self.descent.zero_grad()
             loss.backward()
@@ -199,7 +200,7 @@ class _School:
         return count, _finite(totals, number)
 
     def clone(self, number: int) -> tuple[int, dict[str, float]]:
-        """Improve the policy in round ``number``; return as `dream`.
+        """Train the policy in round ``number``; return the number of scenes used, and the mean loss by name.
 
         Raises:
             DivergedError: the loss is not finite.
@@ -219,9 +220,9 @@ class _School:
         return len(seen), _finite({"action_loss": total / batches}, number)
 
     def scenes(self, chance: np.random.Generator) -> tuple[Floats, Floats]:
-        """Return what the policy would see (N, D) in scenes about fresh drives, and what the robot did there (N, A).
+        """Return the policy's observations (N, D) in scenes around new drives, and the robot's actions (N, A) in these drives.
 
-        Drives that do not come as far as the local goal, or whose local goal lies behind them, are left out.
+        Drives that do not reach the local goal, or whose local goal lies behind the robot, are omitted.
         """
         trainer, imagine = self._trainer, self._trainer.imagine
         drives = self._drives(chance, trainer.samples, trainer.band.seconds + 2.0)
@@ -235,7 +236,7 @@ class _School:
         scan = np.clip(scan + imagine.noise * chance.standard_normal(scan.shape), 0.0, 1.0)
         aim = aims / np.linalg.norm(aims, axis=-1, keepdims=True)
         twist = np.stack([drives.twist[:, 0, 0], np.zeros(len(aim)), drives.twist[:, 0, 1]], -1)
-        other = chance.random(len(aim)) < 0.5  # seen in a mirror, where the lidar looks as far to the left as to the right
+        other = chance.random(len(aim)) < 0.5  # mirrored, if the lidar's view is symmetric
         if abs(ends[0] + ends[1]) < 1e-3 and not lidar.y:
             scan[other] = scan[other, ::-1]
             aim[other, 1], twist[other, 2] = -aim[other, 1], -twist[other, 2]
@@ -243,7 +244,7 @@ class _School:
         return seen, to_actions(twist.astype(np.float32), self._robot.limits(len(aim)))
 
     def _obstacles(self, drives: Drives, chance: np.random.Generator) -> tuple[Array, Array]:
-        """Centres and half axes (N, M, 2) of hallucinated obstacles and of others; none is nearer to the way than the margin."""
+        """Return centres and half axes (N, M, 2) of hallucinated and additional obstacles; all keep ``margin`` from the drive."""
         imagine, count = self._trainer.imagine, len(drives.pose)
         noise = torch.Generator().manual_seed(int(chance.integers(2**62)))
         with torch.no_grad():
@@ -253,7 +254,7 @@ class _School:
         more = np.stack([away * np.cos(bearing), away * np.sin(bearing)], -1)
         half = chance.uniform(*imagine.sizes, (*shape, 2))
         room = imagine.free * drives.twist[:, :1, 0] + half.max(-1)
-        half[(np.abs(bearing) < imagine.ahead) & (away < room)] = 1e-3  # too small to stay
+        half[(np.abs(bearing) < imagine.ahead) & (away < room)] = 1e-3  # so small that `shrunk` removes it
         centre = np.concatenate([dreamt.centre.numpy().astype(float), more], 1)
         axes = np.concatenate([dreamt.axes.numpy().astype(float), half], 1)
         last = int(self._trainer.band.seconds / drives.step)
@@ -261,7 +262,7 @@ class _School:
 
 
 def _finite(values: dict[str, float], number: int) -> dict[str, float]:
-    """Return values; refuse those that are not finite."""
+    """Return the values; raise `DivergedError` if any of them is not finite."""
     for name, value in values.items():
         if not math.isfinite(value):
             raise DivergedError(f"hallucination: {name} of round {number} is {value}")

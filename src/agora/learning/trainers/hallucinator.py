@@ -1,9 +1,9 @@
-"""The network that hallucinates: from a driven way to the obstacles that would make it the best one.
+"""The hallucinator: a network that maps a driven trajectory to obstacles for which this trajectory would be optimal.
 
 Z. Wang et al., "From agile ground to aerial navigation: learning from learned hallucination", IROS 2021, section III: an encoder
-gives a distribution of obstacles, one after another; a decoder, the optimiser `agora.learning.trainers.spline_band`, plans among
-drawn ones; and the loss is that of a variational autoencoder, with priors of places and sizes, plus what keeps obstacles off the
-way.
+outputs a distribution of obstacles, one after another. A decoder, the optimiser `agora.learning.trainers.spline_band`, plans a path
+among sampled obstacles. The loss is that of a variational autoencoder with priors on positions and sizes, plus a term that keeps
+obstacles off the trajectory.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from torch import Tensor, nn
 from agora.learning.trainers.spline_band import SplineBand
 from agora.ranges import Length, NotNegative, Positive
 
-_LEAST, _LOG = 0.05, 6.0  # m; largest size of a logarithm of a variance
-_BESIDE, _SCALE = 0.6, 0.5  # m
+_LEAST, _LOG = 0.05, 6.0  # minimum half axis, m; maximum magnitude of the logarithm of a variance
+_BESIDE, _SCALE = 0.6, 0.5  # initial lateral offset of an obstacle, and scale of the network's offsets, m
 
 
 class Obstacles(NamedTuple):
-    """The distribution of M obstacles of N ways, and a draw of it.
+    """The distribution of M obstacles for each of N trajectories, and a sample from it.
 
     Attributes:
         place: (N, M, 2) means of the centres, m.
-        place_log: (N, M, 2) logarithms of their variances.
+        place_log: (N, M, 2) logarithms of the variances of the centres.
         size: (N, M, 2) means of the half axes, m.
-        size_log: (N, M, 2) logarithms of their variances.
-        centre: (N, M, 2) centres that were drawn, m.
-        axes: (N, M, 2) half axes that were drawn, m.
+        size_log: (N, M, 2) logarithms of the variances of the half axes.
+        centre: (N, M, 2) sampled centres, m.
+        axes: (N, M, 2) sampled half axes, m.
     """
 
     place: Tensor
@@ -46,13 +46,15 @@ class Loss:
     """The weights of the loss.
 
     Attributes:
-        place: of the divergence of the centres from their prior.
-        size: of the divergence of the half axes from their prior.
-        apart: of the squared lack of distance between obstacles and the way, at the end of the training; it grows from 0.
-        spread: variance of the prior of the centres, in variances of the way; its mean is the way's.
+        place: weight of the divergence of the centres from their prior.
+        size: weight of the divergence of the half axes from their prior.
+        apart: final weight of the squared amount by which obstacles are too close to the trajectory; it grows from 0 during
+            training.
+        spread: variance of the prior of the centres, relative to the variance of the trajectory. The mean of the prior is the mean
+            of the trajectory.
         usual: mean of the prior of the half axes, m.
-        usual_variance: its variance, m2.
-        room: distance to the way below which an obstacle is too near, m.
+        usual_variance: variance of the prior of the half axes, m2.
+        room: distance to the trajectory below which an obstacle is too close, m.
     """
 
     place: NotNegative = 1e-4
@@ -65,21 +67,22 @@ class Loss:
 
 
 class Hallucinator(nn.Module):
-    """The encoder: convolutions along the way, and a recurrent unit that gives one obstacle after the other.
+    """The encoder: convolutions along the trajectory, and a recurrent unit that outputs one obstacle after another.
 
-    The published network gives places in the robot's frame. Here they are counted from points along the way, in its direction, and
-    begin to its left and right in turn: from the middle of the way all obstacles fled before they explained anything.
+    The published network outputs positions in the robot's frame. Here, positions are relative to points along the trajectory and to
+    its direction there, and initially lie alternately to its left and right. When they started in the middle of the trajectory, all
+    obstacles moved away before they explained anything.
 
     Args:
-        samples: K, samples of a way.
-        obstacles: M, obstacles that it gives.
-        size: values of the recurrent unit.
+        samples: number of samples of a trajectory, K.
+        obstacles: number of obstacles, M.
+        size: size of the recurrent unit.
     """
 
     def __init__(self, samples: int, obstacles: int, size: int) -> None:
         super().__init__()
         self._count = obstacles
-        self.convolutions = nn.Sequential(  # the paper's: 4 to 16, 32, 64 channels, kernels 5, 5, 3, stride 2
+        self.convolutions = nn.Sequential(  # as in the paper: 4 to 16, 32, 64 channels, kernels 5, 5, 3, stride 2
             *(nn.Conv1d(4, 16, 5, 2, 2), nn.ReLU(), nn.Conv1d(16, 32, 5, 2, 2), nn.ReLU()),
             *(nn.Conv1d(32, 64, 3, 2, 1), nn.ReLU(), nn.Flatten()),
         )
@@ -89,7 +92,7 @@ class Hallucinator(nn.Module):
         self.read = nn.Linear(size, 8)
 
     def forward(self, way: Tensor, chance: torch.Generator | None) -> Obstacles:
-        """Return obstacles for ways (N, K, 4) of places, m, and velocities, m/s; without ``chance`` the means."""
+        """Return obstacles for trajectories (N, K, 4) of positions, m, and velocities, m/s; without ``chance``, the means."""
         state: Tensor = self.whole(self.convolutions(way.transpose(1, 2)))
         before, given = torch.zeros(len(way), 4), []
         for m, k in enumerate(torch.linspace(0, way.shape[1] - 1, self._count + 2).long()[1:-1].tolist()):
@@ -110,14 +113,14 @@ class Hallucinator(nn.Module):
 
 
 def loss_of(weights: Loss, band: SplineBand, way: Tensor, obstacles: Obstacles, share: float) -> tuple[Tensor, dict[str, float]]:
-    """Return the loss of hallucinated obstacles, and its parts by name.
+    """Return the loss of hallucinated obstacles, and its terms by name.
 
     Args:
-        weights: of the parts.
+        weights: weights of the terms.
         band: the decoder.
-        way: (N, K, 4) places and velocities at the knots, m and m/s.
-        obstacles: that were drawn for it.
-        share: of the training that is done, by which the weight of ``apart`` grows.
+        way: (N, K, 4) positions and velocities at the knots, m and m/s.
+        obstacles: obstacles sampled for these trajectories.
+        share: factor of the weight ``apart``, which grows from 0 to 1 during training.
     """
     places, velocities = way[..., :2], way[..., 2:]
     fixed = band.fit(places, velocities)
@@ -135,5 +138,5 @@ def loss_of(weights: Loss, band: SplineBand, way: Tensor, obstacles: Obstacles, 
 
 
 def _divergence(mean: Tensor, log: Tensor, prior: Tensor, variance: Tensor) -> Tensor:
-    """The Kullback-Leibler divergence of normal distributions from a prior, value by value (D. P. Kingma, M. Welling 2014)."""
+    """Return the element-wise Kullback-Leibler divergence of normal distributions from a prior (D. P. Kingma, M. Welling 2014)."""
     return 0.5 * (variance.log() - log + (log.exp() + (mean - prior).square()) / variance - 1.0)

@@ -1,9 +1,10 @@
 """Imitation of a planner: behaviour cloning and DAgger, for any network with an actor and a critic.
 
-D. A. Pomerleau, "ALVINN: an autonomous land vehicle in a neural network", NIPS 1988, clones behaviour: the teacher drives, and the
-network learns its actions. S. Ross, G. J. Gordon, J. A. Bagnell, "A reduction of imitation learning and structured prediction to
-no-regret online learning", AISTATS 2011 (DAgger), lets the network drive more and more, and the teacher says what it would do
-there. The critic learns the returns of the driver, so that `agora.learning.trainers.ppo` can continue from there.
+Behaviour cloning (D. A. Pomerleau, "ALVINN: an autonomous land vehicle in a neural network", NIPS 1988): the teacher drives, and
+the network learns the teacher's actions. DAgger (S. Ross, G. J. Gordon, J. A. Bagnell, "A reduction of imitation learning and
+structured prediction to no-regret online learning", AISTATS 2011): the network drives an increasing share of the worlds, and the
+teacher provides the actions that it would take in the same states. The critic learns the returns of the driver, so that
+`agora.learning.trainers.ppo` can continue the training from there.
 """
 
 from __future__ import annotations
@@ -30,18 +31,18 @@ from agora.policies.learners.actor_critic import ActorCritic, look
 from agora.ranges import Checked, Count, Number
 from agora.registry import Named
 
-_LESSONS = 1  # use of random numbers
+_LESSONS = 1  # purpose number in the seeds of random streams
 
 
 class Lesson(NamedTuple):
-    """The observations of T steps of N worlds, and the actions that the teacher would have chosen.
+    """The observations in T steps of N worlds, and the actions that the teacher would have taken.
 
     Attributes:
         seen: (T, N, D) encoded observations.
         begins: (T, N) bool, whether an episode begins with the step.
-        state: (N, S) of the network before the first step.
+        state: (N, S) state of the network before the first step.
         wanted: (T, N, A) actions of the teacher.
-        returns: (T, N) discounted rewards from each step on.
+        returns: (T, N) discounted sums of the rewards from each step onwards.
     """
 
     seen: Tensor
@@ -65,18 +66,18 @@ class Round(NamedTuple):
 
 @dataclass(frozen=True)
 class Lessons(Checked):
-    """Rounds in which a network drives among people and learns the commands of a planner.
+    """Rounds in which a network drives among people and learns to imitate the actions of a planner.
 
     Attributes:
         teacher: planner to imitate.
         rounds: number of rounds.
-        mixing: number of rounds in which the share of worlds that the teacher drives falls from 1 to 0; with 0 it always drives
-            (behaviour cloning).
-        worlds: N, number of worlds.
-        horizon: T, steps in each world in a round.
+        mixing: number of rounds over which the share of worlds driven by the teacher falls from 1 to 0; with 0, the teacher always
+            drives (behaviour cloning).
+        worlds: number of worlds, N.
+        horizon: number of steps in each world in a round, T.
         memory: number of most recent rounds to learn from.
-        updates: batches after each round.
-        batch: sequences of T steps in a batch.
+        updates: number of batches after each round.
+        batch: number of sequences of T steps in a batch.
         rate: learning rate.
         value_weight: weight of the value's squared error.
     """
@@ -93,7 +94,7 @@ class Lessons(Checked):
     value_weight: float = 0.5
 
     def named_parts(self) -> list[Named]:
-        """The teacher."""
+        """Return the teacher."""
         return [parse_component("planners", self.teacher, "teacher")]
 
     def learn(
@@ -104,7 +105,7 @@ class Lessons(Checked):
         chance: np.random.Generator,
         shares: Shares,
     ) -> dict[str, float]:
-        """Make descents on random sequences of the lessons; return the mean losses.
+        """Perform gradient steps on random sequences from the lessons; return the mean losses.
 
         Raises:
             DivergedError: a loss is not finite.
@@ -121,7 +122,7 @@ class Lessons(Checked):
         return {"action_loss": totals[0] / self.updates, "value_loss": totals[1] / self.updates}
 
     def _part(self, network: ActorCritic, lesson: Lesson, rows: Tensor) -> Callable[[int, int], tuple[Tensor, Tensor]]:
-        """The losses of action and value (2,), and their weighted sum, of some of the rows."""
+        """Return a function of a range of rows that computes the losses of action and value (2,), and their weighted sum."""
 
         def part(first: int, last: int) -> tuple[Tensor, Tensor]:
             some, weight = rows[first:last], (last - first) / len(rows)
@@ -134,21 +135,21 @@ class Lessons(Checked):
 
 
 class Course:
-    """Lessons under way: the worlds, the lessons that are kept, and the descent on them.
+    """Lessons in progress: the worlds, the stored lessons, and the optimiser.
 
     Args:
-        lessons: that are given.
-        network: that learns.
-        run: of the training, whose stage is played.
-        shares: threads of the descent.
-        reward: that the critic learns.
-        discount: of a step.
-        scale: that rewards are multiplied by.
-        more_stages: stages of the suite that are played, too.
-        processes: that play them.
+        lessons: parameters of the lessons.
+        network: network to train.
+        run: the training run, whose stage is played.
+        shares: threads for gradient descent.
+        reward: reward whose returns the critic learns.
+        discount: discount per step.
+        scale: factor of the rewards.
+        more_stages: additional stages of the suite that are played.
+        processes: number of processes that run the stages.
 
     Attributes:
-        descent: of the network.
+        descent: optimiser of the network.
     """
 
     def __init__(
@@ -169,14 +170,14 @@ class Course:
         chosen: dict[str, Any] = {"observe": network.shape.observe, "reward": reward, "teacher": teacher.part}
         chosen |= {"episodes": WITHOUT_END, "seed": run.seed}
         env = worlds_of(run.suite, (run.stage, *more_stages), lessons.worlds, processes=processes, **chosen)
-        assert not isinstance(env, SettingsEnv)  # no teacher has settings as actions
+        assert not isinstance(env, SettingsEnv)  # teachers have no settings as actions
         self._env = env
         self._env.refuse_several("lessons")
         self._school = _School(self._env, network, discount, scale)
         self._kept: deque[Lesson] = deque(maxlen=lessons.memory)
 
     def whole(self) -> Iterator[Round]:
-        """Give all rounds of lessons, one after another, and tell how each went.
+        """Run all rounds of lessons, and yield the result of each.
 
         Raises:
             DivergedError: a loss is not finite.
@@ -187,11 +188,11 @@ class Course:
         self.close()
 
     def begin(self, steps: int) -> None:
-        """Start new episodes in all worlds; they only depend on the number of previous steps."""
+        """Start new episodes in all worlds; they depend only on the number of previous steps."""
         self._school.begin(steps)
 
     def round(self, number: int) -> Round:
-        """Play round ``number``, from 0, and learn from it and from those before.
+        """Play round ``number``, counted from 0, and learn from this round and the stored earlier rounds.
 
         Raises:
             DivergedError: a loss is not finite.
@@ -206,12 +207,12 @@ class Course:
 
     @property
     def arrays(self) -> dict[str, Array]:
-        """The lessons that are kept, for a checkpoint."""
+        """The stored lessons, for a checkpoint."""
         parts = zip(Lesson._fields, zip(*self._kept, strict=True), strict=True)
         return {f"lessons.{name}": torch.stack(part).numpy() for name, part in parts}
 
     def restore(self, arrays: Mapping[str, Array]) -> None:
-        """Go on with the lessons of a checkpoint."""
+        """Restore the lessons from a checkpoint."""
         parts = [torch.from_numpy(arrays[f"lessons.{name}"]) for name in Lesson._fields]
         self._kept.extend(Lesson(*one) for one in zip(*parts, strict=True))
 
@@ -225,9 +226,9 @@ class _School:
 
     Args:
         env: the worlds.
-        network: that learns.
-        discount: of a step.
-        scale: that rewards are multiplied by.
+        network: network to train.
+        discount: discount per step.
+        scale: factor of the rewards.
     """
 
     def __init__(self, env: AgoraVectorEnv | StagesVectorEnv, network: ActorCritic, discount: float, scale: float) -> None:
@@ -237,14 +238,14 @@ class _School:
         self._state = torch.zeros(0)
 
     def begin(self, first: int) -> None:
-        """Begin new episodes everywhere, of which that of world 0 has this number."""
+        """Begin new episodes in all worlds; the episode of world 0 has the number ``first``."""
         self._seen, _ = self._env.reset(options={"entry": first})
         self._begins = np.ones(self._env.num_envs, np.bool_)
         self._state = torch.zeros(self._env.num_envs, self._network.state_size)
 
     @torch.no_grad()
     def play(self, horizon: int, led: Bools) -> tuple[Lesson, Counter[str]]:
-        """Play some steps, in which the teacher drives where ``led`` (N,); return the lesson and how episodes ended."""
+        """Play ``horizon`` steps, with the teacher driving if ``led`` (N,); return the lesson and the counts of outcomes."""
         seen, begins, wanted, rewards, ended = [], [], [], [], []
         first, ends = self._state, Counter[str]()
         for _ in range(horizon):
@@ -257,7 +258,7 @@ class _School:
             self._seen, gains, terminated, truncated, infos = self._env.step(driven)
             self._begins = terminated | truncated
             gains = gains * self._scale
-            for w in np.flatnonzero(truncated).tolist():  # what would have come after a time-out has a value
+            for w in np.flatnonzero(truncated).tolist():  # add the value of the rest of a truncated episode
                 gains[w] += self._discount * self._value(infos["final_obs"][w], self._state[w])
             rewards.append(gains)
             ended.append(self._begins)
@@ -269,12 +270,12 @@ class _School:
         return Lesson(looked, began, first, done, torch.from_numpy(returns)), ends
 
     def _value(self, seen: Floats, state: Tensor) -> float:
-        """The value of what is seen (D,) with a state (S,)."""
+        """Return the value of an observation (D,) with a state (S,)."""
         _, value, _ = look(self._network, seen[None], state[None], np.zeros(1, np.bool_))
         return float(value[0])
 
     def _returns(self, rewards: list[Floats], ended: list[Bools], after: Floats) -> Floats:
-        """Discounted rewards from each step on (T, N); what comes after the last step is worth ``after`` (N,)."""
+        """Return the discounted rewards from each step onwards (T, N); ``after`` (N,) is the value after the last step."""
         out = np.zeros((len(rewards), len(after)), np.float32)
         for t in range(len(rewards) - 1, -1, -1):
             after = out[t] = rewards[t] + self._discount * after * ~ended[t]

@@ -1,12 +1,12 @@
 """Imperative learning of paths (iPlanner): the cost of a path on the map is the loss, and there are no labels.
 
-F. Yang, C. Wang, C. Cadena, M. Hutter, "iPlanner: imperative path planning", RSS 2023. The network answers key points; the lower
-level, a spline through them, has a closed form; and the upper level is the cost of `agora.learning.trainers.path_cost` on the map,
-which only the training knows. The fear learns whether the path that was answered collides.
+F. Yang, C. Wang, C. Cadena, M. Hutter, "iPlanner: imperative path planning", RSS 2023. The network outputs key points. The lower
+level, a spline through these points, has a closed form. The upper level is the cost from `agora.learning.trainers.path_cost` on the
+map, which is known only during training. The fear output learns to predict whether the path collides.
 
-Robots drive about in the worlds of the stages: a third along the paths that the network answers, a third towards their goals, and a
-third at random, so that goals lie in all directions; all with noise. Some rounds make a lap, which begins with new episodes
-everywhere, so a resumed training repeats the curve.
+Robots drive around in the worlds of the stages: one third along the network's paths, one third towards their goals, and one third
+randomly, so that goals lie in all directions; noise is added to all twists. A lap consists of several rounds and begins with new
+episodes in all worlds, so a resumed training repeats the curve.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ from agora.ranges import Chance, Checked, Count, NotNegative, Positive
 from agora.registry import Plug
 from agora.world.start import Start
 
-_KEEP = 0.9  # share of the noise of a step that the next one keeps
-_WANDER, _SPIN = 0.7, 0.4  # m/s, and a deviation in the largest turning rate
+_KEEP = 0.9  # correlation of the noise in consecutive steps
+_WANDER, _SPIN = 0.7, 0.4  # speed of random drives, m/s, and their turning rate's deviation relative to the maximum
 
 
 @dataclass(frozen=True)
@@ -49,22 +49,22 @@ class Imperative(Checked):
     Attributes:
         network: network to train: any registered one with an actor and a critic, without a memory.
         observe: encoding of observations and actions.
-        cost: of a path.
+        cost: cost of a path.
         more_stages: additional stages of the suite to train on.
-        episodes: episodes of each stage, played again and again; their maps are kept.
-        worlds: worlds side by side, of all stages together.
-        horizon: steps in each world in a round.
-        passes: over the samples of a round.
-        kept: rounds whose samples are learned from, the latest ones of a lap.
-        batch: samples in a descent.
+        episodes: number of episodes of each stage, which are played repeatedly; their maps are kept in memory.
+        worlds: total number of worlds of all stages.
+        horizon: number of steps in each world in a round.
+        passes: number of passes over the samples of a round.
+        kept: number of most recent rounds of a lap whose samples are used.
+        batch: number of samples in a gradient step.
         rounds: number of rounds.
-        rate: learning rate, which falls to a tenth over the training.
-        decay: of the weights.
-        noise: standard deviation of what is added to turning rates, in the robot's largest.
-        mirror: share of the samples that are seen in the mirror.
-        lap: rounds between two checkpoints.
-        validate: laps between two validations; also after rounds 1, 2, 4, 8 and so on.
-        threads: of PyTorch.
+        rate: initial learning rate, which falls to a tenth over the training.
+        decay: weight decay.
+        noise: standard deviation of the noise added to turning rates, relative to the robot's maximum.
+        mirror: fraction of the samples that are mirrored.
+        lap: number of rounds between two checkpoints.
+        validate: number of laps between two validations; there are also validations after rounds 1, 2, 4, 8 and so on.
+        threads: number of PyTorch threads.
     """
 
     network: Annotated[Network, Plug("networks", "mlp")] = field(default_factory=lambda: Mlp((256, 256), "relu"))
@@ -94,7 +94,7 @@ class Imperative(Checked):
             )
 
     def train(self, run: TrainingRun) -> Iterator[Savable]:
-        """Go through all rounds."""
+        """Train for all rounds."""
         torch.set_num_threads(self.threads)
         torch.manual_seed(run.seed)
         school = _School(self, run)
@@ -122,7 +122,7 @@ _Arrays = TypeVar("_Arrays", Array, Tensor)
 
 
 class _Samples(NamedTuple, Generic[_Arrays]):
-    """Samples: the values (N, D) seen by N robots, their poses (N, 3), and the numbers (N,) of costs of maps and of ways."""
+    """Samples: observations (N, D) of N robots, their poses (N, 3), and indices (N,) of the maps' costs and of goal distances."""
 
     seen: _Arrays
     pose: _Arrays
@@ -131,7 +131,7 @@ class _Samples(NamedTuple, Generic[_Arrays]):
 
 
 class _School:
-    """The worlds, the maps, the network and its descent."""
+    """The worlds, the maps, the network and its optimiser."""
 
     def __init__(self, trainer: Imperative, run: TrainingRun) -> None:
         self._trainer, self._seed = trainer, run.seed
@@ -150,13 +150,13 @@ class _School:
         self.descent = torch.optim.AdamW(self.network.parameters(), lr=trainer.rate, weight_decay=trainer.decay)
 
     def begin(self, steps: int) -> None:
-        """Begin new episodes everywhere, which depend on nothing but the number of steps before."""
+        """Begin new episodes in all worlds; they depend only on the number of previous steps."""
         self._kept.clear()
         for yard in self._yards:
             yard.begin(steps)
 
     def round(self, number: int) -> tuple[int, dict[str, float]]:
-        """Drive and learn; return how many samples were seen, and the mean losses by name.
+        """Drive and learn; return the number of new samples, and the mean losses by name.
 
         Raises:
             DivergedError: a loss is not finite.
@@ -182,7 +182,7 @@ class _School:
         return len(self._kept[-1].seen), dict(zip(("path_cost", "fear_loss", "feared"), (totals / batches).tolist(), strict=True))
 
     def _losses(self, given: _Samples[Tensor], mirrored: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """The cost of the paths, the loss of the fear, and the share of paths that are to be feared; some (N,) in the mirror."""
+        """Return the cost of the paths, the loss of the fear, and the fraction of colliding paths; some samples are mirrored."""
         observe, pose = self._trainer.observe, given.pose
         state, begins = torch.zeros(len(pose), 0), torch.ones(1, len(pose), dtype=torch.bool)
         order, sign = (torch.from_numpy(part) for part in observe.mirror)
@@ -207,15 +207,15 @@ class _School:
 
 
 class _Grounds:
-    """The costs of places on maps, and the ways to goals, which are computed once."""
+    """The costs of positions on maps, and the path lengths to goals, each computed only once."""
 
     def __init__(self, cost: PathCost) -> None:
         self._cost = cost
         self.costs, self.ways = Fields(), Fields()
-        self._maps: dict[int, tuple[Map, int]] = {}  # by identity; a map that is kept gives it to no other
+        self._maps: dict[int, tuple[Map, int]] = {}  # by id(), which stays unique because the map is kept alive
 
     def number(self, start: Start) -> tuple[int, int]:
-        """Return the numbers of a new episode's costs and ways."""
+        """Return the indices of a new episode's costs and path lengths."""
         map_ = start.map
         if id(map_) not in self._maps:
             self._maps[id(map_)] = map_, self.costs.add(map_, self._cost.of_map(map_))
@@ -223,7 +223,7 @@ class _Grounds:
 
 
 class _Yard:
-    """The worlds of a stage, in which robots drive about."""
+    """The worlds of one stage, in which robots drive around."""
 
     def __init__(self, trainer: Imperative, env: AgoraVectorEnv, grounds: _Grounds) -> None:
         env.refuse_several("imperative")
@@ -233,13 +233,13 @@ class _Yard:
         self._numbers, self._noise = np.zeros((env.num_envs, 2), np.int64), np.zeros((env.num_envs, 2))
 
     def begin(self, first: int) -> None:
-        """Begin new episodes everywhere, of which that of world 0 has this number."""
+        """Begin new episodes in all worlds; the episode of world 0 has the number ``first``."""
         self._seen, infos = self.env.reset(options={"entry": first})
         self._place(infos)
         self._noise = np.zeros((self.env.num_envs, 2))
 
     def _place(self, infos: dict[str, Any]) -> None:
-        """Take the costs and ways of the episodes that began."""
+        """Look up the costs and path lengths of the episodes that have begun."""
         for n in np.flatnonzero(infos.get("_entry", ())).tolist():
             entry = int(infos["entry"][n])
             if entry not in self._known:
@@ -248,7 +248,7 @@ class _Yard:
 
     @torch.no_grad()
     def drive(self, network: ActorCritic, chance: np.random.Generator) -> _Samples[Array]:
-        """Drive for some steps; return what was seen on the way."""
+        """Drive for ``horizon`` steps; return the samples."""
         observe, limits, given = self._trainer.observe, self.env.limits, list[_Samples[Array]]()
         begins, kind = torch.ones(1, self.env.num_envs, dtype=torch.bool), np.arange(self.env.num_envs)[:, None] % 3
         for _ in range(self._trainer.horizon):
@@ -269,7 +269,7 @@ class _Yard:
 
 @dataclass(frozen=True)
 class _Placed(FromLimitToLimit):
-    """The values that another encoding sees, and the robot's pose; actions go from limit to limit."""
+    """The values of another encoding, followed by the robot's pose; actions span the robot's limits."""
 
     observe: KeyPoints
     beams: int = field(init=False, default=0)
@@ -278,27 +278,27 @@ class _Placed(FromLimitToLimit):
         object.__setattr__(self, "beams", self.observe.beams)
 
     def check(self, robot: Any) -> None:
-        """Refuse whom the other refuses."""
+        """Reject robots that the other encoding rejects."""
         self.observe.check(robot)
 
     @property
     def needs(self) -> frozenset[str | Channel]:
-        """Channels that the other needs."""
+        """Channels that the other encoding needs."""
         return self.observe.needs
 
     @property
     def length(self) -> int:
-        """D, the number of values."""
+        """Number of values, D."""
         return self.observe.length + 3
 
     @property
     def low(self) -> Floats:
-        """(D,) the smallest values."""
+        """Minimum values (D,)."""
         return np.append(self.observe.low, np.full(3, -np.inf, np.float32))
 
     @property
     def high(self) -> Floats:
-        """(D,) the largest values."""
+        """Maximum values (D,)."""
         return np.append(self.observe.high, np.full(3, np.inf, np.float32))
 
     def write(self, observation: Observation, out: Floats, first: int, last: int) -> None:

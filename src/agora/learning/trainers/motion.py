@@ -1,4 +1,4 @@
-"""The network of `agora.predictors.learned_motion` in PyTorch, and its training: people are shown, and where they were then."""
+"""The network of `agora.predictors.learned_motion` in PyTorch, and its training on people's observed future positions."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from agora.predictors.motion_seen import OWN, PAIR
 _KEYS = 16
 _MIRROR_OWN = (1.0, -1.0) * 4 + (1.0,) * 3
 _MIRROR_PAIR = (1.0, -1.0) * 3 + (1.0,) * 2
-_SOFT = 1e-4  # m2, which rounds the distance off at 0
+_SOFT = 1e-4  # m2, makes the distance smooth at 0
 
 
 class Motion(nn.Module):
-    """The network with weights that learn.
+    """The network with trainable weights.
 
     Args:
-        width: of the layers.
+        width: width of the layers.
     """
 
     def __init__(self, width: int) -> None:
@@ -35,7 +35,7 @@ class Motion(nn.Module):
         self.joint, self.out = nn.Linear(2 * width, 2 * width), nn.Linear(2 * width, 2 * len(FADING))
 
     def forward(self, own: Tensor, pairs: Tensor, near: Tensor, sure: Tensor) -> Tensor:
-        """Return the parts (M, K, 2) of the deviations, as `agora.predictors.learned_motion.deviations` does."""
+        """Return the components (M, K, 2) of the deviations, like `agora.predictors.learned_motion.deviations`."""
         person, others = torch.relu(self.person(own)), torch.relu(self.pair(pairs))
         scores = (self.query(person)[:, None] * self.key(others)).sum(-1) / _KEYS**0.5
         weights = torch.softmax(scores.masked_fill(~near, -1e9), 1) * near
@@ -57,26 +57,26 @@ def fit(
     soon: float = 0.5,
     seed: int = 0,
 ) -> dict[str, Floats]:
-    """Return the weights by name of the network whose places are the nearest on average.
+    """Train the network for the smallest mean distance to the true positions, and return its weights by name.
 
-    Half of what is shown is seen in the mirror. The same seed gives the same weights on the same machine.
+    Half of the samples are mirrored. The same seed gives the same weights on the same machine.
 
     Args:
-        sets: samples to learn from.
-        shares: of each set in a batch.
-        width: of the layers.
-        steps: of AdamW.
-        batch: samples in a step.
-        rate: largest learning rate, which rises and falls once.
-        decay: of the weights.
-        soon: s; an error at time t counts ``1 + soon / t`` times.
-        seed: of the first weights and of what is shown.
+        sets: sets of training samples.
+        shares: share of each set in a batch.
+        width: width of the layers.
+        steps: number of AdamW steps.
+        batch: number of samples in a step.
+        rate: maximum learning rate; the rate rises and falls once.
+        decay: weight decay.
+        soon: time constant that emphasises early errors, s; an error at time t has the weight ``1 + soon / t``.
+        seed: seed of the initial weights and of the choice of samples.
 
     Raises:
         DivergedError: the loss is not finite.
     """
     threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # so that no sum depends on the number of cores
+    torch.set_num_threads(1)  # so that results do not depend on the number of cores
     torch.manual_seed(seed)
     chance, network = np.random.default_rng(seed), Motion(width)
     descent = torch.optim.AdamW(network.parameters(), lr=rate, weight_decay=decay)
@@ -101,7 +101,7 @@ class _Shown:
 
     Args:
         samples: the samples.
-        soon: s, as in `fit`.
+        soon: as in `fit`, s.
     """
 
     def __init__(self, samples: Samples, soon: float) -> None:
@@ -113,7 +113,7 @@ class _Shown:
         self._mirrors = [torch.tensor(signs) for signs in (_MIRROR_OWN, _MIRROR_PAIR, (1.0, -1.0))]
 
     def loss(self, network: Motion, count: int, chance: np.random.Generator) -> Tensor:
-        """Return the weighted distances of some samples, summed over them."""
+        """Return the sum of the weighted distances of ``count`` random samples."""
         some = torch.from_numpy(chance.integers(0, len(self._off), count))
         mirrored = torch.from_numpy(chance.random(count) < 0.5)[:, None]
         own, pairs, near, sure = (part[some] for part in self._seen)

@@ -1,8 +1,9 @@
-"""The cost of a path on a map, which PyTorch differentiates: the upper level of imperative learning.
+"""The cost of a path on a map, differentiable in PyTorch: the upper level of imperative learning.
 
 F. Yang, C. Wang, C. Cadena, M. Hutter, "iPlanner: imperative path planning", RSS 2023, section III-C, and its code
-(iplanner/traj_cost.py, leggedrobotics/iPlanner b9ea6605), in two dimensions: without the height of the ground. There the distance
-from a path's end to the goal is straight; here it may be that of the way round obstacles, which the map shows.
+(iplanner/traj_cost.py, leggedrobotics/iPlanner b9ea6605), in two dimensions, i.e. without the height of the ground. The published
+cost uses the straight-line distance from the end of a path to the goal; here, it can also be the length of the shortest path around
+the obstacles on the map.
 """
 
 from __future__ import annotations
@@ -20,26 +21,27 @@ from agora.maps.grid import Map
 from agora.planners.global_.potential import EDGE, UNREACHED, Wave, spread
 from agora.ranges import Length, NotNegative, Positive
 
-_SMOOTH = 1.0  # cells
-_UNIT, _BLOCKED = 50.0, 50  # price of a free cell length, and how many times that a blocked one costs
+_SMOOTH = 1.0  # standard deviation of the smoothing, in cells
+_UNIT, _BLOCKED = 50.0, 50  # price of one cell length in free space, and factor for blocked cells
 
 
 @dataclass(frozen=True)
 class PathCost:
-    """The weights of a path's cost, and the shape of the cost of a place.
+    """The weights of a path's cost, and the parameters of the cost of a position.
 
-    A place costs more the nearer it is to an obstacle, in logarithms, and 0.5 at the distance ``size``: there the robot touches.
+    The cost of a position increases logarithmically towards obstacles and is 0.5 at the distance ``size``, where the robot touches.
 
     Attributes:
-        obstacles: weight of the sum of the costs of the path's places; alpha in the code.
-        motion: weight of the sum of the differences of its legs from those of the straight way; gamma.
-        goal: weight of the logarithm of 1 + the way from its end to the local goal; delta.
+        obstacles: weight of the sum of the costs of the path's positions; alpha in the code.
+        motion: weight of the sum of the differences between the lengths of the path's segments and equal segments of the desired
+            length; gamma in the code.
+        goal: weight of the logarithm of 1 + the distance from the end of the path to the local goal; delta in the code.
         size: distance to an obstacle at which the robot counts as touching it, m.
-        safe: distance from which a place costs nothing, m.
-        soft: distance over which the cost bends, m.
-        feared: way from the robot in which a collision counts for the fear, m.
-        round: whether the way to the goal leads round obstacles; False for the straight one of the code.
-        horizon: length of the way that a path is to bring the robot nearer to a far goal, m.
+        safe: distance from which a position has no cost, m.
+        soft: length scale of the logarithm, m.
+        feared: distance along the path within which a collision counts for the fear, m.
+        round: whether the distance to the goal is measured around obstacles; False for the straight line, as in the code.
+        horizon: distance by which a path should bring the robot closer to its goal, if the goal is farther away than that, m.
     """
 
     obstacles: NotNegative = 0.5
@@ -53,13 +55,13 @@ class PathCost:
     horizon: Length = 3.0
 
     def of_place(self, distance: Floats) -> Floats:
-        """Return the costs of places by their signed distances to obstacles, m."""
+        """Return the costs of positions from their signed distances to obstacles, m."""
         unit = math.log1p((self.safe - self.size) / self.soft)
         cost: Floats = (0.5 / unit * np.log1p(np.maximum(self.safe - distance, 0.0) / self.soft)).astype(np.float32)
         return cost
 
     def of_map(self, map_: Map) -> Floats:
-        """Return the costs (rows, columns) of the places of a map, by a field of distances that is smoothed as in the code."""
+        """Return the costs (rows, columns) of the cells of a map, from a distance field that is smoothed as in the code."""
         from scipy.ndimage import gaussian_filter
 
         free = np.minimum(map_.clearance, FAR).astype(np.float32)
@@ -69,9 +71,9 @@ class PathCost:
         return self.of_place(smooth)
 
     def way_left(self, map_: Map, goal: Doubles) -> Floats:
-        """Return the ways (rows, columns) from the places of a map to a goal (2,), m.
+        """Return the distances (rows, columns) from the cells of a map to a goal (2,), m.
 
-        Where the robot would touch, a metre counts as 50, so that a way leads out of there.
+        In cells where the robot would touch an obstacle, one metre counts as 50, so that paths lead out of these cells.
         """
         if not self.round:
             rows, columns = map_.occupied.shape
@@ -88,12 +90,12 @@ class PathCost:
         return left
 
     def of_paths(self, path: Tensor, cost: Tensor, left: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the mean cost of paths, and which of them (N,) are to be feared, 1 or 0.
+        """Return the mean cost of paths, and 1 for each path (N,) that collides within ``feared``, else 0.
 
         Args:
-            path: (N, T, 2) from (0, 0) on, m.
-            cost: (N, T) costs of its places.
-            left: (N, 2) way to the goal from its beginning and from its end, m.
+            path: (N, T, 2) points of the paths, starting at (0, 0), m.
+            cost: (N, T) costs of these points.
+            left: (N, 2) distances to the goal from the start and from the end of each path, m.
         """
         legs = (path[:, 1:] - path[:, :-1]).square().sum(-1).clamp_min(1e-12).sqrt()
         wanted = left[:, 0].clamp(max=self.horizon)
@@ -109,7 +111,7 @@ class PathCost:
 
 
 class Fields:
-    """Values of places on grids of different sizes, side by side in one array."""
+    """Values on several grids of different sizes, stored in one array."""
 
     def __init__(self) -> None:
         self._values: list[Floats] = []
@@ -117,16 +119,16 @@ class Fields:
         self._flat, self._frame = torch.zeros(0), torch.zeros(0, 6, dtype=torch.float64)
 
     def add(self, map_: Map, values: Floats) -> int:
-        """Add values (rows, columns) of the cells of a map; return their number."""
+        """Add the values (rows, columns) of the cells of a map; return the index of the new grid."""
         start = sum(value.size for value in self._values)
         self._values.append(values.reshape(-1))
         self._frames.append((*map_.origin, map_.resolution, *values.shape, start))
         return len(self._frames) - 1
 
     def at(self, places: Tensor, numbers: Tensor) -> Tensor:
-        """Return the values (N, T) at places (N, T, 2), m, on the grids of these numbers (N,).
+        """Return the values (N, T) at positions (N, T, 2), m, on the grids with the given indices (N,).
 
-        They are bilinear between cells, and beyond a grid as at its edge.
+        Values are interpolated bilinearly; outside a grid, the value at its edge is used.
         """
         if len(self._frame) < len(self._frames):
             self._flat = torch.from_numpy(np.concatenate(self._values))

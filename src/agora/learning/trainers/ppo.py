@@ -1,14 +1,15 @@
 """Proximal policy optimisation (J. Schulman et al., arXiv 1707.06347), on thousands of worlds at once.
 
-A round plays T steps in each of W worlds, estimates the advantage of every action (J. Schulman et al., arXiv 1506.02438), and
-improves the network on mini-batches of these steps. Several rounds make a lap. Every lap begins with new episodes everywhere and
-ends with a checkpoint. Every round draws its random numbers from a stream of its own. So a resumed training repeats the curve
-exactly.
+In each round, T steps are played in each of W worlds, the advantage of every action is estimated (J. Schulman et al., arXiv
+1506.02438), and the network is improved on mini-batches of these steps. A lap consists of several rounds. Every lap begins with new
+episodes in all worlds and ends with a checkpoint, and every round has a separate stream of random numbers, so a resumed training
+repeats the curve exactly.
 
-One policy drives all robots of a world; each is a sequence of its own. Steps in which one waits for the others count for nothing.
+One policy drives all robots in a world, and each robot gives a separate sequence. Steps in which a robot waits for others are
+ignored.
 
-Read `Ppo.train` first. `_Worlds` plays, `losses_of` and `agora.learning.trainers.episodes.advantages_of` are the equations,
-`Ppo._learn` descends.
+Read `Ppo.train` first. `_Worlds` plays the episodes, `losses_of` and `agora.learning.trainers.episodes.advantages_of` contain the
+equations, and `Ppo._learn` performs the gradient descent.
 """
 
 from __future__ import annotations
@@ -42,48 +43,49 @@ from agora.policies.policy import TrainedRobot
 from agora.ranges import Chance, Checked, Count, Number, Positive, PositiveRate, Rate, Steps, Weight, Within
 from agora.registry import Plug
 
-_ROWS = 256  # of a step, that one thread computes together
+_ROWS = 256  # minimum number of rows of a step that one thread evaluates together
 
 
 @dataclass(frozen=True)
 class Ppo(Checked):
-    """Runs the current policy, and improves it by clipped steps (PPO).
+    """Runs the current policy, and improves it with a clipped objective (PPO).
 
     Attributes:
         network: network to train: any registered one with an actor and a critic.
         log_std: initial logarithm of the standard deviation of the actions; an action is in [-1, 1].
         observe: encoding of observations and actions.
-        planner: planner whose settings are learned, as text, if the encoding is ``rollout_settings``.
-        every: control periods of a step, where actions are settings of a planner (`agora.learning.settings_env`).
-        reward: of a control period.
+        planner: planner whose settings are learned, as a string, if the encoding is ``rollout_settings``.
+        every: number of control periods per step, if actions are settings of a planner (`agora.learning.settings_env`).
+        reward: reward for each control period.
         lessons: imitation of a planner before the first round; null for none.
         scale: factor of the rewards in learning; choose it so that returns are about 1.
-        steps: environment steps of all robots, at least.
+        steps: minimum number of environment steps, counted over all robots.
         more_stages: additional stages of the suite to train on. If their robots differ, actions span each robot's limits, and the
             encoding must describe the robot.
-        episodes: number of different episodes per stage, which repeat; 0 for new ones without end.
-        worlds: W, number of worlds of all stages together.
-        horizon: T, steps in each world between two improvements.
-        epochs: passes over the steps of a round.
-        batches: mini-batches in a pass.
+        episodes: number of different episodes per stage, which are repeated; 0 for an unlimited number of new episodes.
+        worlds: total number of worlds of all stages, W.
+        horizon: number of steps in each world in a round, T.
+        epochs: number of passes over the steps of a round.
+        batches: number of mini-batches in a pass.
         rate: initial learning rate.
-        last_rate: learning rate at the end; it falls linearly.
-        discount: of a step.
+        last_rate: final learning rate; the rate changes linearly.
+        discount: discount per step.
         trace: lambda of the generalised advantages.
-        clip: largest change of an action's probability that is rewarded, as a share.
+        clip: maximum relative change of an action's probability that is rewarded.
         entropy: weight of the entropy of the actions.
         value_weight: weight of the value's squared error.
-        gradient: largest norm of a gradient; larger ones are scaled down.
-        divergence: approximate Kullback-Leibler divergence from the policy of the rollouts at which a round's updates end; 0 for no
-            limit.
-        lap: rounds between two checkpoints.
-        validate: laps between two validations; also after the first round, and after lessons 1, 2, 4, 8 and so on.
+        gradient: maximum norm of a gradient; larger gradients are scaled down.
+        divergence: approximate Kullback-Leibler divergence from the policy of the rollouts at which the updates of a round end; 0
+            for no limit.
+        lap: number of rounds between two checkpoints.
+        validate: number of laps between two validations; there are also validations after the first round, and after lessons 1, 2,
+            4, 8 and so on.
         stop_at: success rate in a validation at which the training ends early; 0 for never.
-        up_at: success rate in a lap from which the curriculum advances by a stage; 0 for never.
-        down_at: success rate in a lap up to which the curriculum goes back by a stage; 0 for never.
-        threads: threads of the worlds and of the network; no result depends on their number.
-        workers: processes that draw episodes ahead of time.
-        processes: processes that run the worlds with ``more_stages``; 0 for the current one.
+        up_at: success rate in a lap at or above which the curriculum advances by one stage; 0 for never.
+        down_at: success rate in a lap at or below which the curriculum goes back by one stage; 0 for never.
+        threads: number of threads for the worlds and for the network; results do not depend on it.
+        workers: number of processes that generate episodes in advance.
+        processes: number of processes that run the worlds if there are ``more_stages``; 0 uses the current process.
     """
 
     network: Annotated[Network, Plug("networks", "mlp")] = field(default_factory=Mlp)
@@ -132,7 +134,7 @@ class Ppo(Checked):
             raise InputError(f"ppo: batches must be at most worlds = {self.worlds}, got {self.batches}")
 
     def train(self, run: TrainingRun) -> Iterator[Savable]:
-        """Train until all steps are made, or a validation reaches ``stop_at``."""
+        """Train until all steps have been played, or a validation reaches ``stop_at``."""
         shares = Shares(self.threads)
         torch.manual_seed(run.seed)
         worlds = _Worlds(self, run)
@@ -178,7 +180,7 @@ class Ppo(Checked):
         worlds.close()
 
     def _next_stage(self, stage: int, ends: Counter[str], stages: int) -> int:
-        """The stage of the curriculum after a lap of one stage whose episodes ended so."""
+        """Return the next curriculum stage after a lap in ``stage`` with the outcomes ``ends``."""
         success = ends["reached"] / max(ends.total(), 1)
         if not self.up_at or not ends:
             return stage
@@ -193,7 +195,7 @@ class Ppo(Checked):
         chance: torch.Generator,
         shares: Shares,
     ) -> dict[str, float]:
-        """Improve the network on a round's steps; return the mean losses.
+        """Train the network on the steps of a round; return the mean losses.
 
         Raises:
             DivergedError: a loss or a gradient is not finite.
@@ -219,7 +221,7 @@ class Ppo(Checked):
     def _slope(self, network: ActorCritic, batch: Sequences, shares: Shares) -> tuple[PpoLosses, float]:
         """Write the gradients of a mini-batch into the network; return its losses and their weighted sum.
 
-        Each share counts by its steps that count.
+        Each share is weighted by the number of its valid steps.
         """
         steps, rows = batch.counts.shape
         count = int(batch.counts.sum())
@@ -236,7 +238,7 @@ class Ppo(Checked):
         return PpoLosses(*losses), float(total)
 
     def _batches(self, played: Sequences, chance: torch.Generator) -> Iterator[Sequences]:
-        """The mini-batches of all passes: in each pass, every sequence is in one of them."""
+        """Yield the mini-batches of all passes; in each pass, every sequence belongs to exactly one mini-batch."""
         for _ in range(self.epochs):
             order = torch.randperm(played.seen.shape[1], generator=chance)
             for rows in order.tensor_split(self.batches):
@@ -249,12 +251,12 @@ class Sequences(NamedTuple):
     Attributes:
         seen: (T, N, D) encoded observations.
         begins: (T, N) bool, whether an episode begins with the step.
-        state: (N, S) of the network before the first step.
-        actions: (T, N, A) as drawn, not cut.
+        state: (N, S) state of the network before the first step.
+        actions: (T, N, A) sampled actions, not clipped.
         logs: (T, N) logarithms of the actions' probabilities, or of their densities.
-        advantages: (T, N).
-        returns: (T, N) what the value should have been.
-        counts: (T, N) bool, False where a robot waited; nothing is learned from such steps.
+        advantages: (T, N) generalised advantages.
+        returns: (T, N) targets of the value.
+        counts: (T, N) bool, whether the step is valid; False while a robot waits. Invalid steps are not learned from.
     """
 
     seen: Tensor
@@ -267,20 +269,20 @@ class Sequences(NamedTuple):
     counts: Tensor
 
     def of(self, rows: Tensor) -> Sequences:
-        """The sequences of some robots."""
+        """Return the sequences of some robots."""
         return Sequences(*(part.index_select(int(name != "state"), rows) for name, part in self._asdict().items()))
 
     def between(self, first: int, last: int) -> Sequences:
-        """The sequences of the robots ``first <= n < last``, as views."""
+        """Return the sequences of the robots ``first <= n < last``, as views."""
         return Sequences(*(part[first:last] if name == "state" else part[:, first:last] for name, part in self._asdict().items()))
 
     def standard(self) -> Sequences:
-        """The same with advantages of mean 0 and deviation 1 over the steps that count."""
+        """Return the sequences with advantages normalised to mean 0 and standard deviation 1 over the valid steps."""
         some = self.advantages if self.counts.all() else self.advantages[self.counts]
         return self._replace(advantages=(self.advantages - some.mean()) / (some.std() + 1e-8))
 
     def apart(self) -> Sequences:
-        """Every step that counts as a sequence of its own, for networks without state."""
+        """Return every valid step as a separate sequence, for networks without state."""
         count = int(self.counts.sum())
         kept = slice(None) if count == self.counts.numel() else self.counts
         state = self.state.new_zeros(count, 0)
@@ -290,14 +292,14 @@ class Sequences(NamedTuple):
 
 
 class PpoLosses(NamedTuple):
-    """Terms of the loss and what else is worth knowing of a mini-batch, scalars.
+    """Terms of the loss of a mini-batch, and statistics for the log; all are scalars.
 
     Attributes:
-        policy: clipped objective, negative.
+        policy: negative clipped objective.
         value: mean squared error of the value.
-        entropy: of the actions' distribution.
+        entropy: entropy of the distribution of actions.
         divergence: approximate Kullback-Leibler divergence from the policy that played (J. Schulman's third estimator).
-        clipped: share of actions whose change of probability was clipped.
+        clipped: fraction of actions whose change of probability was clipped.
     """
 
     policy: Tensor
@@ -308,7 +310,7 @@ class PpoLosses(NamedTuple):
 
 
 def losses_of(network: ActorCritic, batch: Sequences, clip: float) -> PpoLosses:
-    """Return the losses on the steps that count of a mini-batch, or of a share of it, whose advantages are `Sequences.standard`."""
+    """Return the losses on the valid steps of a mini-batch or a share of one, with advantages from `Sequences.standard`."""
     answers, values, _ = network(batch.seen, batch.state, batch.begins)
     if not batch.counts.all():
         learned = {name: getattr(batch, name)[batch.counts] for name in ("actions", "logs", "advantages", "returns")}
@@ -325,15 +327,15 @@ def losses_of(network: ActorCritic, batch: Sequences, clip: float) -> PpoLosses:
 
 
 class _Worlds:
-    """The worlds of a training, and where they stand.
+    """The worlds of a training, and their current state.
 
     Args:
         ppo: the trainer.
-        run: the training.
+        run: the training run.
 
     Attributes:
-        stage: of the curriculum, 0 if there is none.
-        stages: of the curriculum, 1 if there is none.
+        stage: index of the curriculum stage; 0 without a curriculum.
+        stages: number of curriculum stages; 1 without a curriculum.
     """
 
     def __init__(self, ppo: Ppo, run: TrainingRun) -> None:
@@ -357,7 +359,7 @@ class _Worlds:
         return self._curriculum.curriculum_stage if self._curriculum else 0
 
     def shape(self, ppo: Ppo) -> Shape:
-        """The surroundings of the network."""
+        """Return the shape of the training: encoding, action size, control period, initial deviation and robot."""
         robots = {part.robot.name: part.robot for part in self._parts}
         body = TrainedRobot.of(self._parts[0].robot) if len(robots) == 1 else None
         return Shape(ppo.observe, self._actions, self._env.period, ppo.log_std, body)
@@ -367,9 +369,10 @@ class _Worlds:
         self._env.close()
 
     def begin(self, network: ActorCritic, steps: int, stage: int) -> None:
-        """Begin new episodes everywhere, which depend on nothing but the number of steps before and the stage.
+        """Begin new episodes in all worlds; they depend only on the number of previous steps and the curriculum stage.
 
-        Of the steps before, each began one episode at most: where they are drawn without end, none of the new ones was played yet.
+        Each previous step has started at most one episode, so with an unlimited number of episodes, none of the new ones has been
+        played before.
         """
         if self._curriculum and stage != self.stage:
             self._curriculum.change_stage(stage - self.stage)
@@ -381,7 +384,7 @@ class _Worlds:
 
     @torch.no_grad()
     def play(self, network: ActorCritic, chance: torch.Generator, shares: Shares) -> tuple[Sequences, Results]:
-        """Play a round."""
+        """Play one round; return its sequences and the results of its episodes."""
         ppo = self._ppo
         steps, count = ppo.horizon, len(self._nobody)
         seen = np.empty((steps, count, ppo.observe.length), np.float32)
@@ -410,7 +413,7 @@ class _Worlds:
         return Sequences(torch.from_numpy(seen), torch.from_numpy(begins), first, actions, logs, *learned), results
 
     def _look(self, network: ActorCritic, shares: Shares) -> tuple[Tensor, ...]:
-        """The answers of the network to the present observations, as `look`."""
+        """Return the outputs of the network for the current observations, like `look`."""
 
         def one(first: int, last: int) -> tuple[Tensor, Tensor, Tensor]:
             return look(network, self._seen[first:last], self._state[first:last], self._begins[first:last])
@@ -420,7 +423,7 @@ class _Worlds:
 
 
 class _Late:
-    """The observations at time-outs: an episode that ran out of time would have gone on, so the rest of it has a value."""
+    """The final observations at time-outs: an episode that ran out of time would have continued, so its remainder has a value."""
 
     def __init__(self) -> None:
         self._at: list[tuple[int, int]] = []
@@ -428,7 +431,7 @@ class _Late:
         self._states: list[Tensor] = []
 
     def add(self, t: int, worlds: list[int], infos: dict[str, Any], state: Tensor) -> None:
-        """Take in the worlds whose episodes ran out of time with step t, with the network's state (N, S) after the step."""
+        """Add the worlds whose episodes ran out of time in step t, with the network's state (N, S) after the step."""
         for w in worlds:
             self._at.append((t, w))
             self._seen.append(infos["final_obs"][w])

@@ -1,7 +1,7 @@
-"""Batches in shares, which threads compute side by side.
+"""Splits batches into shares that threads compute in parallel.
 
-PyTorch's own threads spin while they wait. Together with the threads of the worlds, or with other programs, they cost more than
-they bring. Here each thread computes whole shares, and PyTorch uses one thread for each.
+PyTorch's own threads spin while they wait. In combination with the threads of the worlds, or with other programs, they cost more
+time than they save. Here each thread computes whole shares, and PyTorch uses a single thread for each share.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from torch import Tensor
 
 Answer = TypeVar("Answer")
 
-_MOST = 16  # shares of a batch
-_STEPS = 2048  # of a share of sequences, at least
+_MOST = 16  # maximum number of shares in a batch
+_STEPS = 2048  # minimum number of steps in a share of sequences
 
 
 def ranges(count: int, least: int) -> list[tuple[int, int]]:
-    """Return the first number of each share of ``count`` rows, and the number after its last.
+    """Return the first row of each share of ``count`` rows, and one more than its last row.
 
-    They depend on the numbers alone, so that no result depends on the number of threads.
+    The shares depend only on the arguments, so results do not depend on the number of threads.
 
     Args:
-        count: rows.
-        least: rows of a share, at least; of a batch that is smaller there is one share.
+        count: number of rows.
+        least: minimum number of rows in a share; a smaller batch is a single share.
     """
     shares = max(1, min(_MOST, count // least))
     edges = [count * k // shares for k in range(shares + 1)]
@@ -35,12 +35,12 @@ def ranges(count: int, least: int) -> list[tuple[int, int]]:
 
 
 def ranges_of_sequences(count: int, steps: int) -> list[tuple[int, int]]:
-    """Return the shares of ``count`` sequences, each of so many steps (`ranges`)."""
+    """Return the shares (see `ranges`) of ``count`` sequences of ``steps`` steps each."""
     return ranges(count, -(-_STEPS // steps))
 
 
 class Shares:
-    """Threads that compute shares; from now on PyTorch uses one thread wherever it is called.
+    """Threads that compute shares. Creating an instance limits PyTorch to one thread in the whole process.
 
     Args:
         threads: number of threads.
@@ -51,7 +51,7 @@ class Shares:
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
 
     def each(self, work: Callable[[int, int], Answer], shares: Sequence[tuple[int, int]]) -> list[Answer]:
-        """Return the answers of ``work(first, last)`` for all shares, in their order."""
+        """Return the results of ``work(first, last)`` for all shares, in order."""
         if self._pool is None or len(shares) == 1:
             return [work(first, last) for first, last in shares]
         return list(self._pool.map(work, *zip(*shares, strict=True)))
@@ -59,15 +59,15 @@ class Shares:
     def slope(
         self, weights: Sequence[Tensor], work: Callable[[int, int], tuple[Tensor, Tensor]], shares: Sequence[tuple[int, int]]
     ) -> Tensor:
-        """Write the gradient of a loss that is a sum over shares into the weights, and add up what each share tells.
+        """Write the gradient of a loss that is a sum over shares into the weights, and sum the statistics of the shares.
 
         Args:
-            weights: that the loss depends on; those that it does not depend on get no gradient.
-            work: gives of a share numbers to tell (K,) and its part of the loss, a scalar.
-            shares: of the batch.
+            weights: weights to differentiate by; weights that the loss does not depend on get no gradient.
+            work: function of a share that returns statistics (K,) and the share's part of the loss, a scalar.
+            shares: shares of the batch.
 
         Returns:
-            Sums of the numbers to tell (K,).
+            Sums of the statistics (K,).
         """
 
         def one(first: int, last: int) -> tuple[Tensor, tuple[Tensor | None, ...]]:

@@ -1,9 +1,9 @@
-"""A trajectory optimiser on uniform cubic B-splines whose unrolled steps PyTorch differentiates: the decoder of LfLH.
+"""A trajectory optimiser on uniform cubic B-splines, with unrolled steps that PyTorch can differentiate: the decoder of LfLH.
 
 Z. Wang, X. Xiao, A. J. Nettekoven, K. Umasankar, A. Singh, S. Bommakanti, U. Topcu, P. Stone, "From agile ground to aerial
 navigation: learning from learned hallucination", IROS 2021, section III: the decoder is the optimiser of EGO-Planner (X. Zhou,
 Z. Wang, H. Ye, C. Xu, F. Gao, "EGO-Planner: an ESDF-free gradient-based local planner for quadrotors", RA-L 2021, section IV),
-differentiated through a quadratic programme. Here a fixed number of damped Gauss-Newton steps is unrolled.
+differentiated through a quadratic program. Here, a fixed number of damped Gauss-Newton steps is unrolled instead.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ from torch import Tensor
 
 from agora.ranges import Count, Length, NotNegative, Positive, Speed
 
-_ENDS = 3  # control points that the state at an end fixes
+_ENDS = 3  # number of control points that are fixed by the state at one end
 
 
 @dataclass(frozen=True)
 class SplineBand:
-    """The path of least cost between two states among elliptic obstacles, in the plane.
+    """Finds the path of minimum cost between two states among elliptic obstacles in the plane.
 
-    The cost is that of EGO-Planner: squared second and third differences of the control points (equation 4), squared lack of
-    clearance at the control points (equation 5), and squared excess of speed and acceleration (equation 9), each axis alone. Its
-    clearance enters cubed near contact; squares suffice for steps of Gauss-Newton.
+    The cost is that of EGO-Planner: squared second and third differences of the control points (equation 4), squared shortfall of
+    clearance at the control points (equation 5), and squared excess of speed and acceleration (equation 9), separately for each
+    axis. EGO-Planner uses the cube of the shortfall near contact; the square is sufficient for Gauss-Newton steps.
 
     Attributes:
-        points: control points.
+        points: number of control points.
         knot: time between two knots, s.
         clearance: distance to obstacles below which there is a cost, m.
-        obstacles: weight of the lack of clearance.
-        max_v: speed of an axis above which there is a cost, m/s.
-        max_a: acceleration of an axis above which there is a cost, m/s2.
-        damping: of the steps.
-        steps: that are unrolled.
+        obstacles: weight of the shortfall of clearance.
+        max_v: speed along an axis above which there is a cost, m/s.
+        max_a: acceleration along an axis above which there is a cost, m/s2.
+        damping: damping of the steps.
+        steps: number of unrolled steps.
     """
 
     points: Count = 17
@@ -49,7 +49,7 @@ class SplineBand:
 
     @property
     def seconds(self) -> float:
-        """Time from the first knot to the last."""
+        """Time from the first knot to the last, s."""
         return self.knot * (self.points - _ENDS)
 
     @cached_property
@@ -61,17 +61,17 @@ class SplineBand:
 
     @cached_property
     def at_knots(self) -> tuple[Tensor, Tensor]:
-        """The matrices (K, points) that give places and velocities at the knots: the basis of uniform cubic B-splines there."""
+        """The matrices (K, points) from control points to positions and velocities at the knots of the uniform cubic B-spline."""
         eye = torch.eye(self.points)
         place = (eye[:-2] + 4.0 * eye[1:-1] + eye[2:]) / 6.0
         return place, (eye[2:] - eye[:-2]) / (2.0 * self.knot)
 
     def fit(self, places: Tensor, velocities: Tensor) -> Tensor:
-        """Return the control points (N, points, 2) whose spline comes nearest to a driven way, by least squares.
+        """Return the control points (N, points, 2) of the least-squares spline fit to driven trajectories.
 
         Args:
-            places: (N, K, 2) at the knots, m.
-            velocities: (N, K, 2) at the knots, m/s.
+            places: (N, K, 2) positions at the knots, m.
+            velocities: (N, K, 2) velocities at the knots, m/s.
         """
         place, velocity = self.at_knots
         whole = torch.cat([place, self.knot * velocity])
@@ -80,11 +80,11 @@ class SplineBand:
         return points
 
     def gap(self, places: Tensor, centre: Tensor, axes: Tensor) -> tuple[Tensor, Tensor]:
-        """Return distances (N, P, M) of places from ellipses along the lines to their centres, and gradients (N, P, M, 2).
+        """Return distances (N, P, M) from points to ellipses, along the lines to their centres, and gradients (N, P, M, 2).
 
         Args:
-            places: (N, P, 2) m.
-            centre: (N, M, 2) m.
+            places: (N, P, 2) points, m.
+            centre: (N, M, 2) centres of the ellipses, m.
             axes: (N, M, 2) half axes along x and y, m.
         """
         away = places[:, :, None] - centre[:, None]
@@ -95,14 +95,14 @@ class SplineBand:
         return length * (1.0 - 1.0 / ratio), gradient
 
     def optimise(self, fixed: Tensor, centre: Tensor, axes: Tensor) -> Tensor:
-        """Return the control points (N, points, 2) of the path of least cost.
+        """Return the control points (N, points, 2) of the path of minimum cost.
 
-        The steps begin at the smoothest path between the ends, which no obstacle bends.
+        Optimisation starts from the smoothest path between the ends, ignoring obstacles.
 
         Args:
-            fixed: (N, points, 2) control points, of which the first and the last three count.
-            centre: (N, M, 2) centres of obstacles, m.
-            axes: (N, M, 2) their half axes, m.
+            fixed: (N, points, 2) control points, of which only the first three and the last three are used.
+            centre: (N, M, 2) centres of the obstacles, m.
+            axes: (N, M, 2) half axes of the obstacles, m.
         """
         first, second, third = self._differences
         smooth = second.T @ second + third.T @ third
@@ -117,7 +117,7 @@ class SplineBand:
         return torch.cat([fixed[:, :_ENDS], moved, fixed[:, -_ENDS:]], 1)
 
     def _step(self, whole: Tensor, smooth: Tensor, centre: Tensor, axes: Tensor) -> Tensor:
-        """The step (N, F, 2) of the F free control points by Gauss-Newton."""
+        """Return the Gauss-Newton step (N, F, 2) of the F free control points."""
         count = self.points - 2 * _ENDS
         free = slice(_ENDS, self.points - _ENDS)
         gap, slope = self.gap(whole[:, free], centre, axes)
@@ -126,14 +126,14 @@ class SplineBand:
         pushed, limited = self._limits(whole)
         gradient = (smooth @ whole)[:, free] + pushed - self.obstacles * (lack[..., None] * slope).sum(2)
         bent = self.obstacles * torch.einsum("npma,npmb->nabp", active * slope, slope)
-        along = smooth[free, free] + self.damping * torch.eye(count) + limited  # (N, 2, F, F), for each axis
+        along = smooth[free, free] + self.damping * torch.eye(count) + limited  # (N, 2, F, F): one matrix per axis
         curved = torch.diag_embed(bent).permute(0, 3, 1, 4, 2) + torch.diag_embed(along.permute(0, 2, 3, 1)).transpose(2, 3)
         size = 2 * count
         moved: Tensor = torch.linalg.solve(curved.reshape(-1, size, size), -gradient.reshape(-1, size, 1))
         return moved.reshape(-1, count, 2)
 
     def _limits(self, whole: Tensor) -> tuple[Tensor, Tensor]:
-        """The gradient (N, F, 2) of what exceeds the limits of speed and acceleration, and its curvature (N, 2, F, F)."""
+        """Return the gradient (N, F, 2) and the curvature (N, 2, F, F) of the cost of excess speed and acceleration."""
         free = slice(_ENDS, self.points - _ENDS)
         first, second, _ = self._differences
         gradient, curved = torch.zeros(()), torch.zeros(())

@@ -1,15 +1,17 @@
 """Twin delayed deep deterministic policy gradients, on many worlds at once.
 
-S. Fujimoto, H. van Hoof, D. Meger, "Addressing function approximation error in actor-critic methods", ICML 2018 (TD3): two critics,
-of which the lower one is believed; targets of actions with a little noise; an actor that is improved less often than the critics.
-Returns of several steps as in Z. Xu et al., "Benchmarking reinforcement learning techniques for autonomous navigation", ICRA 2023,
-and their code (Daffan/ros_jackal).
+S. Fujimoto, H. van Hoof, D. Meger, "Addressing function approximation error in actor-critic methods", ICML 2018 (TD3): the lower of
+two critics' values is used, a little noise is added to the actions of the targets, and the actor is updated less often than the
+critics. N-step returns are used as in Z. Xu et al., "Benchmarking reinforcement learning techniques for autonomous navigation",
+ICRA 2023, and their code (Daffan/ros_jackal).
 
-A round plays T steps in each of N worlds, puts them into a memory, and makes descents on random steps of the memory. Several rounds
-make a lap. Every lap begins with new episodes everywhere and ends with a checkpoint that holds the networks, their optimisers and
-the memory. Every round draws its random numbers from a stream of its own. So a resumed training repeats the curve exactly.
+In each round, T steps are played in each of N worlds and stored in a replay memory, followed by gradient steps on random samples
+from the memory. A lap consists of several rounds. Every lap begins with new episodes in all worlds and ends with a checkpoint of
+the networks, their optimisers and the memory, and every round has a separate stream of random numbers, so a resumed training
+repeats the curve exactly.
 
-Read `Td3.train` first. `_Worlds` plays, `returns_of` and `targets_of` are the equations, `Td3._learn` descends.
+Read `Td3.train` first. `_Worlds` plays the episodes, `returns_of` and `targets_of` contain the equations, and `Td3._learn` performs
+the gradient descent.
 """
 
 from __future__ import annotations
@@ -45,36 +47,37 @@ class Td3(Checked):
 
     Attributes:
         sizes: sizes of the hidden layers of the actor, which is a network ``mlp``, and of both critics.
-        activation: of the hidden layers, "relu", "tanh" or "sigmoid".
+        activation: activation of the hidden layers, "relu", "tanh" or "sigmoid".
         observe: encoding of observations and actions.
-        reward: of a control period.
-        planner: planner whose settings are learned, as text: a preset of trajectory_rollout; empty if actions are twists. The
-            encoding is then ``rollout_settings``, and a step is ``every`` control periods (`agora.learning.settings_env`).
-        every: control periods of a step with a planner.
+        reward: reward for each control period.
+        planner: planner whose settings are learned, as a string: a preset of trajectory_rollout; empty if actions are twists. With
+            a planner, the encoding is ``rollout_settings``, and a step is ``every`` control periods
+            (`agora.learning.settings_env`).
+        every: number of control periods per step, with a planner.
         scale: factor of the rewards in learning; choose it so that returns are about 1.
-        steps: environment steps, at least.
-        episodes: number of different episodes, which repeat; 0 for new ones without end.
-        worlds: N, number of worlds.
-        horizon: T, steps in each world in a round.
-        updates: gradient steps after each round.
-        batch: steps of the memory in a descent.
-        memory: capacity in steps; the newest replace the oldest. A step with D observed values takes 8 D bytes, in the checkpoint
-            too.
-        warm_up: initial steps with uniformly drawn actions and without learning.
+        steps: minimum number of environment steps.
+        episodes: number of different episodes, which are repeated; 0 for an unlimited number of new episodes.
+        worlds: number of worlds, N.
+        horizon: number of steps in each world in a round, T.
+        updates: number of gradient steps after each round.
+        batch: number of samples from the memory in a gradient step.
+        memory: capacity in steps; the newest steps replace the oldest. A step with D observed values takes 8 D bytes, also in the
+            checkpoint.
+        warm_up: number of initial steps with uniformly distributed actions and without learning.
         n_step: number of rewards that are added before the critic's value.
-        discount: of a step.
+        discount: discount per step.
         noise: initial standard deviation of the exploration noise; an action is in [-1, 1].
-        last_noise: the same at the end; it falls linearly.
-        target_noise: standard deviation of the noise of the targets' actions.
-        noise_clip: largest noise of the targets' actions.
-        delay: gradient steps of the critics for each one of the actor.
+        last_noise: final standard deviation of the exploration noise; it changes linearly.
+        target_noise: standard deviation of the noise added to the actions of the targets.
+        noise_clip: maximum noise added to the actions of the targets.
+        delay: number of gradient steps of the critics per gradient step of the actor.
         mixing: weight of the current networks in each update of the target networks.
         actor_rate: learning rate of the actor.
         critic_rate: learning rate of the critics.
-        lap: rounds between two checkpoints.
-        validate: laps between two validations; the first comes after the first round.
-        threads: of PyTorch and of the worlds.
-        workers: processes that draw episodes ahead of time.
+        lap: number of rounds between two checkpoints.
+        validate: number of laps between two validations; the first validation is after the first round.
+        threads: number of threads for PyTorch and for the worlds.
+        workers: number of processes that generate episodes in advance.
     """
 
     sizes: tuple[int, ...] = (256, 256)
@@ -112,7 +115,7 @@ class Td3(Checked):
         check_planner(self.observe, self.planner)
 
     def train(self, run: TrainingRun) -> Iterator[Savable]:
-        """Train until all steps are made."""
+        """Train until all steps have been played."""
         torch.set_num_threads(self.threads)
         torch.manual_seed(run.seed)
         worlds = _Worlds(self, run)
@@ -148,7 +151,7 @@ class Td3(Checked):
         worlds.close()
 
     def _learn(self, learner: Learner, memory: _Memory, steps: int, chance: torch.Generator) -> dict[str, float]:
-        """Make a round's descents; return the mean losses.
+        """Perform the gradient steps of a round; return the mean losses.
 
         Raises:
             DivergedError: a loss is not finite.
@@ -167,14 +170,14 @@ class Td3(Checked):
 
 
 class Played(NamedTuple):
-    """Steps, one per row, and the result of each within the next n.
+    """Steps, one per row, with their n-step returns.
 
     Attributes:
         seen: (M, D) encoded observations.
-        actions: (M, A) in [-1, 1].
-        returns: (M,) discounted rewards of n steps, or of fewer where the episode or the round ended.
-        after: (M, D) what was seen after these.
-        weights: (M,) discount of what comes after; 0 where the episode ended and had not run out of time.
+        actions: (M, A) actions in [-1, 1].
+        returns: (M,) discounted sums of the rewards of n steps, or of fewer if the episode or the round ended before.
+        after: (M, D) observations after these steps.
+        weights: (M,) discounts of the values of ``after``; 0 if the episode ended for a reason other than a time-out.
     """
 
     seen: Tensor
@@ -185,17 +188,17 @@ class Played(NamedTuple):
 
 
 def returns_of(rewards: Floats, ends: Bools, late: Bools, n: int, discount: float) -> tuple[Floats, Floats, Ints]:
-    """Return the discounted rewards of n steps, the discount of what comes after them, and the last of them, each (T, N).
+    """Return the discounted rewards of n steps, the discount of the value after them, and the index of the last step, each (T, N).
 
-    The sum is cut where the episode ends, and after the last of the T steps. Returns after a time-out count, as they do after the
-    last step; those after another end do not.
+    The sum stops at the end of the episode, or at the last of the T steps. The value after a time-out, or after the last step, is
+    used; after any other end of an episode, its discount is 0.
 
     Args:
-        rewards: (T, N).
+        rewards: (T, N) rewards.
         ends: (T, N) whether an episode ended with the step.
-        late: (T, N) whether it ended because its time was up.
-        n: steps to add up.
-        discount: of a step.
+        late: (T, N) whether the episode ended with a time-out.
+        n: number of steps to add up.
+        discount: discount per step.
     """
     steps = len(rewards)
     returns: Floats = np.zeros(rewards.shape, np.float32)
@@ -213,11 +216,11 @@ def returns_of(rewards: Floats, ends: Bools, late: Bools, n: int, discount: floa
 
 
 class Td3Losses(NamedTuple):
-    """Losses of one descent, scalars.
+    """Losses of one gradient step, scalars.
 
     Attributes:
         critic: sum of the critics' mean squared errors.
-        actor: mean value of the actor's actions, negative; None if the actor was left alone.
+        actor: negative mean value of the actor's actions; None if the actor was not updated.
     """
 
     critic: Tensor
@@ -225,11 +228,11 @@ class Td3Losses(NamedTuple):
 
 
 class _Twins(nn.Module):
-    """Two critics that share nothing.
+    """Two independent critics.
 
     Args:
-        sizes: of the layers; the first sees observation and action.
-        activation: of the hidden layers.
+        sizes: sizes of the layers; the input consists of observation and action.
+        activation: activation of the hidden layers.
     """
 
     def __init__(self, sizes: tuple[int, ...], activation: str) -> None:
@@ -237,7 +240,7 @@ class _Twins(nn.Module):
         self.one, self.other = (tower((*sizes, 1), (*[activation] * (len(sizes) - 1), "none"), gain=1.0) for _ in range(2))
 
     def forward(self, seen: Tensor, actions: Tensor) -> tuple[Tensor, Tensor]:
-        """Return both values (M,) of actions (M, A) where this is seen (M, D)."""
+        """Return both critics' values (M,) of actions (M, A) for observations (M, D)."""
         both = torch.cat([seen, actions], 1)
         return self.one(both)[:, 0], self.other(both)[:, 0]
 
@@ -248,16 +251,16 @@ class _Twins(nn.Module):
 
 
 class Learner:
-    """The networks with their older copies, and how they are improved.
+    """The networks with their target networks, and the updates of both.
 
     Args:
         td3: the trainer.
-        actions: A, values of an action.
+        actions: number of values of an action, A.
 
     Attributes:
         actor: layers from observations (M, D) to actions (M, A).
-        critics: twins.
-        descents: how many were made.
+        critics: the two critics.
+        descents: number of gradient steps so far.
     """
 
     def __init__(self, td3: Td3, actions: int) -> None:
@@ -272,7 +275,7 @@ class Learner:
         self.descents = 0
 
     def descend(self, batch: Played, chance: torch.Generator) -> Td3Losses:
-        """Improve the critics, and now and then the actor and the older copies, on a batch."""
+        """Update the critics on a batch, and every ``delay`` steps also the actor and the target networks."""
         td3 = self._td3
         noise = torch.randn(batch.actions.shape, generator=chance) * td3.target_noise
         targets = targets_of(self.older_actor, self.older_critics, batch, noise.clamp(-td3.noise_clip, td3.noise_clip))
@@ -294,45 +297,45 @@ class Learner:
 
     @property
     def arrays(self) -> dict[str, Array]:
-        """The arrays of a checkpoint."""
+        """The arrays for a checkpoint."""
         return {f"{half}.{name}": array for half, pair, descent in self._halves for name, array in state_of(pair, descent).items()}
 
     def restore(self, arrays: Mapping[str, Array]) -> None:
-        """Go on from a checkpoint."""
+        """Restore the networks and their optimisers from a checkpoint."""
         for half, pair, descent in self._halves:
             restore({n.removeprefix(f"{half}."): array for n, array in arrays.items() if n.startswith(f"{half}.")}, pair, descent)
 
     @property
     def _halves(self) -> tuple[tuple[str, nn.Module, torch.optim.Optimizer], ...]:
-        """Actor and critics by name, each with its older copy and its optimiser."""
+        """Return the actor and the critics by name, each with its target network and its optimiser."""
         actor, critics = nn.ModuleList([self.actor, self.older_actor]), nn.ModuleList([self.critics, self.older_critics])
         return ("actor", actor, self._actor_descent), ("critics", critics, self._critic_descent)
 
 
 @torch.no_grad()
 def targets_of(actor: nn.Module, critics: nn.Module, batch: Played, noise: Tensor) -> Tensor:
-    """Return what the critics should have said (M,): the returns, and the lower value of what comes after.
+    """Return the targets of the critics (M,): the returns plus the discounted lower value of the observations afterwards.
 
     Args:
-        actor: older copy of the actor.
-        critics: older copy of the critics.
-        batch: steps.
-        noise: (M, A) of the actions after these.
+        actor: target network of the actor.
+        critics: target network of the critics.
+        batch: the steps.
+        noise: (M, A) noise added to the actions after these steps.
     """
     actions = (actor(batch.after) + noise).clamp(-1.0, 1.0)
     return batch.returns + batch.weights * torch.minimum(*critics(batch.after, actions))
 
 
 class _Memory:
-    """Steps that were played; the newest replace the oldest.
+    """A replay memory of steps; the newest steps replace the oldest.
 
     Args:
-        size: how many are kept.
-        length: D, values of an observation.
-        actions: A, values of an action.
+        size: capacity in steps.
+        length: number of values of an observation, D.
+        actions: number of values of an action, A.
 
     Attributes:
-        filled: how many there are.
+        filled: number of stored steps.
     """
 
     def __init__(self, size: int, length: int, actions: int) -> None:
@@ -340,7 +343,7 @@ class _Memory:
         self.filled = self._next = 0
 
     def add(self, played: Played) -> None:
-        """Keep steps, in their order."""
+        """Store steps in order."""
         size = len(self._parts.seen)
         places = (self._next + torch.arange(len(played.seen))) % size
         for part, new in zip(self._parts, played, strict=True):
@@ -349,17 +352,17 @@ class _Memory:
         self.filled = min(self.filled + len(places), size)
 
     def of(self, rows: Tensor) -> Played:
-        """The steps at some places."""
+        """Return the steps with the given indices."""
         return Played(*(part[rows] for part in self._parts))
 
     @property
     def arrays(self) -> dict[str, Array]:
-        """The arrays of a checkpoint."""
+        """The arrays for a checkpoint."""
         kept = {f"memory.{name}": part[: self.filled].numpy() for name, part in self._parts._asdict().items()}
         return kept | {"memory.next": np.array([self._next])}
 
     def restore(self, arrays: Mapping[str, Array]) -> None:
-        """Go on from a checkpoint."""
+        """Restore the memory from a checkpoint."""
         for name, part in self._parts._asdict().items():
             kept = arrays[f"memory.{name}"]
             self.filled = len(kept)
@@ -368,14 +371,14 @@ class _Memory:
 
 
 class _Worlds:
-    """The worlds of a training, and where they stand.
+    """The worlds of a training, and their current state.
 
     Args:
         td3: the trainer.
-        run: the training.
+        run: the training run.
 
     Attributes:
-        actions: A, values of an action.
+        actions: number of values of an action, A.
         body: the robot.
         period: control period, s.
     """
@@ -397,13 +400,13 @@ class _Worlds:
         self._env.close()
 
     def begin(self, steps: int) -> None:
-        """Begin new episodes everywhere, which depend on nothing but the number of steps before."""
+        """Begin new episodes in all worlds; they depend only on the number of previous steps."""
         self._seen, _ = self._env.reset(options={"entry": steps})
         self._tally = Tally(self._td3.worlds)
 
     @torch.no_grad()
     def play(self, actor: nn.Module, noise: float, chance: torch.Generator) -> tuple[Played, Results]:
-        """Play a round; where ``noise`` is infinite, actions are drawn evenly."""
+        """Play a round; if ``noise`` is infinite, actions are uniformly distributed."""
         td3 = self._td3
         shape, length = (td3.horizon, td3.worlds), td3.observe.length
         seen, after = (np.empty((*shape, length), np.float32) for _ in range(2))

@@ -1,13 +1,13 @@
 """Deep V-learning: the training of CADRL, LSTM-RL, SA-CADRL and SARL.
 
-Y. F. Chen et al., ICRA 2017, algorithm 2; C. Chen et al., ICRA 2019, algorithm 1, and its code (crowd_nav/train.py). First the
-network imitates a teacher: it learns the discounted return of every state of the teacher's episodes. Then it explores: it takes the
-velocity that promises most, or now and then a random one, and learns from the reward and from the value that an older copy of it
-gives the next state. As in the code, only episodes that end at the goal or in a collision are learned from.
+Y. F. Chen et al., ICRA 2017, algorithm 2; C. Chen et al., ICRA 2019, algorithm 1, and its code (crowd_nav/train.py). First, the
+network imitates a teacher: it learns the discounted return of every state in the teacher's episodes. Then it explores: it takes the
+velocity with the highest expected return, or occasionally a random one, and learns from the reward and from the value that an older
+copy of the network assigns to the next state. As in the code, only episodes that end at the goal or in a collision are used.
 
-One policy drives all robots of a world, and each robot sees the others as people. Each plays an episode of its own, without the
-steps in which it waits for the others. Robots may make way for each other forever: if a world has several, episodes that run out
-of time are learned from, too.
+One policy drives all robots in a world, and each robot sees the others as people. Each robot contributes a separate episode,
+without the steps in which it waits for others. Robots can give way to each other forever; if a world has several robots, episodes
+that run out of time are therefore used as well.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ from agora.policies.policy import Policy
 from agora.ranges import Chance, Checked, Count, Quantity, Rate
 from agora.registry import Named, Plug, name_of
 
-_IMITATION, _EXPLORATION, _SAMPLES = range(3)  # uses of random numbers
-_TOLD = 10  # points of the curve while demonstrations are learned from
-_ENDS = {"reached", "pedestrian_collision", "wall_collision", "robot_collision"}  # of episodes that are learned from
+_IMITATION, _EXPLORATION, _SAMPLES = range(3)  # purpose numbers in the seeds of random streams
+_TOLD = 10  # number of points of the curve during imitation
+_ENDS = {"reached", "pedestrian_collision", "wall_collision", "robot_collision"}  # outcomes of episodes used for learning
 
 
 @dataclass(frozen=True)
@@ -56,22 +56,22 @@ class ValueLearning(Checked):
         network: network to train: a registered one that evaluates states, with candidates and reward in its ``ahead``.
         observe: the joint states.
         teacher: planner to imitate.
-        demonstrations: episodes of the teacher in each stage; every robot of a world drives one.
-        epochs: passes over the demonstrations.
-        imitation_rate: learning rate of the imitation.
+        demonstrations: number of episodes of the teacher in each stage; every robot in a world drives its own.
+        epochs: number of passes over the demonstrations.
+        imitation_rate: learning rate during imitation.
         more_stages: additional stages of the suite to train on.
-        episodes: smallest number of exploration episodes in each stage.
-        rate: learning rate of the exploration.
-        momentum: of the gradient descent.
-        round: episodes between two updates of the target network.
-        updates: batches after each round.
-        batch: states in a batch.
+        episodes: minimum number of exploration episodes in each stage.
+        rate: learning rate during exploration.
+        momentum: momentum of the gradient descent.
+        round: number of episodes between two updates of the target network.
+        updates: number of batches after each round.
+        batch: number of states in a batch.
         memory: capacity in states.
-        epsilon: initial and final share of random velocities.
-        decay: episodes over which epsilon falls.
-        worlds: side by side, of all stages together.
-        threads: of PyTorch.
-        validate: rounds between two validations; the first one is during the imitation.
+        epsilon: initial and final fraction of random velocities.
+        decay: number of episodes over which epsilon falls.
+        worlds: total number of worlds of all stages.
+        threads: number of PyTorch threads.
+        validate: number of rounds between two validations; the first validation is during imitation.
     """
 
     network: Annotated[Network, Plug("networks", "sarl")] = field(default_factory=SarlNetwork)
@@ -103,16 +103,16 @@ class ValueLearning(Checked):
 
     @property
     def ahead(self) -> LookAhead:
-        """Candidates and reward."""
+        """The look-ahead of the network: candidate velocities and reward."""
         assert isinstance(self.network, ValueNetwork)
         return self.network.ahead
 
     def named_parts(self) -> list[Named]:
-        """The teacher."""
+        """Return the teacher."""
         return [parse_component("planners", self.teacher, "teacher")]
 
     def train(self, run: TrainingRun) -> Iterator[Savable | None]:
-        """Train until all episodes are played.
+        """Train until all episodes have been played.
 
         Raises:
             DivergedError: the loss is not finite, or no episode ended in a way that can be learned from.
@@ -178,7 +178,7 @@ class ValueLearning(Checked):
         observe = _Driven(**vars(self.observe))
         chosen: dict[str, Any] = {"observe": observe, "reward": reward, "teacher": teacher.part, "episodes": WITHOUT_END}
         worlds = worlds_of(run.suite, (run.stage, *self.more_stages), self.worlds, seed=run.seed, **chosen)
-        assert not isinstance(worlds, SettingsEnv)  # these actions are twists
+        assert not isinstance(worlds, SettingsEnv)  # actions are twists
         return worlds
 
     def _episodes(
@@ -186,11 +186,11 @@ class ValueLearning(Checked):
     ) -> Iterator[tuple[Floats, Floats, str]]:
         """Play the episodes ``first`` to ``first + count - 1`` of each stage with a policy, or with the teacher.
 
-        Every one of them is played to its end, so that long ones are as frequent as they are; what worlds play meanwhile is
-        dropped.
+        Every episode is played to its end, so that long episodes are not under-represented. Further episodes that worlds play in
+        the meantime are discarded.
 
         Yields:
-            states (T, D), rewards (T,) and outcome of each robot's episode, in the order in which they end.
+            States (T, D), rewards (T,) and outcome of each robot's episode, in the order in which the episodes end.
         """
         rng = np.random.default_rng((run.seed, _EXPLORATION, first))
         kept: list[list[tuple[Floats, np.float32]]] = [[] for _ in range(worlds.num_envs)]
@@ -223,13 +223,13 @@ class ValueLearning(Checked):
             seen = after
 
     def _with_norm(self, states: Floats, rewards: Floats) -> Floats:
-        """The rewards (T,) of an episode with those of the norm; the state after the last step is not known."""
+        """Return the rewards (T,) of an episode plus those of the norm, except in the last step, whose next state is unknown."""
         if self.ahead.norm:
             rewards[:-1] += norm_rewards(states[:-1], states[1:], self.ahead)
         return rewards
 
     def _explore(self, policy: Policy, seen: Floats, epsilon: float, rng: np.random.Generator) -> Floats:
-        """Return velocities (W, 2) in the goal frame, m/s: the best by the policy, or random ones."""
+        """Return velocities (W, 2) in the goal frame, m/s: the policy's best velocity, or a random candidate."""
         ahead = self.ahead
         random, chosen = rng.random(len(seen)) < epsilon, rng.integers(0, len(ahead.velocities), len(seen))
         chosen[~random] = np.argmax(_network_of(policy).returns(policy.arrays, seen[~random]), 1)
@@ -244,7 +244,7 @@ class ValueLearning(Checked):
         return np.asarray(self.ahead.discount ** (self.ahead.step * states[:, 1]), np.float32)
 
     def _returns(self, states: Floats, rewards: Floats) -> Floats:
-        """The discounted return of every state of an episode (T,)."""
+        """Return the discounted return of every state in an episode (T,)."""
         returns, discount = np.zeros_like(rewards), self._discount(states)
         follows = np.float32(0.0)
         for t in range(len(rewards) - 1, -1, -1):
@@ -252,7 +252,7 @@ class ValueLearning(Checked):
         return returns
 
     def _targets(self, states: Floats, rewards: Floats, older: Policy) -> Floats:
-        """The reward and the discounted value of the next state, for every state of an episode (T,); the last has no next."""
+        """Return reward plus discounted value of the next state for every state (T,) of an episode; the last has no next state."""
         follows = np.zeros_like(rewards)
         if len(states) > 1:
             follows[:-1] = _network_of(older).values(older.arrays, *pairs_of(states[1:]))
@@ -261,7 +261,7 @@ class ValueLearning(Checked):
     def _learn(
         self, network: nn.Module, descent: torch.optim.SGD, memory: _Memory, batches: int, rate: float, rng: np.random.Generator
     ) -> float:
-        """Make descents on random states of the memory; return the mean loss."""
+        """Perform gradient steps on random states from the memory; return the mean loss."""
         for group in descent.param_groups:
             group["lr"] = rate
         pairs, present = (torch.from_numpy(array) for array in pairs_of(memory.states[: memory.filled]))
@@ -281,44 +281,44 @@ class ValueLearning(Checked):
 
 
 def _parts(worlds: AgoraVectorEnv | StagesVectorEnv) -> Sequence[AgoraVectorEnv | EnvironmentFacts]:
-    """The worlds of each stage."""
+    """Return the worlds of each stage, or facts about them."""
     return worlds.parts if isinstance(worlds, StagesVectorEnv) else [worlds]
 
 
 def _shares(ends: Sequence[str]) -> dict[str, float]:
-    """The shares of ends of episodes, by outcome."""
+    """Return the fraction of episodes with each outcome."""
     return {name: ends.count(name) / len(ends) for name in ("reached", "pedestrian_collision", "robot_collision", "timeout")}
 
 
 class _Driven(FromLimitToLimit, JointState):
-    """Joint states of robots whose actions go from limit to limit: the teacher and the explorer drive any robot."""
+    """Joint states with actions that span the robot's limits, so that the teacher and the exploring policy can drive any robot."""
 
 
 class _Comfort(Reward):
-    """The reward of the look-ahead: other robots are people, by their distance at the end of a control period."""
+    """The reward of the look-ahead; other robots count as people, with their distance at the end of a control period."""
 
     @property
     def asks(self) -> frozenset[str]:
-        """The clearance to other robots, too."""
+        """Names of the required facts, including the clearance to other robots."""
         return super().asks | {"robots"}
 
     def terms(self, transition: Transition) -> dict[str, Floats]:
-        """Return the terms (N,), weighted, by name."""
+        """Return the weighted terms (N,) by name."""
         clearance = np.minimum(transition.clearance, transition.facts["robots"])
         return super().terms(replace(transition, clearance=clearance))
 
 
 def _network_of(policy: Policy) -> ValueNetwork:
-    """The network of a policy that values states."""
+    """Return the network of a policy that evaluates states."""
     assert isinstance(policy.network, ValueNetwork)
     return policy.network
 
 
 class _Memory:
-    """States with what they are worth; the newest replace the oldest.
+    """A memory of states and their values; the newest states replace the oldest.
 
     Args:
-        size: number of states that are kept.
+        size: capacity in states.
         length: length of a state.
     """
 
@@ -327,7 +327,7 @@ class _Memory:
         self.filled = self._next = 0
 
     def add(self, states: Floats, values: Floats) -> None:
-        """Keep states (T, D) with their values (T,)."""
+        """Store states (T, D) with their values (T,)."""
         places = (self._next + np.arange(len(states))) % len(self.states)
         self.states[places], self.values[places] = states, values
         self._next = int((self._next + len(states)) % len(self.states))
@@ -335,12 +335,12 @@ class _Memory:
 
     @property
     def arrays(self) -> dict[str, Array]:
-        """The arrays of a checkpoint."""
+        """The arrays for a checkpoint."""
         kept = {"memory.states": self.states[: self.filled], "memory.values": self.values[: self.filled]}
         return kept | {"memory.next": np.array([self._next])}
 
     def restore(self, arrays: Any) -> None:
-        """Go on from a checkpoint."""
+        """Restore the memory from a checkpoint."""
         self.filled = len(arrays["memory.values"])
         self.states[: self.filled], self.values[: self.filled] = arrays["memory.states"], arrays["memory.values"]
         self._next = int(arrays["memory.next"][0])

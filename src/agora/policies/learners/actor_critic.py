@@ -1,4 +1,4 @@
-"""A PyTorch network that the trainers ``ppo`` and ``cloning`` optimise: an actor and a critic, optionally recurrent."""
+"""The PyTorch network that the trainers ``ppo`` and ``cloning`` optimise: an actor and a critic, optionally recurrent."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ __all__ = ["ActorCritic", "actor_critic", "look"]
 
 
 class ActorCritic(nn.Module, ABC):
-    """A stochastic policy (normally distributed unless a subclass overrides it) and the value of its observations.
+    """A stochastic policy (normally distributed unless a subclass overrides it) and a value function of its observations.
 
     Args:
         network: network of the policy.
-        shape: shape of the training.
+        shape: encoding, action size, control period and robot of the training.
 
     Attributes:
         network: network of the policy, as given.
         shape: shape of the training, as given.
-        state_size: S, the number of values carried from step to step; 0 for a feed-forward network.
+        state_size: number of values carried from step to step, S; 0 for a feed-forward network.
         log_std: (A,) logarithm of the standard deviation of the actions.
     """
 
@@ -42,7 +42,7 @@ class ActorCritic(nn.Module, ABC):
 
     @property
     def distribution(self) -> Distribution:
-        """Return the distribution of actions, whose parameters are the first output of `forward`."""
+        """Return the distribution of actions; its parameters are the first output of `forward`."""
         return Normal(self.log_std)
 
     @abstractmethod
@@ -51,25 +51,25 @@ class ActorCritic(nn.Module, ABC):
 
         Args:
             seen: (T, N, D) encoded observations.
-            state: (N, S) before the first step.
-            begins: (T, N) bool, whether an episode begins with the step; the network zeroes the state there.
+            state: (N, S) state of the network before the first step.
+            begins: (T, N) bool, whether an episode begins with the step; the network then resets the state to zero.
 
         Returns:
-            Means of the actions (T, N, A), or other parameters of the distribution; values (T, N); and the state after the last
-            step (N, S).
+            Means of the actions (T, N, A), or other parameters of the distribution; values (T, N); and the state (N, S) after the
+            last step.
         """
 
     def policy(self, about: Mapping[str, str]) -> Policy:
-        """Return the policy that runs without PyTorch: it takes the means of the actions, or the most likely actions.
+        """Return a policy that runs without PyTorch; it takes the means of the actions, or the most likely actions.
 
         Args:
-            about: notes for readers.
+            about: notes to store with the policy.
         """
         shape = self.shape
         return Policy(shape.observe, self.network, self.weights(), dict(about), shape.body, shape.period)
 
     def weights(self) -> dict[str, Floats]:
-        """Return the weights of the actor, under the names that the network uses."""
+        """Return the weights of the actor by name, as used by the policy's network."""
         return {name: array for name, array in arrays_of(self).items() if not name.startswith("critic")}
 
 
@@ -77,7 +77,7 @@ def actor_critic(network: Network, shape: Shape) -> ActorCritic:
     """Return an untrained network with an actor and a critic.
 
     Raises:
-        InputError: the network has no actor-critic form.
+        InputError: the network does not provide an actor and a critic.
     """
     made = network.learner(shape)
     if not isinstance(made, ActorCritic):
@@ -92,7 +92,7 @@ def look(network: ActorCritic, seen: Floats, state: Tensor, begins: Bools) -> tu
     Args:
         network: network to evaluate.
         seen: (N, D) encoded observations.
-        state: (N, S) before the step.
+        state: (N, S) state of the network before the step.
         begins: (N,) whether an episode begins with the step.
 
     Returns:

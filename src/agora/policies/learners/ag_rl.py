@@ -26,13 +26,13 @@ _NOBODY = -1e9
 
 
 class AgRlLearner(ActorCritic):
-    """An actor and a critic over the robot and the positions of people, now and in the next 1.25 s.
+    """An actor and a critic that read the robot's state and people's positions, current and predicted for the next 1.25 s.
 
-    People attend to each other, and the robot attends to people. One gated recurrent unit is the memory.
+    People attend to each other, and the robot attends to people. A gated recurrent unit serves as memory.
 
     Args:
         network: network to train.
-        shape: shape of the training.
+        shape: encoding, action size, control period and robot of the training.
     """
 
     def __init__(self, network: AgRlNetwork, shape: Shape) -> None:
@@ -56,15 +56,15 @@ class AgRlLearner(ActorCritic):
 
         Args:
             seen: (T, N, D) encoded observations.
-            state: (N, S) before the first step.
-            begins: (T, N) bool, whether an episode begins with the step; the state is then set to zero.
+            state: (N, S) state of the network before the first step.
+            begins: (T, N) bool, whether an episode begins with the step; the state is then reset to zero.
 
         Returns:
             Means of the actions (T, N, 2), values (T, N), and the state after the last step (N, S).
         """
         persons = seen[..., ROBOT:].unflatten(-1, (self.observe.people, PERSON))
         present = persons[..., -1] != 0.0
-        most = 1 + int((present * torch.arange(self.observe.people)).max())  # the nearest come first, then empty slots
+        most = 1 + int((present * torch.arange(self.observe.people)).max())  # the nearest people come first, empty slots last
         persons, present = persons[..., :most, :], present[..., :most]
         robot = torch.relu(self.robot(seen[..., self._seen]))
         crowd = self._crowd(persons, present)
@@ -76,7 +76,7 @@ class AgRlLearner(ActorCritic):
         return self.actor(output), self.critic(output)[..., 0], nodes[-1]
 
     def _crowd(self, persons: Tensor, present: Tensor) -> Tensor:
-        """Return the features of people (T, N, P, E) after attention to each other; 0 for absent people."""
+        """Return the features of people (T, N, P, E) after attention among people; 0 for absent people."""
         which = present.flatten().nonzero()[:, 0]
 
         def placed(values: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""Distributions of actions given the outputs of a network: normal, or categorical."""
+"""Distributions of actions given the outputs of a network: normal or categorical."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ class Distribution(Protocol):
     """A distribution of actions (..., A) given the outputs (..., O) of a network."""
 
     def noise(self, steps: int, rows: int, chance: torch.Generator) -> Tensor:
-        """Return the noise (T, N, ...) from which the actions of T steps of N robots are drawn."""
+        """Return the noise (T, N, ...) from which the actions in T steps of N robots are sampled."""
 
     def draw(self, answers: Tensor, noise: Tensor) -> Tensor:
-        """Return the actions (N, A) for the outputs (N, O) and noise (N, ...) of a step."""
+        """Return sampled actions (N, A), given the outputs (N, O) and the noise (N, ...) of a step."""
 
     def likeliest(self, answers: Tensor) -> Tensor:
         """Return the most likely actions (..., A)."""
 
     def drawn(self, actions: Tensor, answers: Sequence[Tensor], noise: Tensor) -> Tensor:
-        """Return the `logs` (T, N) of actions (T, N, A) drawn with T outputs (N, O) and noise (T, N, ...)."""
+        """Return the `logs` (T, N) of actions (T, N, A) that were sampled with T outputs (N, O) and noise (T, N, ...)."""
 
     def logs(self, actions: Tensor, answers: Tensor) -> Tensor:
         """Return the logarithms (...) of the probabilities of actions, or of their densities."""
 
     def error(self, wanted: Tensor, answers: Tensor) -> Tensor:
-        """Return the error of the outputs with respect to the actions (..., A) of a teacher, a scalar."""
+        """Return the error of the outputs relative to a teacher's actions (..., A), a scalar."""
 
     def entropy(self, answers: Tensor) -> Tensor:
         """Return the mean entropy, a scalar."""
@@ -44,7 +44,7 @@ class Normal:
     """Normally distributed actions; the network outputs their means.
 
     Attributes:
-        log_std: (A,) logarithm of their standard deviation.
+        log_std: (A,) logarithm of the standard deviation of the actions.
     """
 
     log_std: Tensor
@@ -54,7 +54,7 @@ class Normal:
         return torch.randn(steps, rows, len(self.log_std), generator=chance)
 
     def draw(self, answers: Tensor, noise: Tensor) -> Tensor:
-        """Return the actions (N, A)."""
+        """Return sampled actions (N, A)."""
         return answers + self.log_std.exp() * noise
 
     def likeliest(self, answers: Tensor) -> Tensor:
@@ -62,7 +62,7 @@ class Normal:
         return answers
 
     def drawn(self, actions: Tensor, answers: Sequence[Tensor], noise: Tensor) -> Tensor:
-        """Return the logarithms (T, N) of the densities, computed from the noise alone."""
+        """Return the logarithms (T, N) of the densities, computed only from the noise."""
         return -0.5 * noise.square().sum(-1) - (self.log_std + 0.5 * LOG_2PI).sum()
 
     def logs(self, actions: Tensor, answers: Tensor) -> Tensor:
@@ -80,10 +80,10 @@ class Normal:
 
 @dataclass(frozen=True)
 class Categorical:
-    """One of several actions; the network outputs scores, whose softmax gives the probabilities.
+    """A choice among several actions; the probabilities are the softmax of the network's scores.
 
     Attributes:
-        choices: (K, A) the actions, all different.
+        choices: (K, A) the actions; all are different.
     """
 
     choices: Tensor
@@ -106,15 +106,15 @@ class Categorical:
         return self.logs(actions, torch.stack(tuple(answers)))
 
     def logs(self, actions: Tensor, answers: Tensor) -> Tensor:
-        """Return the logarithms (...) of the probabilities of actions (..., A), each one of the choices."""
+        """Return the logarithms (...) of the probabilities of actions (..., A), each of which must be one of the choices."""
         chosen = (actions[..., None, :] == self.choices).all(-1).to(torch.uint8).argmax(-1)
         logs: Tensor = torch.log_softmax(answers, -1).gather(-1, chosen[..., None])[..., 0]
         return logs
 
     def error(self, wanted: Tensor, answers: Tensor) -> Tensor:
-        """Return the mean negative log-probability of the choices nearest to the wanted actions.
+        """Return the mean negative log-probability of the choices closest to the teacher's actions.
 
-        Choices that score less than -1e8 are impossible; samples with an impossible wanted choice contribute no loss.
+        Choices with scores below -1e8 are impossible. Samples for which the teacher's choice is impossible contribute no loss.
         """
         nearest = (wanted[..., None, :] - self.choices).square().sum(-1).argmin(-1)[..., None]
         possible = answers.gather(-1, nearest) > _IMPOSSIBLE

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 
 class DsRnnLearner(ActorCritic):
-    """An actor and a critic over the robot's node, its temporal edge and the spatial edges to people.
+    """An actor and a critic that read the robot's node, its temporal edge and the spatial edges to people.
 
     Edges to people share one gated recurrent unit; the temporal edge and the node have one unit each. The robot attends to people.
-    The code scales the attention by the number of people; this network uses the number of present people.
+    The published code scales the attention by the number of people; this network uses the number of people present.
 
     Args:
         network: network to train.
-        shape: shape of the training.
+        shape: encoding, action size, control period and robot of the training.
     """
 
     def __init__(self, network: DsRnnNetwork, shape: Shape) -> None:
@@ -53,8 +53,8 @@ class DsRnnLearner(ActorCritic):
 
         Args:
             seen: (T, N, D) encoded observations.
-            state: (N, S) before the first step.
-            begins: (T, N) bool, whether an episode begins with the step; the state is then set to zero.
+            state: (N, S) state of the network before the first step.
+            begins: (T, N) bool, whether an episode begins with the step; the state is then reset to zero.
 
         Returns:
             Means of the actions (T, N, 2), values (T, N), and the state after the last step (N, S).
@@ -75,7 +75,7 @@ class DsRnnLearner(ActorCritic):
         return self.actor(output), self.critic(output)[..., 0], last
 
     def _edges(self, persons: Tensor, marks: Tensor, stay: Tensor, known: Tensor, before: Tensor) -> Tensor:
-        """Return the states (T, N, P, E) of people, each continued from the state of the same mark; 0 for absent people."""
+        """Return the states (T, N, P, E) of people, each continued from the state with the same mark; 0 for absent people."""
         gates = functional.linear(
             torch.relu(self.person(persons[..., : self.inputs])), self.spatial.weight_ih, self.spatial.bias_ih
         )

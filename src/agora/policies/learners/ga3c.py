@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
 
 class Ga3cLearner(ActorCritic):
-    """An actor and a critic that share a long short-term memory over the others, the nearest last, and two layers.
+    """An actor and a critic that share two layers and a long short-term memory, which reads the other agents, nearest last.
 
-    The actor scores eleven actions (`agora.policies.agents.CHOICES`), of which one is drawn.
+    The actor scores eleven actions (`agora.policies.agents.CHOICES`), one of which is sampled.
 
     Args:
         network: network to train.
-        shape: shape of the training.
+        shape: encoding, action size, control period and robot of the training.
 
     Raises:
-        InputError: the turning time of the encoding differs from the control period.
+        InputError: the encoding's ``period`` differs from the control period.
     """
 
     def __init__(self, network: Ga3cNetwork, shape: Shape) -> None:
@@ -73,7 +73,7 @@ class Ga3cLearner(ActorCritic):
 
 
 def read(seen: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the network's inputs from joint states (N, D): `agora.policies.networks.ga3c.read` on tensors."""
+    """Return the network's inputs for joint states (N, D): `agora.policies.networks.ga3c.read` for tensors."""
     goal, speed, radius = (seen[:, k] for k in (GOAL, SPEED, RADIUS))
     host = torch.stack([goal, torch.atan2(seen[:, SINE], seen[:, COSINE]), speed, radius], -1)
     slots = seen[:, ROBOT:].unflatten(-1, (-1, PERSON)).transpose(0, 1).flip(0)

@@ -1,4 +1,4 @@
-"""The judge of commands in PyTorch, for training; `agora.policies.networks.judge` evaluates its actor without PyTorch."""
+"""The judge of commands in PyTorch, for training; `agora.policies.networks.judge` evaluates the actor without PyTorch."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _CRITIC = 96
 
 
 class JudgeLearner(ActorCritic):
-    """An actor that scores commands, and a critic that reads the mean and the maximum of the actor's features of commands.
+    """An actor that scores commands, and a critic that reads the mean and the maximum of the actor's features over all commands.
 
-    Both are symmetric between left and right.
+    Both are symmetric under exchange of left and right.
 
     Args:
         network: network to train.
-        shape: shape of the training.
+        shape: encoding, action size, control period and robot of the training.
     """
 
     def __init__(self, network: Judge, shape: Shape) -> None:
@@ -53,7 +53,7 @@ class JudgeLearner(ActorCritic):
         """Evaluate T steps of N worlds; steps are independent, and ``state`` (N, 0) is returned unchanged.
 
         Args:
-            seen: (T, N, D) of the encoding ``commands``.
+            seen: (T, N, D) observations encoded by ``commands``.
             state: (N, 0).
             begins: (T, N) bool.
 

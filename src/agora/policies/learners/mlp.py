@@ -1,4 +1,4 @@
-"""Two towers of fully connected layers in PyTorch, for training; `agora.policies.networks.mlp` is the actor without PyTorch."""
+"""Two towers of fully connected layers in PyTorch, for training; `agora.policies.networks.mlp` runs the actor alone."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _ACTIVATIONS: dict[str, type[nn.Module] | None] = {"none": None, "relu": nn.ReLU
 
 
 class Towers(ActorCritic):
-    """One tower for the actions and one for the value; they share no weights, and the value's last layer has no activation.
+    """Separate towers for the actions and for the value, without shared weights; the value's last layer has no activation.
 
-    If the encoding is `PlannerChoice`, the actor outputs scores, from which one of the planners is drawn.
+    If the encoding is `PlannerChoice`, the actor outputs scores for the planners, one of which is sampled.
     """
 
     def __init__(self, network: Mlp, shape: Shape) -> None:
@@ -41,7 +41,7 @@ class Towers(ActorCritic):
 
     @property
     def distribution(self) -> Distribution:
-        """Return a distribution over the planners, or over normally distributed actions."""
+        """Return a categorical distribution over the planners, or a normal distribution of actions."""
         return self._choice or super().distribution
 
     def forward(self, seen: Tensor, state: Tensor, begins: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -60,12 +60,12 @@ def tower(sizes: Sequence[int], activations: Sequence[str], gain: float) -> nn.S
 
     Args:
         sizes: sizes of the input, the hidden layers and the output.
-        activations: activation of each layer, the last included: "none", "relu", "sigmoid" or "tanh".
-        gain: gain of the last layer's weights; the others have sqrt(2) (A. M. Saxe et al. 2014; the convention of PPO
-            implementations).
+        activations: activation of each layer, including the last: "none", "relu", "sigmoid" or "tanh".
+        gain: gain of the last layer's weights; the gain of the other layers is sqrt(2) (A. M. Saxe et al. 2014; the convention of
+            PPO implementations).
 
     Raises:
-        UnknownNameError: an activation has no such name.
+        UnknownNameError: there is no activation with this name.
     """
     layers: list[nn.Module] = []
     for k, (inputs, outputs, name) in enumerate(zip(sizes[:-1], sizes[1:], activations, strict=True)):

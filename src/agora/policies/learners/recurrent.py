@@ -1,4 +1,4 @@
-"""Parts of recurrent networks over people, in PyTorch: units over several steps, and attention to present people."""
+"""Components of recurrent networks for people, in PyTorch: recurrent units over several steps, and attention to people."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from torch.nn import functional
 
 
 def unrolled(unit: nn.GRUCell, gates: Tensor, stay: Tensor, state: Tensor) -> Tensor:
-    """Return the states (T, N, S) of a unit over T steps; ``stay`` (T, N, 1) is 0 at steps that reset the state."""
+    """Return the states (T, N, S) of a recurrent unit over T steps; ``stay`` (T, N, 1) is 0 at steps that reset the state."""
     states = []
     for gate, going_on in zip(gates, stay, strict=True):
         state = following(unit, gate, state * going_on)
@@ -17,7 +17,7 @@ def unrolled(unit: nn.GRUCell, gates: Tensor, stay: Tensor, state: Tensor) -> Te
 
 
 def following(unit: nn.GRUCell, gates: Tensor, state: Tensor) -> Tensor:
-    """Return a unit's next state; its inputs' share of the gates is computed beforehand for all steps at once."""
+    """Return a unit's next state; ``gates``, the inputs' contribution to the gates, is computed in advance for all steps."""
     reset, update, new = gates.chunk(3, -1)
     old_reset, old_update, old_new = functional.linear(state, unit.weight_hh, unit.bias_hh).chunk(3, -1)
     keep = torch.sigmoid(update + old_update)
@@ -37,7 +37,7 @@ def unit(inputs: int, size: int) -> nn.GRUCell:
 
 
 def orthogonal(inputs: int, outputs: int, gain: float = 2.0**0.5) -> nn.Linear:
-    """Return a layer with orthogonal weights and zero biases."""
+    """Return a fully connected layer with orthogonal weights and zero biases."""
     layer = nn.Linear(inputs, outputs)
     nn.init.orthogonal_(layer.weight, gain)
     nn.init.zeros_(layer.bias)
@@ -45,15 +45,15 @@ def orthogonal(inputs: int, outputs: int, gain: float = 2.0**0.5) -> nn.Linear:
 
 
 def attended(query: Tensor, keys: Tensor, values: Tensor, present: Tensor) -> Tensor:
-    """Return the mean (..., E) of the values of people, weighted by attention; 0 if nobody is present.
+    """Return the mean (..., E) of people's values, weighted by attention; 0 if nobody is present.
 
-    Scores are multiplied by the number of people, as in the code of DS-RNN and AG-RL; here by the number of present people.
+    Scores are multiplied by the number of people present; the code of DS-RNN and AG-RL multiplies them by the number of all people.
 
     Args:
-        query: (..., K).
-        keys: (..., P, K).
-        values: (..., P, E).
-        present: (..., P) bool.
+        query: (..., K) query of the robot.
+        keys: (..., P, K) keys of the people.
+        values: (..., P, E) values of the people.
+        present: (..., P) whether each person is present.
     """
     scale = present.sum(-1, keepdim=True) / keys.shape[-1] ** 0.5
     scores = ((query[..., None, :] * keys).sum(-1) * scale).masked_fill(~present, -torch.inf)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def mlp(sizes: Sequence[int], *, last_relu: bool = False) -> nn.Sequential:
-    """Return layers of these sizes with ReLU between them."""
+    """Return fully connected layers of the given sizes, with ReLU between them and, with ``last_relu``, after the last."""
     layers: list[nn.Module] = []
     for k, (inputs, outputs) in enumerate(zip(sizes[:-1], sizes[1:], strict=True)):
         layers.append(nn.Linear(inputs, outputs))
@@ -29,11 +29,11 @@ def mlp(sizes: Sequence[int], *, last_relu: bool = False) -> nn.Sequential:
 
 
 class ValueLearner(nn.Module, ABC):
-    """Values of states.
+    """A network that evaluates states.
 
     Args:
         network: network to train.
-        shape: shape of the training.
+        shape: encoding, action size, control period and robot of the training.
     """
 
     def __init__(self, network: ValueNetwork, shape: Shape) -> None:
@@ -42,32 +42,32 @@ class ValueLearner(nn.Module, ABC):
 
     @abstractmethod
     def forward(self, pairs: Tensor, present: Tensor) -> Tensor:
-        """Return the values (N,) of states as pairs (N, P, 13); ``present`` (N, P) marks the existing ones."""
+        """Return the values (N,) of states as pairs (N, P, 13); ``present`` (N, P) marks the pairs that exist."""
 
     def policy(self, about: Mapping[str, str]) -> Policy:
-        """Return the look-ahead policy that runs without PyTorch.
+        """Return a look-ahead policy that runs without PyTorch.
 
         Args:
-            about: notes for readers.
+            about: notes to store with the policy.
         """
         return Policy(self.shape.observe, self.network, arrays_of(self), dict(about))
 
 
 class CadrlLearner(ValueLearner):
-    """Y. F. Chen et al. 2017: the value with respect to the worst person."""
+    """CADRL (Y. F. Chen et al. 2017): the value is the minimum over people."""
 
     def __init__(self, network: ValueNetwork, shape: Shape) -> None:
         super().__init__(network, shape)
         self.value = mlp(network.parts["value"])
 
     def forward(self, pairs: Tensor, present: Tensor) -> Tensor:
-        """Return the values (N,) of states as pairs (N, P, 13); ``present`` (N, P) marks the existing ones."""
+        """Return the values (N,) of states as pairs (N, P, 13); ``present`` (N, P) marks the pairs that exist."""
         values = self.value(pairs)[..., 0].masked_fill(~present, torch.inf)
         return torch.where(present.any(1), torch.amin(values, 1), 0.0)
 
 
 class LstmRlLearner(ValueLearner):
-    """M. Everett et al. 2018, as a baseline of C. Chen et al. 2019: an LSTM over people, farthest first."""
+    """LSTM-RL (M. Everett et al. 2018), as a baseline in C. Chen et al. 2019: an LSTM reads the people, farthest first."""
 
     def __init__(self, network: ValueNetwork, shape: Shape) -> None:
         super().__init__(network, shape)
@@ -75,7 +75,7 @@ class LstmRlLearner(ValueLearner):
         self.value = mlp(network.parts["value"])
 
     def forward(self, pairs: Tensor, present: Tensor) -> Tensor:
-        """Return the values (N,) of states as pairs (N, P, 13), nearest first; ``present`` (N, P) marks the existing ones."""
+        """Return the values (N,) of states as pairs (N, P, 13), nearest first; ``present`` (N, P) marks the pairs that exist."""
         state = cell = pairs.new_zeros(len(pairs), self.lstm.hidden_size)
         for p in range(pairs.shape[1] - 1, -1, -1):
             after, kept = self.lstm(pairs[:, p], (state, cell))
@@ -86,7 +86,7 @@ class LstmRlLearner(ValueLearner):
 
 
 class SarlLearner(ValueLearner):
-    """C. Chen et al. 2019, equations 2 to 7, without the local map."""
+    """SARL (C. Chen et al. 2019, equations 2 to 7), without the local map."""
 
     def __init__(self, network: ValueNetwork, shape: Shape) -> None:
         super().__init__(network, shape)
@@ -95,7 +95,7 @@ class SarlLearner(ValueLearner):
         self.attention, self.mlp3 = mlp(parts["attention"]), mlp(parts["mlp3"])
 
     def forward(self, pairs: Tensor, present: Tensor) -> Tensor:
-        """Return the values (N,) of states as pairs (N, P, 13); ``present`` (N, P) marks the existing ones."""
+        """Return the values (N,) of states as pairs (N, P, 13); ``present`` (N, P) marks the pairs that exist."""
         seen = self.mlp1(pairs)
         there = present[..., None].to(pairs.dtype)
         mean = (seen * there).sum(1, keepdim=True) / there.sum(1, keepdim=True).clamp(min=1.0)
@@ -107,14 +107,14 @@ class SarlLearner(ValueLearner):
 
 
 class SaCadrlLearner(ValueLearner):
-    """Y. F. Chen et al. 2017 (SA-CADRL): layers that all people share, and the maximum over people of each feature."""
+    """SA-CADRL (Y. F. Chen et al. 2017): layers shared by all people, and the maximum of each feature over people."""
 
     def __init__(self, network: ValueNetwork, shape: Shape) -> None:
         super().__init__(network, shape)
         self.each, self.value = mlp(network.parts["each"], last_relu=True), mlp(network.parts["value"])
 
     def forward(self, pairs: Tensor, present: Tensor) -> Tensor:
-        """Return the values (N,) of states as pairs (N, P, 13); ``present`` (N, P) marks the existing ones."""
+        """Return the values (N,) of states as pairs (N, P, 13); ``present`` (N, P) marks the pairs that exist."""
         crowd = self.each(pairs).masked_fill(~present[..., None], 0.0).amax(1)
         value: Tensor = self.value(torch.cat([pairs[:, 0, :OWN], crowd], 1))[:, 0]
         return value

@@ -1,1 +1,1 @@
-"""Networks of policies, evaluated with NumPy in a fixed order, and as ONNX graphs; one network per file."""
+"""Networks of policies, one per file; each is evaluated with NumPy in a fixed order, and can be exported as an ONNX graph."""

@@ -4,7 +4,7 @@ S. Liu, P. Chang, Z. Huang, N. Chakraborty, K. Hong, W. Liang, D. L. McPherson, 
 crowd navigation with attention-based interaction graph", ICRA 2023, section III, and its code
 (Shuijing725/CrowdNav_Prediction_AttnGraph).
 
-People are predicted at constant velocity, one of the published predictors.
+People's positions are predicted at constant velocity, which is one of the published predictors.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AgRlNetwork(Remembering):
-    """Attention among people, and from the robot to people, at their positions now and in the next 1.25 s.
+    """Attention among people, and from the robot to people, based on current positions and predictions for the next 1.25 s.
 
     Attributes:
         width: width of the layers, as a fraction of the published width.
     """
 
     sizes: ClassVar[tuple[int, ...]] = (128, 64, 256, 64, 128, 64)
-    """The published sizes of the first layer, each head, edges, embeddings, node and attention."""
+    """The published sizes of the first layer, each head, the edges, the embeddings, the node and the attention."""
 
     node: ClassVar[tuple[int, ...]] = (GOAL, SPEED, RADIUS, VX, VY)
     """Indices of the values of the robot's node in the observation."""
@@ -53,7 +53,7 @@ class AgRlNetwork(Remembering):
     """Number of heads of the attention among people."""
 
     def inputs(self, observe: RobotAndPeople) -> int:
-        """Return the number of values of a person that it reads: the positions alone, as published, or also the radius."""
+        """Return the number of values that the network reads per person: only positions, as published, or also the radius."""
         return 2 * (self.periods + 1) + (0 if observe.places_only else 1)
 
     def shapes(self, observe: Encoding, arrays: Mapping[str, Floats]) -> dict[str, tuple[int, ...]]:
@@ -109,7 +109,7 @@ class AgRlNetwork(Remembering):
         return layer("actor.2", hidden), after
 
     def places(self, persons: Floats) -> Floats:
-        """Return positions now and at constant velocity, and radii, (M, 2 (periods + 1) + 1), of observed people (M, PERSON)."""
+        """Return the current and predicted positions, and the radii, (M, 2 (periods + 1) + 1), of observed people (M, PERSON)."""
         ahead = (np.arange(self.periods + 1) * self.period).astype(np.float32)
         there = (persons[:, None, :2] + ahead[:, None] * persons[:, None, 2:4]).reshape(len(persons), 2 * (self.periods + 1))
         return np.concatenate([there, persons[:, 4:5]], 1)
@@ -137,7 +137,7 @@ class AgRlNetwork(Remembering):
         return layer.action(after), after.reshape(0, policy.state_size)
 
     def learner(self, shape: Shape) -> Any:
-        """Return the network in PyTorch, with a critic."""
+        """Return the trainable PyTorch network, with a critic."""
         from agora.policies.learners.ag_rl import AgRlLearner  # needs PyTorch
 
         return AgRlLearner(self, shape)

@@ -1,6 +1,6 @@
 """CADRL's network, evaluated in a fixed order, without PyTorch.
 
-Y. F. Chen, M. Liu, M. Everett, J. P. How, ICRA 2017, section III C: the value with respect to the worst person.
+Y. F. Chen, M. Liu, M. Everett, J. P. How, ICRA 2017, section III C: the value of a state is the minimum over people.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ _LARGEST = float(np.finfo(np.float32).max)
 
 @dataclass(frozen=True)
 class CadrlNetwork(ValueNetwork):
-    """The value of a state is the minimum over people of the value of each pair.
+    """The value of a state is the minimum of the values of all robot-person pairs.
 
     Attributes:
         width: width of the layers, as a fraction of the published width.
-        ahead: candidates, and the value of a step.
+        ahead: the candidate velocities, and the value of a step.
     """
 
     @property
     def parts(self) -> Mapping[str, Sequence[int]]:
-        """Sizes of each sequence of layers."""
+        """Return the layer sizes of each sequence of layers."""
         return {"value": (PAIR, *self.scaled(150, 100, 100), 1)}
 
     def values(self, arrays: Mapping[str, Floats], pairs: Floats, present: Bools) -> Floats:
@@ -52,7 +52,7 @@ class CadrlNetwork(ValueNetwork):
         return present.any(PERSON_AXIS).where(worst, 0.0)
 
     def learner(self, shape: Shape) -> Any:
-        """Return the values in PyTorch."""
+        """Return the trainable PyTorch network."""
         from agora.policies.learners.values import CadrlLearner  # needs PyTorch
 
         return CadrlLearner(self, shape)

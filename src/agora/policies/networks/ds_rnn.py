@@ -33,7 +33,7 @@ class DsRnnNetwork(Remembering):
     """
 
     sizes: ClassVar[tuple[int, ...]] = (64, 256, 128, 64, 256)
-    """The published sizes of embeddings, edges, node, attention and heads."""
+    """The published sizes of the embeddings, edges, node, attention and heads."""
 
     node: ClassVar[tuple[int, ...]] = (GOAL, SPEED, RADIUS)
     """Indices of the values of the robot's node in the observation."""
@@ -42,7 +42,7 @@ class DsRnnNetwork(Remembering):
     """Indices of the robot's own velocity in the observation."""
 
     def inputs(self, observe: RobotAndPeople) -> int:
-        """Return the number of values of a person that the edges read: the position alone, or everything except the mark."""
+        """Return the number of values that the edges read per person: only the position, or everything except the mark."""
         return 2 if observe.places_only else PERSON - 1
 
     def shapes(self, observe: Encoding, arrays: Mapping[str, Floats]) -> dict[str, tuple[int, ...]]:
@@ -73,9 +73,10 @@ class DsRnnNetwork(Remembering):
         return edge + node + self.seen(observe).people * (1 + edge)
 
     def step(self, arrays: Mapping[str, Floats], seen: Floats, state: Floats) -> tuple[Floats, Floats]:
-        """Return the actions and the next state; a row of the state holds the states of the velocity, of the robot, and of people.
+        """Return the actions and the next state.
 
-        People's states are stored in the present order of people, after the marks by which they are matched.
+        A row of the state contains the states of the velocity's unit, of the robot's unit, and of the people's units. People's
+        states are stored in the current order of people, preceded by the marks with which people are matched.
         """
         named = NamedLayers(arrays)
         layer, unit = named.layer, named.unit
@@ -131,7 +132,7 @@ class DsRnnNetwork(Remembering):
         return layer.action(after), graph.concat([value.reshape(0, size) for value, size in parts])
 
     def learner(self, shape: Shape) -> Any:
-        """Return the network in PyTorch, with a critic."""
+        """Return the trainable PyTorch network, with a critic."""
         from agora.policies.learners.ds_rnn import DsRnnLearner  # needs PyTorch
 
         return DsRnnLearner(self, shape)

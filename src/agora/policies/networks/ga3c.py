@@ -1,4 +1,4 @@
-"""GA3C-CADRL's network over other agents; it takes one of eleven actions.
+"""GA3C-CADRL's network, which takes the other agents as input and chooses one of eleven actions.
 
 M. Everett, Y. F. Chen, J. P. How, "Motion planning among dynamic, decision-making agents with deep reinforcement learning", IROS
 2018, sections III and IV, and its code (mit-acl/gym-collision-avoidance). This module evaluates the network in a fixed order,
@@ -54,10 +54,9 @@ def _read(seen, host, others, first, last):
 def read(seen: Floats) -> tuple[Floats, Floats, Bools]:
     """Return the normalised inputs of the network from joint states (N, D).
 
-    Returns:
-        Of the robot (N, 4): distance to the goal, heading in the goal frame, preferred speed, radius. Of the others (P, N, 7),
-        nearest last: position (2) and velocity (2) in the goal frame, radius, sum of both radii, distance between the edges. And
-        which of the others exist (P, N).
+    Returns: The robot's values (N, 4): distance to the goal, heading in the goal frame, preferred speed, radius. The other agents'
+        values (P, N, 7), nearest last: position (2) and velocity (2) in the goal frame, radius, sum of both radii, distance between
+        the edges. Whether each of the other agents exists (P, N).
     """
     people = (seen.shape[1] - ROBOT) // PERSON
     host, others = np.empty((len(seen), HOST), np.float32), np.empty((people, len(seen), OTHER), np.float32)
@@ -68,9 +67,9 @@ def read(seen: Floats) -> tuple[Floats, Floats, Bools]:
 
 @dataclass(frozen=True)
 class Ga3cNetwork(Checked):
-    """A long short-term memory over the others, nearest last, and layers that score the eleven actions.
+    """A long short-term memory that reads the other agents, nearest last, and layers that score the eleven actions.
 
-    Two layers read the state of the memory and the robot's own values, and a last layer scores the actions.
+    Two layers read the state of the memory and the robot's values, and a last layer scores the actions.
 
     Attributes:
         width: width of the layers, as a fraction of the published width.
@@ -80,7 +79,7 @@ class Ga3cNetwork(Checked):
 
     @property
     def scaled(self) -> tuple[int, int]:
-        """Sizes of the memory and of the hidden layers."""
+        """Return the sizes of the memory and of the hidden layers."""
         return max(1, round(self.width * _MEMORY)), max(1, round(self.width * _HIDDEN))
 
     def seen(self, observe: Encoding) -> Agents:
@@ -117,7 +116,7 @@ class Ga3cNetwork(Checked):
         return 0
 
     def scores(self, arrays: Mapping[str, Floats], seen: Floats) -> Floats:
-        """Return the scores (N, 11) of the actions: logarithms of their probabilities up to a constant for each row."""
+        """Return the scores (N, 11) of the actions: the logarithms of their probabilities, up to a constant per row."""
         host, others, present = read(seen)
         state = cell = np.zeros((len(seen), len(arrays["lstm.state_weight"])), np.float32)
         weights = [arrays[f"lstm.{part}"] for part in ("weight", "bias", "state_weight", "state_bias")]
@@ -137,8 +136,9 @@ class Ga3cNetwork(Checked):
     def graph(self, policy: Policy, graph: OnnxGraph) -> None:
         """Add the network to an ONNX graph.
 
-        It reads ``observation`` (N, D). It writes ``scores`` (N, 11) of the actions, ``action`` (N, 2) with the highest score, and
-        ``command`` (N, 2): the speed in the speeds of the observation, m/s, and the change of heading within a period, rad.
+        It reads ``observation`` (N, D). It writes the ``scores`` (N, 11) of the actions, the ``action`` (N, 2) with the highest
+        score, and ``command`` (N, 2): the speed, m/s, scaled like the speeds in the observation, and the change of heading in one
+        period, rad.
         """
         seen = graph.read("observation", policy.observe.length)
         scores = self._onnx_scores(policy, seen)
@@ -176,7 +176,7 @@ class Ga3cNetwork(Checked):
         return onnx_graph.dense(values, arrays["choice.weight"], arrays["choice.bias"]).reshape(0, len(CHOICES))
 
     def learner(self, shape: Shape) -> Any:
-        """Return the network in PyTorch, with a critic."""
+        """Return the trainable PyTorch network, with a critic."""
         from agora.policies.learners.ga3c import Ga3cLearner  # needs PyTorch
 
         return Ga3cLearner(self, shape)

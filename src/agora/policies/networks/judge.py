@@ -1,8 +1,9 @@
-"""A network that judges commands one by one, by their predicted consequences and by the values that all commands share.
+"""A network that judges commands one by one, from their predicted consequences and from the values shared by all commands.
 
-All commands share its layers, as all points share the layers of PointNet (C. R. Qi et al., CVPR 2017). The network is symmetric: a
-command to the right is judged in the mirrored scene, as its partner to the left; a straight command is judged in both scenes. This
-module evaluates the network in a fixed order, without PyTorch; `agora.policies.learners.judge` is its trainable form.
+The same layers are applied to all commands, as PointNet's are to all points (C. R. Qi et al., CVPR 2017). The network is symmetric:
+a command to the right is judged in the mirrored scene, like the corresponding command to the left. A straight command is judged in
+both scenes. This module evaluates the network in a fixed order, without PyTorch; `agora.policies.learners.judge` is its trainable
+form.
 """
 
 from __future__ import annotations
@@ -33,11 +34,11 @@ _COUNT = len(COMMANDS)
 
 @dataclass(frozen=True)
 class Judge(Checked):
-    """Scores all commands; the robot takes the highest-scoring one after which it can brake before every wall.
+    """Scores all commands; the robot takes the command with the highest score among those that let it brake before every wall.
 
     Attributes:
-        context: number of values of the two layers that read the shared values.
-        command: number of values of the two layers that read a command; the first of them also reads the context.
+        context: width of the two layers that read the shared values.
+        command: width of the two layers that read a command; the first of them also reads the context.
     """
 
     context: tuple[Natural, Natural] = (96, 64)
@@ -45,7 +46,7 @@ class Judge(Checked):
 
     @property
     def layers(self) -> dict[str, tuple[int, int]]:
-        """Numbers of inputs and outputs of the layers by name."""
+        """Return the numbers of inputs and outputs of the layers, by name."""
         (first, second), (wide, narrow) = self.context, self.command
         return {
             "context.0": (CONTEXT, first),
@@ -71,7 +72,7 @@ class Judge(Checked):
         return 0
 
     def scores(self, arrays: Mapping[str, Floats], seen: Floats) -> Floats:
-        """Return the scores (N, K) of all commands, for observations (N, D), or `IMPOSSIBLE`."""
+        """Return the scores (N, K) of all commands for observations (N, D); impossible commands score `IMPOSSIBLE`."""
         layers, rows, (order, sign) = NamedLayers(arrays), len(seen), MIRROR
         both = np.concatenate([seen, seen[:, order] * sign])
         shown = both[:, CONTEXT:].reshape(2 * rows, _COUNT, FEATURES)[:, LEFT].reshape(-1, FEATURES)
@@ -86,7 +87,7 @@ class Judge(Checked):
         return np.where(possible, (scores[:, FIRST] + scores[:, SECOND]) * F(0.5), IMPOSSIBLE)
 
     def step(self, arrays: Mapping[str, Floats], seen: Floats, state: Floats) -> tuple[Floats, Floats]:
-        """Return the numbers (N, 1) of the chosen commands (the first of equals) and the empty memory."""
+        """Return the indices (N, 1) of the chosen commands (the first one if several are equal) and the empty memory."""
         return self.scores(arrays, seen).argmax(1)[:, None].astype(np.float32), state
 
     def graph(self, policy: Policy, graph: OnnxGraph) -> None:
@@ -113,7 +114,7 @@ class Judge(Checked):
         graph.about["outputs"] = json.dumps({"action": "number of a command", "commands": COMMANDS.tolist()})
 
     def learner(self, shape: Shape) -> Any:
-        """Return the network in PyTorch, with a critic."""
+        """Return the trainable PyTorch network, with a critic."""
         from agora.policies.learners.judge import JudgeLearner  # needs PyTorch
 
         return JudgeLearner(self, shape)

@@ -1,6 +1,6 @@
 """LSTM-RL's network, evaluated in a fixed order, without PyTorch.
 
-M. Everett, Y. F. Chen, J. P. How, IROS 2018, as a baseline of C. Chen et al., ICRA 2019: an LSTM over people, farthest first.
+M. Everett, Y. F. Chen, J. P. How, IROS 2018, as a baseline in C. Chen et al., ICRA 2019: an LSTM reads the people, farthest first.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ class LstmRlNetwork(ValueNetwork):
 
     Attributes:
         width: width of the layers, as a fraction of the published width.
-        ahead: candidates, and the value of a step.
+        ahead: the candidate velocities, and the value of a step.
     """
 
     @property
     def parts(self) -> Mapping[str, Sequence[int]]:
-        """Sizes of each sequence of layers."""
+        """Return the layer sizes of each sequence of layers."""
         (size,) = self.scaled(50)
         return {"value": (OWN + size, *self.scaled(150, 100, 100), 1)}
 
     def shapes(self, observe: Encoding, arrays: Mapping[str, Floats]) -> dict[str, tuple[int, ...]]:
-        """Return the shapes that the weights must have: those of the layers, and of the memory."""
+        """Return the shapes that the weights of the layers and of the memory must have."""
         (size,) = self.scaled(50)
         memory: dict[str, tuple[int, ...]] = {"lstm.weight": (PAIR, 4 * size), "lstm.state_weight": (size, 4 * size)}
         return super().shapes(observe, arrays) | memory | {f"lstm.{bias}": (4 * size,) for bias in ("bias", "state_bias")}
@@ -67,7 +67,7 @@ class LstmRlNetwork(ValueNetwork):
         return onnx_graph.mlp(arrays, "value", pairs.graph.concat([own(pairs), state]))
 
     def learner(self, shape: Shape) -> Any:
-        """Return the values in PyTorch."""
+        """Return the trainable PyTorch network."""
         from agora.policies.learners.values import LstmRlLearner  # needs PyTorch
 
         return LstmRlLearner(self, shape)

@@ -1,4 +1,4 @@
-"""Fully connected layers, one after the other, without memory."""
+"""A sequence of fully connected layers, without memory."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ _GRAPHS: dict[str, Callable[[Value], Value]] = {
 
 @dataclass(frozen=True)
 class Mlp(Checked):
-    """Layers in which every output reads every input.
+    """A sequence of fully connected layers.
 
     Attributes:
         sizes: sizes of the hidden layers.
-        activation: activation of the hidden layers, "relu", "tanh" or "sigmoid"; the last layer has none. Or one name per layer,
-            including the last.
+        activation: activation of the hidden layers, "relu", "tanh" or "sigmoid"; the last layer then has none. Alternatively, one
+            name per layer, including the last.
     """
 
     sizes: tuple[Natural, ...] = (128, 128)
@@ -59,10 +59,10 @@ class Mlp(Checked):
         return (*([self.activation] * len(self.sizes)), "none") if isinstance(self.activation, str) else self.activation
 
     def shapes(self, observe: Encoding, arrays: Mapping[str, Floats]) -> dict[str, tuple[int, ...]]:
-        """Return the shapes that the weights must have; the length of the last bias gives the length of an action.
+        """Return the shapes that the weights must have; the length of the last bias determines the length of an action.
 
         Raises:
-            InputError: no action has this length.
+            InputError: actions of the encoding cannot have this length.
         """
         last = len(self.sizes)
         actions = np.size(arrays.get(f"{last}.bias", np.zeros(2)))

@@ -1,4 +1,4 @@
-"""A base for recurrent networks that see the robot and the people around it, and output a velocity: DS-RNN and AG-RL."""
+"""A base for recurrent networks that read the states of the robot and the people around it, and output a velocity."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PERSON = 1  # the axis of people
 
 @dataclass(frozen=True)
 class Remembering(Checked):
-    """A network of the published form whose layers may be narrower or wider.
+    """A network with the published architecture (DS-RNN, AG-RL), whose layers may be narrower or wider.
 
     Attributes:
         width: width of the layers, as a fraction of the published width.
@@ -38,7 +38,7 @@ class Remembering(Checked):
 
     @property
     def scaled(self) -> list[int]:
-        """The sizes at this width."""
+        """Return the layer sizes at this width."""
         return [max(1, round(self.width * size)) for size in self.sizes]
 
     def seen(self, observe: Encoding) -> RobotAndPeople:
@@ -56,8 +56,8 @@ class Remembering(Checked):
         """Add a step to an ONNX graph.
 
         It reads ``observation`` (N, D) and ``memory`` (N, S), which is zero at the start of an episode. It writes ``action`` (N, 2)
-        and ``next_memory`` (N, S), the results of `Policy.step`, and ``velocity`` (N, 2), the action shortened to a length of 1 and
-        multiplied by the preferred speed of the observation.
+        and ``next_memory`` (N, S), the results of `Policy.step`, and ``velocity`` (N, 2), the action limited to a length of 1 and
+        multiplied by the preferred speed in the observation.
         """
         length, remembered = policy.observe.length, policy.state_size
         seen, memory = graph.read("observation", length), graph.read("memory", remembered)
@@ -76,7 +76,7 @@ class Remembering(Checked):
     def onnx_step(self, policy: Policy, seen: Value, memory: Value) -> tuple[Value, Value]:
         """Return the actions (N, 2) and the next memory (N, S) for ``seen`` (N, 1, D) and ``memory`` (N, S).
 
-        Values have the axes row, person and entry; values of the robot have one person.
+        Values have the axes row, person and entry; for values of the robot, the person axis has a length of 1.
         """
         raise NotImplementedError
 

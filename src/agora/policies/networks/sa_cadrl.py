@@ -1,7 +1,7 @@
 """SA-CADRL's network, evaluated in a fixed order, without PyTorch.
 
 Y. F. Chen, M. Everett, M. Liu, J. P. How, IROS 2017. The sizes are those of the code (mit-acl/gym-collision-avoidance,
-``compute_multi_net_param``); in the code, layers also connect people to each other.
+``compute_multi_net_param``), but the code's layers also connect people to each other.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SaCadrlNetwork(ValueNetwork):
-    """Layers that all people share, and the maximum over people of each feature.
+    """Layers shared by all people, and the maximum of each feature over people.
 
     Attributes:
         width: width of the layers, as a fraction of the published width.
-        ahead: candidates, and the value of a step.
+        ahead: the candidate velocities, and the value of a step.
     """
 
     @property
     def parts(self) -> Mapping[str, Sequence[int]]:
-        """Sizes of each sequence of layers."""
+        """Return the layer sizes of each sequence of layers."""
         (size,) = self.scaled(50)
         return {"each": (PAIR, size, size), "value": (OWN + size, size, 1)}
 
@@ -52,7 +52,7 @@ class SaCadrlNetwork(ValueNetwork):
         return onnx_graph.mlp(policy.arrays, "value", pairs.graph.concat([own(pairs), present.where(seen, 0.0).max(PERSON_AXIS)]))
 
     def learner(self, shape: Shape) -> Any:
-        """Return the values in PyTorch."""
+        """Return the trainable PyTorch network."""
         from agora.policies.learners.values import SaCadrlLearner  # needs PyTorch
 
         return SaCadrlLearner(self, shape)

@@ -27,16 +27,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SarlNetwork(ValueNetwork):
-    """People weighted by attention.
+    """The value is computed from the features of all people, weighted by attention.
 
     Attributes:
         width: width of the layers, as a fraction of the published width.
-        ahead: candidates, and the value of a step.
+        ahead: the candidate velocities, and the value of a step.
     """
 
     @property
     def parts(self) -> Mapping[str, Sequence[int]]:
-        """Sizes of each sequence of layers."""
+        """Return the layer sizes of each sequence of layers."""
         first, second, third = self.scaled(150, 100, 50)
         return {
             "mlp1": (PAIR, first, second),
@@ -52,7 +52,7 @@ class SarlNetwork(ValueNetwork):
         seen = mlp(arrays, "mlp1", pairs.reshape(-1, PAIR), last_relu=True).reshape(count, people, -1)
         features = mlp(arrays, "mlp2", seen.reshape(count * people, -1)).reshape(count, people, -1)
         mean = np.zeros((count, seen.shape[2]), np.float32)
-        for p in range(people):  # in sequence, so that absent people change nothing
+        for p in range(people):  # in sequence, so that absent people do not affect the result
             mean += seen[:, p] * there[:, p]
         mean /= np.maximum(present.sum(1, dtype=np.int64), 1).astype(np.float32)[:, None]
         weight, size = arrays["attention.0.weight"], seen.shape[2]
@@ -76,7 +76,7 @@ class SarlNetwork(ValueNetwork):
         return onnx_graph.mlp(arrays, "mlp3", pairs.graph.concat([own(pairs), crowd]))
 
     def learner(self, shape: Shape) -> Any:
-        """Return the values in PyTorch."""
+        """Return the trainable PyTorch network."""
         from agora.policies.learners.values import SarlLearner  # needs PyTorch
 
         return SarlLearner(self, shape)

@@ -1,8 +1,9 @@
-"""A base for networks that value states: CADRL, LSTM-RL, SARL. The policy takes the velocity whose next state has the highest
-value.
+"""A base for networks that evaluate states: CADRL, LSTM-RL, SA-CADRL, SARL.
 
-`agora.policies.look_ahead` defines the candidates and the value of a step. Values of ONNX graphs have the axes row, candidate,
-person and entry; a value that does not depend on an axis has a length of 1 there.
+The policy takes the velocity with the highest expected return.
+
+`agora.policies.look_ahead` defines the candidate velocities and the value of a step. Values in ONNX graphs have the axes row,
+candidate, person and entry; an axis on which a value does not depend has a length of 1.
 """
 
 from __future__ import annotations
@@ -29,39 +30,39 @@ from agora.registry import name_of
 if TYPE_CHECKING:
     from agora.policies.policy import Policy
 
-_CHUNK = 8  # number of decisions computed together: their values fit into the cache
+_CHUNK = 8  # number of decisions computed together, so that their values fit into the cache
 
 
 @dataclass(frozen=True)
 class ValueNetwork(Checked):
-    """A network from joint states to their values, and the look-ahead that chooses velocities by these values.
+    """A network that maps joint states to values, and the look-ahead that chooses velocities according to these values.
 
     Published sizes are those of the CrowdNav code (vita-epfl/CrowdNav, crowd_nav/configs/policy.config), unless stated otherwise. A
     subclass defines its layers (`parts`), its values in NumPy and in ONNX, and its PyTorch form.
 
     Attributes:
         width: width of the layers, as a fraction of the published width.
-        ahead: candidates, and the value of a step.
+        ahead: the candidate velocities, and the value of a step.
     """
 
     width: Size = 1.0
     ahead: LookAhead = field(default_factory=LookAhead)
 
     def scaled(self, *sizes: int) -> list[int]:
-        """Return published sizes at this width."""
+        """Return the given published sizes, scaled to this width."""
         return [max(1, round(self.width * size)) for size in sizes]
 
     @property
     def parts(self) -> Mapping[str, Sequence[int]]:
-        """Sizes of each sequence of layers, by name, from its input to its output."""
+        """Return the layer sizes of each sequence of layers, by name, from input to output."""
         raise NotImplementedError
 
     def values(self, arrays: Mapping[str, Floats], pairs: Floats, present: Bools) -> Floats:
-        """Return the values (N,) of states given as pairs (N, P, 13); ``present`` (N, P) marks the existing ones."""
+        """Return the values (N,) of states given as pairs (N, P, 13); ``present`` (N, P) marks the pairs that exist."""
         raise NotImplementedError
 
     def onnx_values(self, policy: Policy, pairs: Value, present: Value) -> Value:
-        """Return the values (N, A, 1, 1) of pairs (N, A, P, 13); ``present`` (N, 1, P, 1) marks the existing ones."""
+        """Return the values (N, A, 1, 1) of pairs (N, A, P, 13); ``present`` (N, 1, P, 1) marks the pairs that exist."""
         raise NotImplementedError
 
     def shapes(self, observe: Encoding, arrays: Mapping[str, Floats]) -> dict[str, tuple[int, ...]]:
@@ -85,9 +86,7 @@ class ValueNetwork(Checked):
         return 0
 
     def returns(self, arrays: Mapping[str, Floats], states: Floats) -> Floats:
-        """Return the expected return of each candidate (N, A): the reward of the step plus the discounted value of the state after
-        it.
-        """
+        """Return the expected return of each candidate (N, A): the step's reward plus the discounted value of the next state."""
         present, count = present_in(states), len(self.ahead.velocities)
         out = np.empty((len(states), count), np.float32)
         for first in range(0, len(states), _CHUNK):
@@ -101,13 +100,13 @@ class ValueNetwork(Checked):
     def choose(self, arrays: Mapping[str, Floats], states: Floats, allowed: Bools | None = None) -> Floats:
         """Return the velocities (N, 2), m/s in the goal frame, for joint states (N, D).
 
-        If nobody is present, or within a robot's radius of the goal, the robot drives straight to the goal, or takes the nearest
+        If nobody is present, or the goal is within the robot's radius, the robot drives straight to the goal, or takes the closest
         allowed candidate.
 
         Args:
             arrays: the weights.
             states: (N, D) joint states.
-            allowed: (N, A) allowed candidates, by default all. The first candidate, standing still, should be allowed.
+            allowed: (N, A) which candidates are allowed; all by default. The first candidate, standing still, should be allowed.
         """
         promised = self.returns(arrays, states)
         goes = ~present_in(states).any(1) | (states[:, GOAL] < states[:, RADIUS])
@@ -121,7 +120,7 @@ class ValueNetwork(Checked):
         return velocities
 
     def step(self, arrays: Mapping[str, Floats], seen: Floats, state: Floats) -> tuple[Floats, Floats]:
-        """Return the best velocities (N, 2) in preferred speeds, for joint states (N, D), and the empty memory."""
+        """Return the best velocities (N, 2), in units of the preferred speed, for joint states (N, D), and the empty memory."""
         return self.choose(arrays, seen) / seen[:, SPEED, None], state
 
     def graph(self, policy: Policy, graph: OnnxGraph) -> None:
@@ -145,12 +144,12 @@ class ValueNetwork(Checked):
         graph.about["outputs"] = json.dumps(outputs)
 
     def learner(self, shape: Shape) -> Any:
-        """Return the PyTorch form, which the trainer ``value_learning`` optimises."""
+        """Return the trainable PyTorch network, which the trainer ``value_learning`` optimises."""
         raise NotImplementedError
 
 
 def mlp(arrays: Mapping[str, Floats], name: str, values: Floats, *, first: int = 0, last_relu: bool = False) -> Floats:
-    """Return the layers ``<name>.<first>``, ``<name>.<first + 1>`` ... one after the other, with ReLU between them."""
+    """Return the output of the layers ``<name>.<first>``, ``<name>.<first + 1>`` ... in sequence, with ReLU between them."""
     count = sum(key.startswith(f"{name}.") and key.endswith(".weight") for key in arrays)
     for k in range(first, count):
         values = dense(values, arrays[f"{name}.{k}.weight"], arrays[f"{name}.{k}.bias"])
@@ -160,7 +159,7 @@ def mlp(arrays: Mapping[str, Floats], name: str, values: Floats, *, first: int =
 
 
 def own(pairs: Value) -> Value:
-    """Return the robot's values (N, A, 1, 6) of pairs (N, A, P, 13)."""
+    """Return the robot's values (N, A, 1, 6) in pairs (N, A, P, 13)."""
     return pairs.part(0, 1, PERSON_AXIS).part(0, OWN)
 
 
