@@ -20,7 +20,9 @@ _LETHAL = np.uint8(LETHAL)
 
 @spliced
 def most_edges(cells):
-    """Return the largest number of edges in a window of ``cells`` cells per side: at most every other cell side on a line."""
+    """Return the maximum number of edges in a window of ``cells`` cells per side: at most every other cell side on a line is an
+    edge.
+    """
     return 2 * max(cells - 1, 0) * ((cells + 1) // 2) + PADDING
 
 

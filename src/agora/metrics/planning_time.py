@@ -1,4 +1,4 @@
-"""The time that the planner takes for its commands, and late calls."""
+"""The time that the planner takes to compute commands, and late calls."""
 
 from __future__ import annotations
 

@@ -21,8 +21,8 @@ half the clearance, because the clearance is accurate only to a cell, and a whol
 
 
 def _clip_rays(chart: Map, begin: Doubles, step: Doubles, distance: Doubles) -> tuple[Doubles, Doubles]:
-    """Return the points (N, 2) at which rays enter a map, and their lengths (N,) inside it, m. Outside the map nothing blocks the
-    view.
+    """Return the points (N, 2) at which rays enter a map, and the rays' lengths (N,) inside it, m. Outside the map, nothing blocks
+    the view.
 
     Args:
         chart: the map.
@@ -32,7 +32,7 @@ def _clip_rays(chart: Map, begin: Doubles, step: Doubles, distance: Doubles) -> 
     """
     size, offset = np.asarray(chart.size), begin - chart.origin
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        sides = np.sort(np.stack((-offset / step, (size - offset) / step)), axis=0)  # NaN: the ray runs along a side
+        sides = np.sort(np.stack((-offset / step, (size - offset) / step)), axis=0)  # NaN if the ray runs along a side
     enters = np.fmax(np.fmax(*sides[0].T), 0.0)
     leaves = np.fmin(np.fmin(*sides[1].T), distance)
     with np.errstate(invalid="ignore"):
@@ -40,7 +40,7 @@ def _clip_rays(chart: Map, begin: Doubles, step: Doubles, distance: Doubles) -> 
 
 
 def is_free(chart: Map | None, begin: Doubles, offset: Doubles) -> Bools:
-    """Return whether no wall crosses straight lines (N,).
+    """Return, for N straight lines, whether each is free of walls.
 
     Args:
         chart: the map; None for an empty plane.
