@@ -1,8 +1,8 @@
-"""The floating-point mode of a thread: how it rounds, and whether it takes denormal numbers for zero.
+"""The floating-point mode of a thread: its rounding mode, and whether denormal numbers are treated as zero.
 
-External code can change the mode of the thread that calls it: by ``fesetround``, by a switch such as ``torch.set_flush_denormal``,
-or by loading a library that was compiled with ``-ffast-math``. This would change every later result of the thread, including the
-engine's.
+External code can change the mode of the thread that calls it: through ``fesetround``, through a switch such as
+``torch.set_flush_denormal``, or by loading a library that was compiled with ``-ffast-math``. This would change all later results
+computed in that thread, including the engine's.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MASKS, _VALUES = {"x86_64": ((0x0F3F, 0xFFC0), (0x033F, 0x1F80)), "aarch64": ((
 
 
 def is_usual() -> bool:
-    """Return whether this thread rounds to nearest, keeps denormal numbers, and raises no signal for inexact results."""
+    """Return whether this thread rounds to nearest, keeps denormal numbers, and does not raise a signal for inexact results."""
     if _READ is None:
         return bool(_SYSTEM.fegetround() == 0)
     environment = ctypes.create_string_buffer(_SIZE)
@@ -33,16 +33,16 @@ def is_usual() -> bool:
 
 
 def set_usual() -> None:
-    """Give this thread the mode in which processes start."""
+    """Set this thread's mode to the one in which processes start."""
     _SYSTEM.fesetenv(_USUAL)
 
 
 class FloatModeError(ComponentError):
-    """External code has changed the floating-point mode; it was restored."""
+    """External code changed the floating-point mode, which has been restored."""
 
 
 def check(what: str) -> None:
-    """Make sure that this thread is in the usual mode, and set it back otherwise.
+    """Check that this thread is in the usual mode; if not, restore it and raise an error.
 
     Args:
         what: name of the code that has run since the last check, for the message.

@@ -113,8 +113,7 @@ def delay_and_detour(recording: Recording, p: int, there: Bools) -> tuple[float,
 
 
 def _settling_sample(walk: Doubles, end: int) -> int:
-    """Return the first sample from which, up to sample ``end``, a walk (T, 2) stays within `_NOTICED` of its position at ``end``.
-    """
+    """Return the first sample from which, up to sample ``end``, a walk (T, 2) stays within `_NOTICED` of its position at ``end``."""
     away = np.flatnonzero(_lengths(walk[: end + 1], walk[end]) > _NOTICED)
     return int(away[-1]) + 1 if len(away) else 0
 

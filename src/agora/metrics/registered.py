@@ -23,8 +23,7 @@ FEW = ("success", *HEADLINE, "path_length", "planning_time")
 
 
 def metrics(*, own: bool = False) -> list[Metric]:
-    """Return all registered metrics, sorted by name; with ``own``, only Agora's own metrics, so that no other package is imported.
-    """
+    """Return all registered metrics, sorted by name; with ``own``, only Agora's own metrics, so that no other package is imported."""
     return [load("metrics", name) for name in available("metrics") if not own or is_own("metrics", name)]
 
 

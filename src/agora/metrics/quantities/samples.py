@@ -146,7 +146,7 @@ def row_sums(values: Doubles) -> Doubles:
 
 
 def is_lowest(values: Array) -> Bools:
-    """(T, P) whether a value is the first minimum of its row; False for all values of a row that are infinite."""
+    """(T, P) whether a value is the first minimum of its row; False throughout a row with only infinite values."""
     first = np.zeros(values.shape, np.bool_)
     some = np.flatnonzero(np.isfinite(closest(values)))
     if len(some):
