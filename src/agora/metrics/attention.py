@@ -118,8 +118,7 @@ def time_seen_by_pedestrians_field_of_view(recording: Recording) -> float:
     candidates = _robot_in_view(recording)
     nearest = is_lowest(np.where(candidates, offsets(recording)[2], np.inf))
     seen = np.zeros(len(candidates), np.bool_)
-    for tried in (nearest, candidates & ~nearest):  # the nearest pedestrian is nearly always visible, so the others need not be
-        # tested
+    for tried in (nearest, candidates & ~nearest):  # the nearest is nearly always visible, so others are rarely tested
         sample, pedestrian = np.nonzero(tried & ~seen[:, None])
         seen[sample[_lines_of_sight(recording, sample, pedestrian)]] = True
     return duration(recording, seen)
