@@ -91,7 +91,7 @@ def _is_there(sees, people, traits, waypoints, robots, robot_traits, restless, w
 
 @hidden
 def _is_approaching(px, py, vx, vy, bodies):
-    """Return whether a body at (px, py), m, relative to a stationary one, and with velocity (vx, vy), m/s, will come near it soon."""
+    """Return whether a body at (px, py), m, from a stationary one, with velocity (vx, vy), m/s, will soon come near it."""
     speed2 = vx * vx + vy * vy
     if speed2 < STANDS * STANDS:
         return False

@@ -100,7 +100,7 @@ def _turn_shoulders(people, traits, gait, w, pairs, found, body):
 
 @lean_inlined
 def _order_on_path(people, traits, gait, w, i, j):
-    """Return 1 if pedestrian j walks in the same direction as i and is ahead, -1 if it is behind, and 0 if their directions differ."""
+    """Return 1 if pedestrian j walks in the same direction as i and is ahead, -1 if it is behind, 0 if their directions differ."""
     if _alignment(gait, w, i, j) <= _SAME:
         return 0
     ux, uy = gait.way_x[w, i] + gait.way_x[w, j], gait.way_y[w, i] + gait.way_y[w, j]

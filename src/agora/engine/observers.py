@@ -118,7 +118,7 @@ class Observers:
         return self._each[0]
 
     def number(self, robot: int) -> int:
-        """Return the number of a robot's observer, which is also the index of the robot's observation in the result of `observe`."""
+        """Return the number of a robot's observer, which is also the index of its observation in the result of `observe`."""
         return self._number[robot]
 
     def of(self, robot: int) -> Observer:
@@ -188,7 +188,7 @@ class Observers:
             observer.now = time
 
     def recorded_readings(self, world: int, robot: int) -> dict[str, Reading]:
-        """Return copies of the latest readings of a robot's recorded channels, by name; each reading contains an array per field."""
+        """Return copies of the latest readings of a robot's recorded channels, by name; a reading has one array per field."""
         return self.of(robot).recorded_readings(world, robot)
 
     def observe(self) -> tuple[Observation, ...]:

@@ -142,7 +142,9 @@ def _touch_body(now, after, traits, pedestrians, next_pedestrians, people, w, r,
 
 @hidden
 def _are_at(traits, w, a, b, x, y, heading_a, heading_b, turn_a, turn_b, dx, dy, share):
-    """Return whether the footprints of robots a and b touch after a fraction ``share`` of their motion, relative to b's position."""
+    """Return whether the footprints of robots a and b touch after a fraction ``share`` of their motion; positions are relative to
+    b.
+    """
     ha, hb = wrap(heading_a + share * turn_a), wrap(heading_b + share * turn_b)
     return polygons_meet(traits, w, a, x + share * dx, y + share * dy, ha, b, ZERO, ZERO, hb)
 

@@ -1,4 +1,4 @@
-"""Reasons for robots that are stationary although their planner gives no reason: after 5 s, the known circumstances are recorded."""
+"""Reasons for stationary robots whose planner gives none: after 5 s, the known circumstances are recorded."""
 
 from __future__ import annotations
 
