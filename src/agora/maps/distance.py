@@ -18,10 +18,10 @@ from agora.core.state import Bools, Doubles, Floats, Ints, freeze
 __all__ = ["steps_to"]
 
 FAR = np.float32(1e3)
-"""Distance in a field that has no obstacle, m."""
+"""Distance in a field without obstacles, m."""
 
 _NONE = np.int32(1 << 15)
-"""More cells than a side of a map has."""
+"""A number that exceeds the number of cells along any side of a map."""
 
 _ZERO, _ONE, _TINY = np.float32(0.0), np.float32(1.0), np.float32(1e-12)
 

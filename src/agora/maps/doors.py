@@ -18,7 +18,7 @@ from agora.errors import InputError
 from agora.maps.grid import Map
 
 STAGES = 10
-"""Maps with leaves, from the closed door to the last before the open one."""
+"""Number of maps that show the leaves, from the closed door to the last position before fully open."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ from agora.core.state import Doubles
 __all__ = ["moved"]
 
 FARTHEST = 10_000.0
-"""Farthest that a map may lie from the map frame's zero along an axis, m: float32 numbers are 1 mm apart there."""
+"""Maximum distance of a map from the map frame's origin along an axis, m; at that distance, float32 numbers are 1 mm apart."""
 
 _NEAR, _KILOMETRE, _DECIMALS = 500.0, 1000.0, 8
 

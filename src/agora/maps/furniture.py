@@ -165,7 +165,7 @@ class Furniture:
 
 
 _BACK = -math.pi / 2
-"""Heading of who stands in front of something, towards it."""
+"""Heading of a person who stands in front of something and faces it."""
 
 _SIT = Spot(0.0, 0.0, 0.0, "sit")
 
@@ -270,7 +270,7 @@ _MORE = (
 )  # fmt: skip
 
 MODELS = {model.name: model for model in (*_ARENA, *_MORE)}
-"""Every model by name. The names of Arena's static obstacles are among them; the shapes are our own."""
+"""All models by name. They include the names of Arena's static obstacles; the shapes are our own."""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Map"]
 
 LARGEST = 16384
-"""Most cells on a side: beyond it float32 cell coordinates are too coarse to interpolate."""
+"""Maximum number of cells along a side; above it, float32 cell coordinates are too coarse for interpolation."""
 
 _MOST = 40_000_000  # cells: above this, a single map takes more than 2 GB, and a minute before an episode begins
 _EDGE = np.float32(1.001)

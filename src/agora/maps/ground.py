@@ -11,7 +11,7 @@ from agora.maps import distance
 from agora.maps.grid import Map
 
 LEVEL = 0.02
-"""Difference in height between two neighbouring cells up to which there is no edge for anybody, m."""
+"""Maximum height difference between two neighbouring cells that does not count as an edge for any robot, m."""
 
 
 def met_by(map: Map, step: float, span: float) -> Map:

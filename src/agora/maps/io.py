@@ -1,6 +1,6 @@
 """Map files: map_server's YAML with its image (PGM, PNG ...), and files of shapes.
 
-A file of shapes is YAML or JSON with these keys, all optional except that at least one kind of shape is needed::
+A file of shapes is YAML or JSON with these keys, all of them optional, except that bounds or at least one shape must be given::
 
     name: hall
     resolution: 0.1                       # of the distance field, m

@@ -58,7 +58,7 @@ class ArenaGenerator:
 
 
 Translation = dict[str, tuple[str, Callable[[float, float], float] | None] | None]
-"""Arena's parameters: the name here and how (value, resolution) is converted; None for those without a counterpart."""
+"""Arena's parameters: the name in Agora, and how (value, resolution) is converted; None if there is no counterpart."""
 
 
 def _radius(cells: float, resolution: float) -> float:
@@ -115,7 +115,7 @@ _ALGORITHMS: dict[str, tuple[str, Translation, dict[str, float]]] = {
         {"obstacle_num": 24},
     ),
 }
-"""By algorithm and map type: the generator here, its parameters, and Arena's defaults."""
+"""By algorithm and map type: the generator in Agora, its parameters, and Arena's defaults."""
 
 _IN_ARENA: dict[str, tuple[Any, ...]] = {
     "seed": (None,),
@@ -127,7 +127,7 @@ _IN_ARENA: dict[str, tuple[Any, ...]] = {
     "hor_dist_shelfs_max": (22, 38),
     "vert_dist_shelfs_max": (12, 24),
 }
-"""Parameters without a counterpart, and the values of Arena's own code and files, which say nothing."""
+"""Parameters without a counterpart in Agora, and the values that Arena's own code and files give them, which have no effect."""
 
 _WITHOUT: dict[str, dict[str, Any]] = {
     "rosmap_canteen": {"counter": False},

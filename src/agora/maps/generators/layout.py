@@ -19,7 +19,7 @@ Pose = tuple[float, float, float]
 """x, y and heading, m and rad."""
 
 Set = tuple[tuple[str, float, float, float], ...]
-"""Furniture that stands together: model, x, y and heading, in a frame whose y = 0 is the back and whose front is +y."""
+"""Pieces of furniture that stand together: model, x, y and heading, in a frame with the back at y = 0 and the front towards +y."""
 
 
 def at_wall(box: Rectangle, side: int, along: float) -> Pose:
