@@ -127,7 +127,7 @@ _IN_ARENA: dict[str, tuple[Any, ...]] = {
     "hor_dist_shelfs_max": (22, 38),
     "vert_dist_shelfs_max": (12, 24),
 }
-"""Parameters without a counterpart in Agora, and the values that Arena's own code and files give them, which have no effect."""
+"""Parameters without a counterpart in Agora, and their values in Arena's own code and files, which are accepted and ignored."""
 
 _WITHOUT: dict[str, dict[str, Any]] = {
     "rosmap_canteen": {"counter": False},
