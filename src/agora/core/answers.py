@@ -22,7 +22,7 @@ from agora.errors import AgoraError, ComponentError, in_words, place
 __all__: list[str] = []
 
 LARGEST = 1e8
-"""Largest number in a result, as in `agora.ranges.LARGEST`."""
+"""Maximum absolute value of a number in a result, as in `agora.ranges.LARGEST`."""
 
 
 @contextmanager

@@ -20,7 +20,7 @@ _READ = {"x86_64": struct.Struct("=H26xI"), "aarch64": struct.Struct("=I")}.get(
 _MASKS, _VALUES = {"x86_64": ((0x0F3F, 0xFFC0), (0x033F, 0x1F80)), "aarch64": ((0xFFFFFFFF,), (0,))}.get(
     platform.machine(), ((), ())
 )
-"""The bits of the two control words of x86_64, or of that of aarch64, and their values in the usual mode."""
+"""The relevant bits of the two control words of x86_64, or of the control word of aarch64, and their values in the usual mode."""
 
 
 def is_usual() -> bool:

@@ -87,7 +87,7 @@ _for_every_processor()
 OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "fastmath": {"contract"}, "nogil": True}
 
 LEAN: dict[str, Any] = OPTIONS | {"_nrt": False}
-"""Without Numba's reference counts, which cost as much as a quarter of a scan."""
+"""Options without Numba's reference counting, which takes as much as a quarter of the time of a scan."""
 
 
 class _PartLibrary(JITCodeLibrary):  # type: ignore[misc]
@@ -212,18 +212,21 @@ def lean(function: Callable[..., Any]) -> Any:
 
 
 part: Callable[..., Any] = numba.njit(**OPTIONS | _PART)
-"""`device` for what only compiled functions call: it becomes a part of each kernel, without a way in for Python nor a file in the
-cache."""
+"""`device` for functions that only compiled functions call: they become part of each kernel, without an entry point for Python or a
+file in the cache.
+"""
 
 hidden: Callable[..., Any] = numba.njit(**LEAN | _PART)
-"""`part` for functions that allocate nothing and return no array."""
+"""`part` for functions that do not allocate memory or return arrays."""
 
 spliced: Callable[..., Any] = numba.njit(**LEAN | {"cache": False}, inline="always")
-"""`lean` for a part of a kernel that has one caller: it becomes the caller's own text before anything is compiled. LLVM goes once
-more over all that a function calls for every function on the way up, so that each level costs the time of all below it."""
+"""`lean` for a part of a kernel with a single caller: it is inserted into the caller's code before anything is compiled. Otherwise,
+LLVM would process all code that a function calls once more for every function up the call chain, so that each level would cost the
+time of all levels below it.
+"""
 
 inlined: Callable[..., Any] = numba.njit(**OPTIONS | _PART, forceinline=True)
-"""`device` for the long body of an inner loop: LLVM would leave it as a call, and a loop with a call in it is not vectorised."""
+"""`device` for the long body of an inner loop: LLVM would not inline it, and loops that contain calls are not vectorised."""
 
 lean_inlined: Callable[..., Any] = numba.njit(**LEAN | _PART, forceinline=True)
 """`hidden` for functions with whole records as arguments, because a call would copy each of their arrays."""

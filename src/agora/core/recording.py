@@ -36,7 +36,7 @@ class Outcome(enum.IntEnum):
 
 
 FAILURES = frozenset({Outcome.PLANNER_FAILED.label, Outcome.SIMULATOR_FAILED.label})
-"""Labels of the outcomes that have a failure in words, because the robot could not continue."""
+"""Labels of the outcomes for which a failure is described as text, because the robot could not continue."""
 
 
 class Reason(enum.IntEnum):
@@ -92,10 +92,10 @@ class Closer(enum.StrEnum):
 
 
 STANDING = 0.05
-"""Speed of the touching point below which a robot stands, m/s: robot_sf's, as in the metric ``stalled_time``."""
+"""Speed of the contact point below which a robot counts as standing, m/s: robot_sf's value, as in the metric ``stalled_time``."""
 
 EVEN = 0.1
-"""Both parties closed the gap if the robot's share is no further than this from a half."""
+"""Both parties count as having closed the gap if the robot's share differs from a half by no more than this."""
 
 
 class Closing(NamedTuple):

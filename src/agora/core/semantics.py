@@ -31,7 +31,7 @@ ATTRIBUTES = (
     "social",
     *(f"social_state.{name}" for name in SOCIAL_STATES),
 )
-"""Every attribute; kernels receive the number in this list."""
+"""All attributes; kernels receive the index into this list."""
 
 MOVING = np.float32(0.05)
 """Speed above which a pedestrian counts as moving, m/s."""

@@ -153,7 +153,7 @@ class Traits(NamedTuple):
 
 
 TYPES = ("adult", "elder", "child", "wheelchair")
-"""Types of pedestrians; `Minds.type` is the number in this list."""
+"""Types of pedestrians; `Minds.type` is an index into this list."""
 
 SOCIAL_STATES = (
     "idle",  # stands still, and makes way when something comes near
@@ -174,10 +174,10 @@ SOCIAL_STATES = (
     "surprised",  # stands and looks at the robot
     "threatening",  # steps into the robot's way
 )
-"""Activities of pedestrians; `Minds.state` is the number in this list."""
+"""Activities of pedestrians; `Minds.state` is an index into this list."""
 
 REACTIONS = ("regular", "impassive", "surprised", "curious", "scared", "threatening")
-"""How a pedestrian takes the robot (HuNavSim, Perez-Higueras et al. 2023); `Minds.reaction` is the number in this list."""
+"""How a pedestrian reacts to the robot (HuNavSim, Perez-Higueras et al. 2023); `Minds.reaction` is an index into this list."""
 
 
 class Minds(NamedTuple):
@@ -210,7 +210,9 @@ class Minds(NamedTuple):
 
 
 LOOP, RANDOM, STAY, LEAVE = 0, 1, 2, 3
-"""Modes of a list of waypoints: in a loop, at random, once and stay at the last, or once and leave the world there."""
+"""Modes of a waypoint list: in a loop, in random order, once and then stay at the last waypoint, or once and then leave the world
+there.
+"""
 
 
 class Waypoints(NamedTuple):

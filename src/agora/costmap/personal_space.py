@@ -23,7 +23,7 @@ __all__ = ["PersonalSpace"]
 
 _STANDS = np.float32(0.05)  # m/s; below this speed, the direction is the heading
 SIDE, BEHIND = 2.0 / 3.0, 0.5
-"""Deviations to the side and behind, as fractions of the deviation ahead."""
+"""Standard deviations to the side and behind, as fractions of the standard deviation ahead."""
 
 _SIDE, _BEHIND = np.float32(SIDE), np.float32(BEHIND)
 
@@ -86,4 +86,4 @@ class PersonalSpace(Checked):
 
 
 _Parameters = kernel_record("_Parameters", PersonalSpace, computed=("reach",))
-"""The Gaussians reach as many deviations."""
+"""``reach`` is how far the Gaussians extend, in standard deviations."""

@@ -22,7 +22,7 @@ from agora.engine.occupied_waypoints import PATIENCE, ROOM
 from agora.engine.progress import STALLED, WAITS
 
 LOOK = np.float32(2.0)
-"""Time for which a moving robot must stay clear of the entrance at its present velocity, s."""
+"""Time for which a moving robot must stay clear of the entrance at its current velocity, s."""
 
 _FULL = np.float32(4.0)
 """Distance around the entrance, m: nobody enters while a person within this distance is blocked."""

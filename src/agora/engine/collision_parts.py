@@ -20,7 +20,9 @@ from agora.pedestrians.shared.neighbours import SEES_ROBOTS, lanes
 from agora.pedestrians.shared.walls import ROWS
 
 MINDS = get_args(LastStep)
-"""Values of a crowd model's ``last_step``, what its pedestrians react to; just robots and walls if forces act between bodies."""
+"""Values of a crowd model's ``last_step``, i.e. what its pedestrians react to; only robots and walls if forces act between
+bodies.
+"""
 
 ALL, ROBOTS, NOTHING = range(3)
 

@@ -20,13 +20,13 @@ from agora.core.scalar import HALF, ONE, TWO, ZERO
 from agora.engine.progress import AT_PLACE, record_direction
 
 STANDS = np.float32(0.15)
-"""Speed below which a body stands, m/s."""
+"""Speed below which a body counts as standing, m/s."""
 
 _CELLS_OF = np.float32(0.15), np.float32(0.075)  # m, of the first search, and of the second if the first finds no path
 _AHEAD, _BEHIND, _BESIDE = 24, 8, 20  # cells
 _WIDE = 2 * _BESIDE + 1
 CELLS = (_AHEAD + _BEHIND + 1) * _WIDE
-"""Cells of the grid."""
+"""Number of cells in the grid."""
 
 _LEAST = np.float32(0.95)  # radii of clearance of walls
 _GAP = np.float32(0.03), np.float32(0.0)  # m, to bodies, in the two searches

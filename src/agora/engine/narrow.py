@@ -16,7 +16,7 @@ from agora.core.jit import hidden
 from agora.core.scalar import HALF, ONE, TWO, ZERO
 
 REACHED = np.float32(0.3)
-"""Distance to the next point of the path at which it counts as reached, m."""
+"""Distance to the next point on the path at which the point counts as reached, m."""
 
 _DOUBLE = np.float32(2.1)  # clearance, in radii, below which two people cannot pass each other
 _SHARE = np.float32(0.98)

@@ -23,7 +23,7 @@ from agora.engine.pedestrian_kernels import next_waypoint
 from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, lanes
 
 STANDS = np.float32(0.1)
-"""Speed below which a person stands, m/s."""
+"""Speed below which a person counts as standing, m/s."""
 
 ROOM = np.float32(0.2)
 """Gap that people leave between bodies, m."""

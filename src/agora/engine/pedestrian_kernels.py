@@ -17,7 +17,7 @@ from agora.world.replayed import place_replayed
 
 _TINY = np.float32(1e-12)
 LARGEST = np.float32(1e6)
-"""Largest absolute component of a crowd model's output, m/s2 for accelerations or m/s for velocities."""
+"""Maximum absolute value of a component in a crowd model's output: m/s2 for accelerations, m/s for velocities."""
 
 _WALKING = np.float32(0.05)  # below this speed, m/s, a pedestrian keeps its heading
 

@@ -18,10 +18,10 @@ STANDS_FOR = 5.0
 """Time after which a robot that has not moved needs a reason, s."""
 
 MOVES = 0.1
-"""Distance from its position beyond which a robot has moved, m."""
+"""Distance from its previous position beyond which a robot counts as having moved, m."""
 
 BESIDE, AT_WALL = 1.0, 0.3
-"""Largest gaps to a person or robot, and to a wall, at which they are named as the reason, m."""
+"""Maximum gaps to a person or robot, and to a wall, at which they are recorded as the reason, m."""
 
 
 class Standing:

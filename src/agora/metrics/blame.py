@@ -36,8 +36,7 @@ REACTION = 1.0
 """Time before a contact in which the robot could still have acted differently, s."""
 
 AFTER = 1.0
-"""Time after a contact for which the robot must have kept clear, s. If the recording ends before, people keep their last velocity.
-"""
+"""Time after a contact for which the robot must stay clear, s. If the recording ends earlier, people keep their last velocity."""
 
 _STEP = 0.02  # s, time step of the simulations
 _SPEEDS, _SIDEWAYS, _TURNS = 9, 5, 9  # twists of the fan

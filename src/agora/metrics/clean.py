@@ -39,7 +39,7 @@ CAUSES = {
     "spoilt_by_time": "time",
     "spoilt_by_delay": "delay of people",
 }
-"""Metrics of the causes that spoil an arrival, and the causes in words."""
+"""The metrics for the causes that can spoil an arrival, and short descriptions of the causes."""
 
 
 class Spoilt(NamedTuple):
@@ -269,7 +269,7 @@ def spoilt_by_group(recording: Recording) -> float:
     source=_SOURCE,
 )
 def spoilt_by_time(recording: Recording) -> float | None:
-    """0 if the goal was not reached or the episode began at the goal; undefined for an arrival if the path to the goal is unknown."""
+    """0 if the goal was not reached or the episode began there; undefined for an arrival if the path to the goal is unknown."""
     found = _find(CleanArrival.slow, _LIMITS, recording) if at_goal(recording) else []
     return None if found is None else float(bool(found))
 

@@ -24,11 +24,11 @@ GROUP = "effect"
 
 _SOURCE = "Agora (`agora.metrics.effect_on_pedestrians`)"
 _NOTICED = 0.1
-"""Displacement from which a pedestrian counts as affected, m."""
+"""Displacement above which a pedestrian counts as affected, m."""
 _STEP = 1e-3
-"""Shorter steps count as standing, m."""
+"""Shorter steps count as standing still, m."""
 _AHEAD = 0.5
-"""Distance along its path without robots within which a pedestrian is searched for, m."""
+"""Distance along the walk without robots within which a pedestrian's nearest place is searched for, m."""
 
 
 def _lengths(one: Doubles, other: Doubles) -> Doubles:
@@ -113,7 +113,7 @@ def delay_and_detour(recording: Recording, p: int, there: Bools) -> tuple[float,
 
 
 def _settling_sample(walk: Doubles, end: int) -> int:
-    """Return the first sample from which, up to sample ``end``, a walk (T, 2) stays within `_NOTICED` of its position at ``end``."""
+    """Return the first sample from which a walk (T, 2) stays, up to sample ``end``, within `_NOTICED` of its position there."""
     away = np.flatnonzero(_lengths(walk[: end + 1], walk[end]) > _NOTICED)
     return int(away[-1]) + 1 if len(away) else 0
 

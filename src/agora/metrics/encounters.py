@@ -20,14 +20,15 @@ from agora.metrics.quantities.arithmetic import angle_between, norm
 from agora.metrics.quantities.samples import compute_once, intervals, offsets, speeds, stretches
 
 KINDS = ("overtaking", "crossing", "head-on")
-"""Kinds by the angle between both paths: below 45 degrees, between, above 135 degrees (Olivier et al. 2013, Gait and Posture 38).
+"""Kinds of encounters by the angle between the two paths: below 45 degrees, in between, above 135 degrees (Olivier et al. 2013,
+Gait and Posture 38).
 """
 
 TURNS = (45.0, 135.0)
-"""Angles between the kinds, degrees."""
+"""Angles that separate the kinds, degrees."""
 
 NEAR = 2.0
-"""Largest distance of the centres in an encounter, m."""
+"""Maximum distance between the centres in an encounter, m."""
 
 WALKS = 0.3
 """Mean speed below which a person counts as standing, m/s."""

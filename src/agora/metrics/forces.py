@@ -26,7 +26,9 @@ from agora.pedestrians.shared.moussaid import interaction
 
 _MODEL = Pedsim()
 _WALL_SIGMA, _WALL_REACH = 0.2, 2.0
-"""For the force of walls, m: where it falls to 1/e (HuNavSim's), and beyond which it is left out."""
+"""For the wall force, m: the distance over which it falls to 1/e (HuNavSim's value), and the distance beyond which it is
+ignored.
+"""
 
 _UNCOMFORTABLE = 2.0
 _UNIT = "m/s2"

@@ -36,7 +36,7 @@ _SRPB = "SRPB, Karwowski and Szynkiewicz 2023"
 _KIRBY = PersonalSpace()
 _INTRUDED, _DISTURBED = 0.5, 0.2
 _BODY, _FIELD, _FADING = 0.4, math.radians(190.0), 0.8
-"""For the heading disturbance: radius of a person, m; the person's field of view, rad; decay with the distance, 1/m."""
+"""For the heading disturbance: radius of a person, m; the person's field of view, rad; rate of decay with distance, 1/m."""
 
 
 def _mean_while(recording: Recording, values: Doubles | Bools, condition: Bools) -> float | None:

@@ -24,7 +24,7 @@ _BOTH = f"{_ARENA}; {_SOCNAVBENCH} (not divided by time in Arena's code; correct
 
 
 _CUSP = -0.5
-"""Cosine of the turn, 120 degrees, from which three points are a cusp, at which the robot reversed."""
+"""Cosine of the turn, 120 degrees, from which three points count as a cusp, where the robot reversed."""
 
 
 @metric("velocity_average", unit="m/s", direction="neutral", formula="path length / duration", source=f"{_ARENA}; {_SOCNAVBENCH}")

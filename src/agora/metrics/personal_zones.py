@@ -160,7 +160,7 @@ def intimate_violations(recording: Recording) -> float:
     walls="ignored",
 )
 def personal_violations(recording: Recording) -> float:
-    """Events are counted for each pedestrian separately, including those that lead to an intimate violation; 0 without pedestrians."""
+    """Events are counted per pedestrian, including those that lead to an intimate violation; 0 without pedestrians."""
     return _entries(recording, PERSONAL)
 
 

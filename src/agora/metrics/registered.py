@@ -16,14 +16,14 @@ HEADLINE = {
     "personal_space_compliance.robosense": "Personal space",
     "jerk_average": "Smoothness (jerk)",
 }
-"""The most important metrics, which the report shows first, and their words."""
+"""The most important metrics, which the report shows first, and their headings."""
 
 FEW = ("success", *HEADLINE, "path_length", "planning_time")
 """Metrics that summarise one episode."""
 
 
 def metrics(*, own: bool = False) -> list[Metric]:
-    """Return all registered metrics, sorted by name; with ``own``, only Agora's own metrics, so that no other package is imported."""
+    """Return all registered metrics, sorted by name; with ``own``, only Agora's metrics, so that no other package is imported."""
     return [load("metrics", name) for name in available("metrics") if not own or is_own("metrics", name)]
 
 

@@ -21,7 +21,8 @@ _SPARC = "Balasubramanian et al. 2015, J. NeuroEng. Rehabil. 12:112"
 _STOPPED, _TURNS, _BACKWARD, _ON_THE_SPOT = 0.05, 0.15, -0.05, 0.005
 
 _CUTOFF, _THRESHOLD, _PADDING = 10.0, 0.05, 4
-"""For the spectral arc length: highest frequency, Hz; smallest magnitude, relative to the largest; binary orders of zero padding.
+"""For the spectral arc length: maximum frequency, Hz; minimum magnitude, relative to the maximum; zero padding, in powers of
+two.
 """
 
 

@@ -17,7 +17,7 @@ from agora.core.state import Array, Bools, Doubles
 from agora.metrics.quantities.arithmetic import direction, norm
 
 MOVING = 0.01
-"""Speed below which a robot has no direction of motion, m/s, because rounding of its position would decide it."""
+"""Speed below which a robot has no direction of motion, m/s, because the direction would depend on rounding of its position."""
 
 SPACING = 0.05
 """Distance between the points that curvature is computed from, m."""

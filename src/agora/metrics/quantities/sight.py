@@ -13,10 +13,9 @@ if TYPE_CHECKING:
     from agora.maps.grid import Map
 
 _BLOCKED, _STEP = 0.75, 0.5
-"""A line of sight is blocked if the clearance is less than the first value, in cells; the second is the smallest step.
-
-The clearance is measured between centres of cells: between two cells that touch at a corner it is half a cell. Steps are otherwise
-half the clearance, because the clearance is accurate only to a cell, and a whole step could skip a thin wall.
+"""A line of sight is blocked if the clearance is less than the first value, in cells; the second is the minimum step. The clearance
+is measured between cell centres, so it is half a cell between two cells that touch at a corner. Otherwise, steps are half the
+clearance, because the clearance is accurate only to a cell, and a whole step could skip a thin wall.
 """
 
 

@@ -111,7 +111,7 @@ class Groups(Checked):
         catch_up: maximum speed of a follower, as a multiple of its preferred speed.
         slack: distance of a follower from its place at which its leader starts to slow down, m.
         torn: distance of a follower from its place at which its leader nearly stops, m.
-        patience: time that a leader waits, and then walks on, before it may wait again, s.
+        patience: time for which a leader waits, s; it then walks on for the same time before it waits again.
         join_rate: probability per second that a lone walker within ``notice`` m of a conversation joins it, if the conversation has
             fewer than ``most`` members and there is room. A walker does not rejoin the conversation that it left last.
         leave_rate: probability per second that a member leaves, if it has another destination.
