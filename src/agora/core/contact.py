@@ -1,8 +1,8 @@
 """The time at which a moving footprint touches something: swept discs and polygons. Times are fractions of the step; `NEVER` means
 not within the step.
 
-Discs are swept exactly, in closed form; polygons are tested at poses no further apart than
-half a cell, or a fortieth of the radius where there is no grid.
+Discs are swept exactly, in closed form; polygons are tested at poses no further apart than half a cell or, where there is no grid,
+a fortieth of the radius.
 """
 
 from __future__ import annotations
@@ -372,5 +372,7 @@ def polygons_meet(traits, w, a, ax, ay, a_heading, b, bx, by, b_heading):
 
 @hidden
 def substeps(length, turn, radius, spacing):
-    """Number of parts into which a motion is cut so that no point of the footprint moves further than ``spacing``."""
+    """Number of parts into which a motion must be divided so that no point of the footprint moves further than ``spacing`` in one
+    part.
+    """
     return min(max(1, np.int64(np.ceil((length + abs(turn) * radius) / spacing))), 400)

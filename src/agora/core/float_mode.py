@@ -45,7 +45,7 @@ def check(what: str) -> None:
     """Check that this thread is in the usual mode; if not, restore it and raise an error.
 
     Args:
-        what: name of the code that has run since the last check, for the message.
+        what: name of the code that has run since the last check, used in the message.
 
     Raises:
         FloatModeError: the mode had been changed.

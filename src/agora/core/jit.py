@@ -124,7 +124,7 @@ class _PartLowering(NativeLowering):  # type: ignore[misc]
 
 
 class _PartCompiler(CompilerBase):  # type: ignore[misc]
-    """Numba's own compiler, except that compiled functions go to a `_PartLibrary`."""
+    """Numba's own compiler, except that compiled functions are stored in a `_PartLibrary`."""
 
     def define_pipelines(self) -> list[Any]:
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
@@ -157,7 +157,7 @@ if not _can_keep():
 def _lock_compilation(name: str) -> Iterator[None]:
     """Lock out other processes that want to compile the function of this name: they wait and then find the code in the cache.
 
-    In measurements, waiting counts as compiling. Without writable files, there is no cache either.
+    Time spent waiting counts as compilation time. If files cannot be written, there is no lock, and no cache either.
     """
     with global_compiler_lock, ExitStack() as held:
         with suppress(OSError):

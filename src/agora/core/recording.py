@@ -201,8 +201,8 @@ class Recording:
         robot: (1, 1) traits of the robot, which include its limits and its outline; None if not recorded.
         command_delay: time from a command to its effect, s.
         reference_path: length of the path that was published with the world, m; None if no path was published.
-        shortest_turn: sum of the turns along the shortest path, the first one from the heading at the start, rad; None without a
-            path or if not recorded.
+        shortest_turn: sum of the turns along the shortest path, starting with the turn from the initial heading, rad; None if there
+            is no path or it was not recorded.
         door: (T,) opening of the map's door, 0 to 1; None for a map without a moving door.
         planned_path: (K, 3) the robot's global paths, concatenated: time, x and y of each point, s and m. A path is valid until the
             time of the next one. A path that is a single point, at the robot, means that there was no path. None if the planner

@@ -76,7 +76,7 @@ def allocate(record: type[Record], **lengths: int) -> Record:
     """Return a record whose arrays hold their default values.
 
     Args:
-        record: a `NamedTuple` whose fields are ``Annotated`` with `Each`.
+        record: a `NamedTuple` class whose fields are ``Annotated`` with `Each`.
         **lengths: lengths of the axes, by letter.
     """
 
@@ -141,7 +141,7 @@ class Traits(NamedTuple):
         id: (W, P) identity, which is never a slot number.
         body: (W, P) number of the rigid body to which this disc belongs; -1 for a separate disc. The discs of a body are in
             consecutive slots.
-        count: (W,) one more than the last slot in use; loops over neighbours stop there.
+        count: (W,) one more than the number of the last slot in use, at which loops over neighbours stop.
     """
 
     radius: Annotated[Floats, Each("W P", 0.3)]
@@ -291,8 +291,8 @@ class Maps(NamedTuple):
         discs: (D, 3) x, y, radius, m.
         segment_start: (M,) first segment of each map.
         disc_start: (M,) first disc of each map.
-        segment_end: (M,) one more than the last segment of each map.
-        disc_end: (M,) one more than the last disc of each map.
+        segment_end: (M,) one more than the index of the last segment of each map.
+        disc_end: (M,) one more than the index of the last disc of each map.
     """
 
     index: Ints  # type: ignore[assignment]

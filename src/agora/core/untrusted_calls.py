@@ -22,7 +22,7 @@ _Item = TypeVar("_Item")
 
 
 class Signalled(KeyboardInterrupt):
-    """A signal that ends the work. Any other `KeyboardInterrupt` was raised by untrusted code.
+    """A signal that stops the program. Any other `KeyboardInterrupt` was raised by untrusted code.
 
     Attributes:
         number: number of the signal.

@@ -32,9 +32,9 @@ def _append_edges(cost, across, corner, side, resolution, near, far, reach, keys
 
     Args:
         cost: (rows, columns) uint8; transposed for the edges along y.
-        across: axis that the edges cross: 0 for edges along x, 1 for edges along y; an edge's ends start at this index of (x, y).
-        corner: corner of the window along the edges, relative to the robot, m.
-        side: corner of the window across the edges, relative to the robot, m.
+        across: direction of the edges: 0 for edges along x, 1 for edges along y.
+        corner: coordinate of the window's corner along the edges, relative to the robot, m.
+        side: coordinate of the window's corner across the edges, relative to the robot, m.
         resolution: length of a cell, m.
         near: first line.
         far: one after the last line.

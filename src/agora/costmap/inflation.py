@@ -63,7 +63,7 @@ def cost_of(
 
 
 def inflate(map: Map, inscribed: float, inflation_radius: float = 0.55, scaling: float = 10.0) -> NDArray[np.uint8]:
-    """Return the costs (rows, columns) of a whole map: 254 if an obstacle reaches into the cell, 255 if the cell is unknown.
+    """Return the costs (rows, columns) for a whole map: 254 if an obstacle extends into the cell, 255 if the cell is unknown.
 
     Args:
         map: cells and shapes.

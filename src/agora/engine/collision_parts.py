@@ -45,7 +45,7 @@ _TINY = np.float32(1e-12)
 
 
 class Scratch(NamedTuple):
-    """Working arrays of collision resolution: the P pedestrians of a world, and the K pairs of them that could touch.
+    """Working arrays for collision resolution, for the P pedestrians of a world and the K pairs of them that could touch.
 
     Attributes:
         vx: (P,) velocity, x, m/s.
@@ -53,7 +53,7 @@ class Scratch(NamedTuple):
         mind: (P,) which bodies a pedestrian reacts to; NOTHING for a recorded pedestrian, which is never moved off its path.
         near: (P,) 1 if a wall is near, 2 if a robot is near, 3 for both.
         wall: (3, P) direction away from the nearest wall, and the distance to it, m.
-        worst: (3, P) worst contact, by `keep_worst`; 0 at the start of a round.
+        worst: (3, P) worst contact, as written by `keep_worst`; 0 at the start of a round.
         pairs: (2, K) slots of the two pedestrians of each pair.
         normals: (3, K) direction from the first to the second pedestrian, and the gap, m.
         cell: scratch.

@@ -71,7 +71,7 @@ class EngineCrowd:
         world: world whose pedestrians the crowd moves.
         models: crowd models of either form; a start assigns pedestrians to models by number. Without a model, pedestrians do not
             move.
-        behaviours: behaviours that set goals and speeds, in this order, before the models are called.
+        behaviours: behaviours that set goals and speeds before the models are called, in the order in which they run.
         every: number of physics steps per crowd period.
         sees_pedestrians: whether simulated pedestrians react to each other.
         sees_robots: whether simulated pedestrians react to robots.
@@ -258,7 +258,7 @@ class EngineCrowd:
             yield bind(model.kernel(), model.parameters(), crowd, *out)
 
     def _advance(self, here: int, there: int, robots: int, substep: int) -> Iterator[Part]:
-        """Return the kernels that move all pedestrians from one generation to another with the models' output."""
+        """Return the kernels that move all pedestrians from one generation to another, based on the models' output."""
         world, models = self._world, self._models
         step = np.float32(world.dt), np.int64(substep), np.int64(self.substeps)
         people = self._generations[here]

@@ -35,13 +35,13 @@ class Engine:
 
     Args:
         world: world to advance.
-        crowd: crowd that moves its pedestrians; if None, the caller writes `World.next_pedestrians` before every step.
+        crowd: crowd that moves the world's pedestrians; if None, the caller must write `World.next_pedestrians` before every step.
         bodies: bodies of the world's robots (`agora.interfaces.Bodies`); None for the library's own implementation.
         ends: sum of END bits (`agora.world.records`) of contacts that end an episode; other contacts are counted.
         remove: whether robots leave the world when their episode has ended.
 
     Attributes:
-        offers: channels that the simulator measures, by their names.
+        offers: channels that the simulator measures, by name.
     """
 
     def __init__(
@@ -143,10 +143,10 @@ class Engine:
             self.crowd.reset(world, start)
 
     def adopt(self, world: int) -> None:
-        """Continue from the records of one world; the engine keeps no other state."""
+        """Continue from the records of one world; the engine does not keep any other state."""
 
     def advance(self, steps: int, after_step: Callable[[], None]) -> None:
-        """Advance by some physics steps; ``after_step`` is called after each."""
+        """Advance by ``steps`` physics steps; ``after_step`` is called after each of them."""
         for _ in range(steps):
             self.step()
             after_step()

@@ -43,13 +43,13 @@ class Observer:
         world: the worlds.
         wiring: the robots' channels.
         control: control period, s.
-        offers: channels that the simulator measures, by their names.
+        offers: channels that the simulator measures, by name.
 
     Attributes:
         rows: number of rows, N.
         limits: limits of the robots.
         wiring: as given.
-        bound: channels bound to the batch, in the order of their needs.
+        bound: channels bound to the batch, each after the channels that it needs.
         now: current time, s, on the clock of `receive_scan`; None if scans come from the world.
     """
 

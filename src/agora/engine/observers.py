@@ -1,4 +1,4 @@
-"""Observations of a batch whose robots may have different sensors."""
+"""Observations for a batch whose robots may have different sensors."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Observers:
         conditions: conditions of the episodes.
         models: models of the robots.
         record: names of channels that are recorded (`recordable_channels`).
-        offers: channels that the simulator measures, by their names.
+        offers: channels that the simulator measures, by name.
 
     Attributes:
         record: as given, without duplicates.

@@ -75,7 +75,7 @@ class Paths:
         self.plan(w, r, self.pose(w, r), np.array([goals.x[w, r], goals.y[w, r], goals.heading[w, r]], float))
 
     def plan(self, w: int, r: int, here: Array, goal: Array) -> None:
-        """Give a robot the path from a place to a goal, (2,) m or poses (3,); an empty path if there is none."""
+        """Give a robot the path from a place to a goal, given as (2,), m, or as poses (3,); an empty path if there is none."""
         if self._needed:
             path = self.find(w, r, here, goal)
             self._observers.set_path(w, r, path)

@@ -24,7 +24,7 @@ _WALKING = np.float32(0.05)  # below this speed, m/s, a pedestrian keeps its hea
 
 @inlined
 def _next_velocity(vx, vy, ox, oy, acceleration, cap, dt):
-    """Return a crowd model's output as a velocity, with its speed clipped at ``cap``."""
+    """Convert a crowd model's output to a velocity, with the speed limited to ``cap``."""
     a = vx + ox * dt if acceleration else ox
     b = vy + oy * dt if acceleration else oy
     s = math.sqrt(a * a + b * b + _TINY)

@@ -133,7 +133,9 @@ class Recorder:
             self._readings[w][r].append(observers.recorded_readings(int(w), int(r)))
 
     def readings(self, world: int, robot: int, calls: int) -> dict[str, Reading]:
-        """Return the readings of one robot's recorded channels before its first ``calls`` calls of the planner, (calls, ...)."""
+        """Return the readings of one robot's recorded channels before each of the first ``calls`` calls of the planner, as (calls,
+        ...).
+        """
         kept = self._readings[world][robot][:calls]
         first = kept[0] if kept else {}
         return {name: {key: _stack([one[name][key] for one in kept]) for key in reading} for name, reading in first.items()}

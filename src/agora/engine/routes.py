@@ -72,7 +72,7 @@ class Routes(NamedTuple):
         narrow_x: (W, P) position of the narrow place, x, m.
         narrow_y: (W, P) position of the narrow place, y, m.
         waits: (W, P) whether the pedestrian waits for others to pass through the narrow place.
-        due: (W, P) number of the crowd model's call at which the pedestrian checks its route again.
+        due: (W, P) number of the call at which the pedestrian will check its route again.
         fresh: (W, P) whether no route has been computed yet.
     """
 
@@ -124,7 +124,7 @@ def _walk_to(routes, w, i, x, y, rest):
 
 @hidden
 def _go_on(routes, w, i, dx, dy):
-    """Record the direction of the path beyond the point to walk to."""
+    """Record the direction in which the path continues beyond the point to walk to."""
     length = math.sqrt(dx * dx + dy * dy)
     if length > _TINY:
         routes.beyond_x[w, i], routes.beyond_y[w, i] = dx / length, dy / length

@@ -79,7 +79,9 @@ def _touches(robots, traits, maps, pedestrians, people, w, r):
 
 @lean_kernel
 def find_touching(robots, traits, maps, pedestrians, people, touching, first, last):
-    """Write to ``touching`` (W, R) which robots of worlds ``first <= w < last`` touch a wall, a pedestrian or another robot."""
+    """Write to ``touching`` (W, R) whether each robot of worlds ``first <= w < last`` touches a wall, a pedestrian or another
+    robot.
+    """
     for w in range(first, last):
         for r in range(robots.x.shape[1]):
             touching[w, r] = _touches(robots, traits, maps, pedestrians, people, w, r)
@@ -93,7 +95,7 @@ def _is_at(traits, w, r, x, y, heading, turn, dx, dy, body, share):
 
 @hidden
 def _touch_pedestrian(now, after, traits, pedestrians, next_pedestrians, people, w, r, i):
-    """Return the time at which robot r touches pedestrian i, and whether they overlap at the end."""
+    """Return the time at which robot r touches pedestrian i, and whether they overlap at the end of the step."""
     # A pedestrian that appears in this step has no earlier position, so it counts as standing at its new position.
     new = not pedestrians.active[w, i]
     px = next_pedestrians.x[w, i] if new else pedestrians.x[w, i]
@@ -127,8 +129,8 @@ def _touch_pedestrian(now, after, traits, pedestrians, next_pedestrians, people,
 
 @hidden
 def _touch_body(now, after, traits, pedestrians, next_pedestrians, people, w, r, i, end):
-    """Return the time at which robot r first touches one of the discs ``i <= k < end``, that disc, and whether any overlap at the
-    end.
+    """Return the time at which robot r first touches one of the discs ``i <= k < end``, the number of that disc, and whether any of
+    them overlaps it at the end of the step.
     """
     earliest, first, overlaps = NEVER, i, False
     for k in range(i, end):
@@ -151,7 +153,7 @@ def _are_at(traits, w, a, b, x, y, heading_a, heading_b, turn_a, turn_b, dx, dy,
 
 @hidden
 def _touch_robot(now, after, traits, w, a, b):
-    """Return the time at which robots a and b touch, and whether they overlap at the end."""
+    """Return the time at which robots a and b touch, and whether they overlap at the end of the step."""
     ox, oy = now.x[w, a] - now.x[w, b], now.y[w, a] - now.y[w, b]
     ex, ey = after.x[w, a] - after.x[w, b], after.y[w, a] - after.y[w, b]
     dx, dy = ex - ox, ey - oy
@@ -282,7 +284,7 @@ def _is_lost(robots, w, r):
 
 @hidden
 def _end_lost(now, after, status, rules, w):
-    """Keep robots that the simulator has lost at their last positions, and end their episodes."""
+    """Keep robots that the simulator has lost at their last known positions, and end their episodes."""
     for r in range(now.x.shape[1]):
         if not _is_lost(after, w, r):
             continue
@@ -344,7 +346,7 @@ class Rules:
 
 
 def touching_robots(world: World, number: int) -> Bools:
-    """Return the robots (R,) of one world that touch a wall, a pedestrian or another robot now."""
+    """Return which robots (R,) of one world currently touch a wall, a pedestrian or another robot."""
     found = np.zeros((world.layout.worlds, world.layout.robots), np.bool_)
     find_touching(world.robots, world.robot_traits, world.maps, world.pedestrians, world.traits, found, number, number + 1)
     row: Bools = found[number]

@@ -30,7 +30,7 @@ def _walls(x, y, maps, distance, direction, first, last):
 
 
 class CrowdReader:
-    """Calls a user-written crowd model with one generation of a world."""
+    """Calls a user-written crowd model with one generation of the worlds."""
 
     def __init__(
         self,

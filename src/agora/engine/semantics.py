@@ -23,7 +23,7 @@ __all__ = ["layer_costs", "semantic_points"]
 
 @dataclass(frozen=True, eq=False)
 class SemanticPoints:
-    """An attribute of the pedestrians of one world at one moment (Arena's message ``SemanticData``).
+    """An attribute of the pedestrians of one world at one point in time (Arena's message ``SemanticData``).
 
     Attributes:
         attribute: name from `agora.core.semantics.ATTRIBUTES`.

@@ -58,7 +58,7 @@ def _first_touch(x, y, vx, vy, radius, robots, robot_traits, w, horizon):
 
 @hidden
 def _evasive_velocity(x, y, vx, vy, radius, robots, robot_traits, w, r, fastest, h):
-    """Return the velocity to add to (vx, vy) so that a disc at (x, y) just misses robot r."""
+    """Return the velocity that must be added to (vx, vy) so that a disc at (x, y) just misses robot r."""
     dx, dy = robots.x[w, r] - x, robots.y[w, r] - y
     wx, wy = robots.world_vx[w, r] - vx, robots.world_vy[w, r] - vy
     nearest = -(dx * wx + dy * wy) / (wx * wx + wy * wy)

@@ -179,8 +179,8 @@ def _alternative_place(roads, q, x, y, to_x, to_y, bx, by):
 
 @hidden
 def _people_on_line(people, traits, robots, robot_traits, sees, w, i, x, y, to_x, to_y):
-    """Return how many people are on the straight line from one point to another, and whether the line is blocked: somebody is at
-    the other point, or a robot or a person who wants to stand is on the line.
+    """Return how many people are on the straight line from one point to another, and whether the line is blocked. It is blocked if
+    somebody is at the other point, or if a robot or a person who wants to stand is on the line.
     """
     met, own = ZERO, traits.radius[w, i]
     for j in range(traits.count[w] if sees & SEES_PEDESTRIANS else 0):
@@ -287,8 +287,8 @@ def _length_to(roads, routes, w, j, x, y):
 
 @hidden
 def _want_to_pass(roads, people, routes, w, i, j):
-    """Return whether pedestrians i and j want to pass each other: along their paths, each is nearer to the waypoint of the other
-    than the other is.
+    """Return whether pedestrians i and j want to pass each other, i.e. whether each is nearer, along the path, to the other's
+    waypoint than the other is.
     """
     ax, ay, bx, by = people.x[w, i], people.y[w, i], people.x[w, j], people.y[w, j]
     least = _MEETS * gap(ax, ay, bx, by)

@@ -40,7 +40,7 @@ class Deviations(NamedTuple):
     Attributes:
         known: (W, P) whether the pedestrian already has deviations.
         pace: (W, P) deviation of the speed, as a fraction of it.
-        direction: (W, P) deviation of the direction, rad, to the left.
+        direction: (W, P) deviation of the direction, positive to the left, rad.
     """
 
     known: Bools

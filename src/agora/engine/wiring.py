@@ -105,7 +105,7 @@ class _Finder:
         return provider
 
     def _find(self, need: str | Channel) -> Provider:
-        """Return the channel with a name, or with the given parameters."""
+        """Return the channel with a given name, or with given parameters."""
         name, held = (need, None) if isinstance(need, str) else (need.channel, need)
         if held is None:
             held = self.given.get(name) or self.setting.own.get(name)

@@ -44,7 +44,7 @@ def _along_columns(occupied, steps):
 
 @lean_kernel
 def _along_rows(steps, resolution, site, begin, out):
-    """Write to ``out`` the distance to the nearest occupied cell, m.
+    """Write to ``out`` the distance from each cell to the nearest occupied cell, m.
 
     In a row, the squared distance of column u through column i is (u - i)^2 + steps[i]^2, which is a parabola in u. The k-th
     parabola of the lower envelope belongs to column ``site[k]`` and applies from column ``begin[k]`` on. All values are integers,

@@ -1,4 +1,4 @@
-"""A map: occupancy cells from an image, exact shapes, and the distance fields of both."""
+"""Maps: occupancy cells from an image, exact shapes, and their distance fields."""
 
 from __future__ import annotations
 
@@ -296,7 +296,7 @@ class Map:
         return np.asarray(((offset >= 0) & (offset < self.size)).all(-1))
 
     def margin(self, points: ArrayLike) -> Doubles:
-        """Return the distance from points (..., 2) to the border of the map, m; negative outside."""
+        """Return the distance from points (..., 2) to the border of the map, m; negative outside the map."""
         offset = np.asarray(points, np.float64) - self.origin
         margin: Doubles = np.minimum(offset, self.size - offset).min(axis=-1)
         return margin

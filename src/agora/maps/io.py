@@ -224,7 +224,7 @@ def write_map(map: Map, path: str | Path, *, image: Literal["pgm", "png"] = "pgm
 
 
 def read_shapes(path: str | Path) -> Map:
-    """Read a file of segments, polygons and discs into a map without cells.
+    """Read a file of segments, polygons and discs as a map without cells.
 
     Raises:
         InputError: the file cannot be read or is invalid; the message names the file, line and key.

@@ -151,7 +151,7 @@ def _read_ground(path: Path, shape: tuple[int, int]) -> Floats:
 
 
 def read_furniture(path: Path) -> tuple[Furniture, ...]:
-    """Read a file of furniture: a list of ``model``, ``x``, ``y`` and ``heading``.
+    """Read a furniture file: a list of entries with ``model``, ``x``, ``y`` and ``heading``.
 
     Raises:
         InputError: the file cannot be read or is invalid; the message names the file, line and key.

@@ -95,7 +95,9 @@ def _worth_of(width, rows, columns, mine, theirs):
 
 @device
 def borders(maps, point, width, rows, columns, least, owner, chosen, best, met):
-    """For pairs of chosen cells a < b that do not see each other, mark the widest pair of neighbouring cells that they own."""
+    """For pairs of chosen cells a < b that do not see each other, mark the widest pair of neighbouring cells of which a owns one
+    and b the other.
+    """
     for turn in range(2):
         for k in range(rows * columns):
             a = owner[k]

@@ -10,8 +10,8 @@ the social force model. 6. `gaussian_spaces`: Gaussian spaces around people or g
 `conflict`: times to a collision; `encounters`: single encounters with one person; `following`: finding and following people. 8.
 `personal_zones`: time or events within a fixed distance of people; `pedestrian_distance`: distances to people, in metres;
    `wall_distance`: distances to walls.
-9. `effect_on_pedestrians`: how people walk compared with an episode without robots; `pedestrian_speed`: the speeds of people.
-10. `efficiency`: path length and time compared with the shortest; `twists`: twists in the robot's own frame and commands;
+9. `effect_on_pedestrians`: how people walk compared with an episode without robots; `pedestrian_speed`: the speeds of people. 10.
+`efficiency`: path length and time compared with the shortest possible; `twists`: twists in the robot's own frame and commands;
     `motion`: speed, acceleration, jerk and curvature of the robot's path.
 
 If no module fits, add one named after the quantity, and add an entry to this list. Tables and reports list a metric under the name

@@ -152,7 +152,7 @@ def _store(place: Map | None) -> Maps:
 
 
 def _fan(traits: RobotTraits) -> Floats:
-    """(C, 3) twists within the robot's limits, evenly spread, including a stop."""
+    """(C, 3) evenly spaced twists within the robot's limits, including a stop."""
     vx = np.union1d(np.linspace(traits.min_vx[0, 0], traits.max_vx[0, 0], _SPEEDS), 0.0)
     sideways = 0.0 if traits.kinematics[0, 0] in (DIFFERENTIAL, ACKERMANN) else traits.max_vy[0, 0]
     vy = np.unique(np.linspace(-sideways, sideways, _SIDEWAYS))
@@ -208,7 +208,7 @@ def collisions_by_robot(recording: Recording) -> float | None:
     compared="all",
 )
 def collisions_by_person(recording: Recording) -> float | None:
-    """The robot's share of the closing speed is 0 if it moved away."""
+    """The robot's contribution to the closing speed is 0 if it moved away."""
     return _count(recording, Closer.PERSON)
 
 

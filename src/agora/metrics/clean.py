@@ -128,7 +128,7 @@ class CleanArrival:
         return [Spoilt(float(recording.time[k]), "crossed a group") for k, *part, counts in parts if counts and _is_blamed(*part)]
 
     def slow(self, recording: Recording) -> list[Spoilt] | None:
-        """Return the time to the goal if it is too long; None if the path to the goal is unknown."""
+        """Return the moment of arrival if the robot took too long; None if the path to the goal is unknown."""
         if recording.shortest_path == 0.0:
             return []
         ratio = time_ratio(recording)
@@ -137,7 +137,7 @@ class CleanArrival:
         return [Spoilt(float(recording.time[-1]), f"took {ratio:.2f} times the free time")] if ratio >= self.time else []
 
     def delayed(self, recording: Recording) -> list[Spoilt]:
-        """Return the undue delays of pedestrians; empty if the episode was not also run without robots."""
+        """Return the unacceptable delays of pedestrians; empty if the episode was not also run without robots."""
         if recording.undisturbed is None:
             return []
         away, found = displacements(recording) > self.displaced, []
@@ -172,7 +172,7 @@ def spoiling_moments(recording: Recording) -> list[Spoilt]:
 
 
 def _closing_distance(recording: Recording, first: int, last: int, p: int, limit: float) -> tuple[float, float]:
-    """Return how far the robot and a pedestrian moved towards each other while their gap shrank below a limit, m.
+    """Return how far the robot and a pedestrian each moved towards the other while their gap shrank below a limit, m.
 
     A robot slower than `STANDING` does not count as closing any distance.
 

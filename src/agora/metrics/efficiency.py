@@ -1,4 +1,4 @@
-"""The directness and the speed of the robot's path to its goal.
+"""How directly and how fast the robot reached its goal.
 
 L* is the length of a shortest collision-free path. For a polygonal robot, it is computed for the disc around the polygon. If this
 disc does not fit through, it is computed for the largest disc inside the polygon, so that every success has a value.
@@ -114,7 +114,7 @@ def path_efficiency(recording: Recording) -> float | None:
     compared="all",
 )
 def spl(recording: Recording) -> float | None:
-    """0 without success; undefined for a success if no path is known."""
+    """0 if the episode was not a success; undefined for a success if no path is known."""
     if not is_success(recording):
         return 0.0
     return path_efficiency(recording)
@@ -179,7 +179,7 @@ def path_efficiency_sean(recording: Recording) -> float | None:
     compared="all",
 )
 def stl(recording: Recording) -> float | None:
-    """0 without success; undefined for a success that began at the goal, or if no path is known."""
+    """0 if the episode was not a success; undefined for a success that began at the goal, or for which no path is known."""
     if not is_success(recording):
         return 0.0
     ratio = time_ratio(recording)
@@ -195,7 +195,7 @@ def stl(recording: Recording) -> float | None:
     values="amount",
 )
 def time_ratio(recording: Recording) -> float | None:
-    """1 at top speed on a shortest path; undefined if the episode began at the goal or no path is known."""
+    """1 for driving at top speed along a shortest path; undefined if the episode began at the goal or no path is known."""
     free = recording.shortest_path / recording.max_speed if recording.max_speed > 0.0 else math.inf
     return float(recording.time[-1]) / free if at_goal(recording) and math.isfinite(free) and free > 0.0 else None
 

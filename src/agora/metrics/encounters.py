@@ -1,4 +1,4 @@
-"""Encounters of the robot with single people, each scored separately, as Cancelli et al. propose (arXiv:2212.00767).
+"""Encounters between the robot and individual people, each scored separately, as proposed by Cancelli et al. (arXiv:2212.00767).
 
 An encounter is an uninterrupted period in which a pedestrian's centre is within 2 m of the robot's. The angle between the two
 paths, from the start of the encounter to the closest approach, determines its kind: overtaking, crossing or head-on (`KINDS`). It

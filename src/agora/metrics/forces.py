@@ -1,5 +1,5 @@
-"""The forces on robot and pedestrians in the social force model, as HuNavSim and its social force window planner use them to rate
-robots.
+"""The forces on the robot and on pedestrians in the social force model, which HuNavSim and its social force window planner use to
+evaluate robots.
 
 Forces follow `agora.pedestrians.shared.moussaid` without cutoff, with the factors of `agora.pedestrians.models.pedsim`, which are
 HuNavSim's. They are accelerations, m/s2. The robot's force on a pedestrian is the negative of the pedestrian's force on the robot.

@@ -59,7 +59,7 @@ def reason_share(recording: Recording) -> float | None:
 
 
 def main_reason(recording: Recording) -> str:
-    """The reason that was noted for the longest time; empty without reasons."""
+    """The reason that was noted for the longest time; empty if no reason was noted."""
     if recording.reason is None or not recording.reason.any():
         return ""
     seconds = np.bincount(recording.reason, weights=intervals(recording))

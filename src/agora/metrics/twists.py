@@ -1,4 +1,4 @@
-"""The robot's twist, in its own frame, and its commands: smoothness, turning, reversing, and whether commands are feasible."""
+"""The robot's twist, in its own frame, and its commands: smoothness, turning, reversing, and the feasibility of commands."""
 
 from __future__ import annotations
 

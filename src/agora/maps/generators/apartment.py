@@ -38,7 +38,7 @@ class Apartment(Area):
         bedrooms: number of bedrooms.
         hallway: minimum width of the hallway, m.
         door: minimum width of the doors, m. The hallway and the doors are wider if ``passage`` requires it.
-        furnished: share of the furniture that the generator tries to place.
+        furnished: fraction of the furniture that the generator tries to place.
     """
 
     width: float = 13.0

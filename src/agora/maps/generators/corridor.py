@@ -17,7 +17,7 @@ _PITCH = 1.6  # length of wall for an object, m
 
 @dataclass(frozen=True, kw_only=True)
 class Corridor(Area):
-    """A straight corridor from left to right, with alcoves for stepping aside and objects along its walls.
+    """A straight corridor from left to right, with alcoves in which to step aside, and objects along its walls.
 
     Attributes:
         corridor_width: width of the corridor, m.

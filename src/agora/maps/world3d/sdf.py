@@ -85,7 +85,7 @@ def _pose(body: SolidGroup) -> tuple[float, float, float]:
 
 
 def _parts(link: Xml.Element, body: SolidGroup, pose: tuple[float, float, float]) -> None:
-    """Add a body's parts to a link in whose frame the body has a pose."""
+    """Add a body's parts to a link, given the body's pose in the link's frame."""
     x, y, heading = pose
     c, s = math.cos(heading), math.sin(heading)
     for k, part in enumerate(body.parts):

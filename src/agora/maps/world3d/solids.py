@@ -48,7 +48,7 @@ class SolidGroup:
         x: pose in the map frame, x, m.
         y: pose in the map frame, y, m.
         heading: pose in the map frame, heading, rad.
-        parts: solids in the body's frame.
+        parts: solids in the group's own frame.
         model: the furniture model that the solids represent; None for walls.
     """
 

@@ -44,7 +44,9 @@ def members(recording: Recording) -> list[tuple[Doubles, Bools]]:
 
 @functools.lru_cache(maxsize=4)
 def circles(recording: Recording) -> list[tuple[Doubles, Doubles, Bools]]:
-    """Return centres (T, 2), radii (T,) and presence (T, n) of each group; radii reach the farthest member, without margins."""
+    """Return centres (T, 2), radii (T,) and presence (T, n) for each group; radii extend to the farthest member, without
+    margins.
+    """
     return [(*spaces.circle(position, present), present) for position, present in members(recording)]
 
 

@@ -1,4 +1,6 @@
-"""Distances from the robot's outline: its polygon, or the disc of its radius if it has no polygon or none was recorded."""
+"""Distances from the robot's outline, which is its polygon or, if it has no polygon or none was recorded, a disc with the robot's
+radius.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,7 @@ def surface_distances(recording: Recording) -> Doubles:
 
 @compute_once
 def closest_surface(recording: Recording) -> Doubles:
-    """(T,) gap to the closest pedestrian's disc, m; infinite without pedestrians."""
+    """(T,) gap between the robot's outline and the closest pedestrian's disc, m; infinite without pedestrians."""
     return closest(surface_distances(recording))
 
 
@@ -109,7 +111,7 @@ def in_robot_frame(recording: Recording, x: Doubles, y: Doubles) -> tuple[Double
 def _disc_times(x: Doubles, y: Doubles, vx: Doubles, vy: Doubles, reach: Doubles, present: Bools) -> Doubles:
     """Return the time until moving points (T, P) come within ``reach`` of the origin.
 
-    Solves |p + v t| = reach for its smaller root, in the form that does not divide by the speed.
+    Solves |p + v t| = reach for the smaller root, in a form that does not divide by the speed.
     """
     product, speed2, gap = x * vx + y * vy, vx * vx + vy * vy, x * x + y * y - reach * reach
     root2 = product * product - speed2 * gap

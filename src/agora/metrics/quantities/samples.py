@@ -141,7 +141,7 @@ def any_present(recording: Recording) -> Bools:
 
 
 def row_sums(values: Doubles) -> Doubles:
-    """(T,) sums of the rows of (T, P), slot by slot, so that zeros of empty slots do not change the rounding."""
+    """(T,) sums of the rows of (T, P), added slot by slot, so that the zeros in empty slots do not change the rounding."""
     return np.cumsum(values, axis=1)[:, -1] if values.shape[1] else np.zeros(len(values))
 
 

@@ -1,4 +1,4 @@
-"""Pedestrians that wait at a waypoint, or accompany a robot, as scripted situations require."""
+"""Pedestrians that wait at a waypoint or accompany a robot, for scripted situations."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def _contact_acceleration(nx, ny, overlap, ux, uy, law):
 
 
 class Forces(NamedTuple):
-    """1 / tau, 1/s; A / m, m/s2; 1 / B, 1/m; k / m, 1/s2; kappa / m, 1/(m s)."""
+    """The parameters of the body forces: 1 / tau, 1/s; A / m, m/s2; 1 / B, 1/m; k / m, 1/s2; kappa / m, 1/(m s)."""
 
     relaxation: float
     strength: float

@@ -25,19 +25,19 @@ class GroupMemory(NamedTuple):
 
     Attributes:
         stale: (W,) whether the groups of a world must be recomputed.
-        steered: whether the pedestrian is simulated; recorded pedestrians repeat their recording.
+        steered: whether the pedestrian is simulated; recorded pedestrians follow their recording.
         member: group of the pedestrian at the last update; -1 for none.
         left: last group that the pedestrian left.
         leader: slot of the leader, or of the speaker; -1 for pedestrians that are not in a group of two or more.
         number: number of members, in the leader's slot.
-        hosted: whether the group moves the pedestrian; count and mode then keep its own waypoint list.
+        hosted: whether the group moves the pedestrian; ``count`` and ``mode`` then store those of its own waypoint list.
         ahead: place of a follower, m ahead of the leader.
         aside: place of a follower, m to the left of the leader.
         behind: place of a follower in file, m behind the leader.
         ux: direction of travel, x.
         uy: direction of travel, y.
         beside: 1 if the follower is at its place in the row, 0 if in single file.
-        pace: in the leader's slot: speed of the slowest member, m/s.
+        pace: in the leader's slot: preferred speed of the slowest member, m/s.
         gap: in the leader's slot: maximum distance between a member and its place, m.
         waited: in the leader's slot: time for which the leader has waited, s.
         newest: in the leader's slot: index of the newest place on the leader's trail.
@@ -49,8 +49,8 @@ class GroupMemory(NamedTuple):
         place_y: the pedestrian's place in the conversation, y, m.
         lean_x: distance by which a member aims beyond its place, to counter people who push it away, x, m; ahead, for a walker.
         lean_y: like ``lean_x``, y, m; to the left, for a walker.
-        drift_x: deviation of a follower from its place, m, ahead.
-        drift_y: deviation of a follower from its place, m, to the left.
+        drift_x: deviation of a follower ahead of its place, m.
+        drift_y: deviation of a follower from its place to the left, m.
         bearing: bearing of a member from the centre, rad; used to space members.
         goal_x: waypoint from the last decision, x, m.
         goal_y: waypoint from the last decision, y, m.
@@ -228,7 +228,7 @@ def _gather(c, people, traits, minds, goals, w, first, count, speaker, members):
 
 @hidden
 def _dismiss_last(c, people, traits, minds, goals, w, i):
-    """Let the last member of a conversation walk away, or idle at its place."""
+    """Let the last member of a conversation walk away or stand idle at its place."""
     traits.group[w, i], c.member[w, i] = -1, -1
     dx, dy = goals.x[w, i] - people.x[w, i], goals.y[w, i] - people.y[w, i]
     if goals.count[w, i] < 2 and dx * dx + dy * dy < _HERE * _HERE:

@@ -1,4 +1,4 @@
-"""Conversations of standing groups: places around the o-space, and members that join and leave."""
+"""Conversations of standing groups: the places around the o-space, and members who join and leave."""
 
 from __future__ import annotations
 

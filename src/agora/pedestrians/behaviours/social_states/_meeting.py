@@ -128,7 +128,7 @@ def _go_to_spot(rules, people, minds, character, memory, spots, w, i, length):
 
 @hidden
 def carry_out_wishes(rules, people, traits, minds, character, memory, spots, clock, w):
-    """Carry out the wishes of pedestrians of world w, lowest id first."""
+    """Carry out the joint actions that pedestrians of world w want, lowest id first."""
     while True:
         i, lowest = -1, _LAST
         for j in range(memory.count[w]):

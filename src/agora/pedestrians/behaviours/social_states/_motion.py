@@ -115,7 +115,7 @@ def _spot(people, traits, memory, spots, w, i):
 
 @lean_inlined
 def _set_goal(people, memory, w, i, x, y, enough):
-    """Set a point to walk to; return whether the pedestrian is still farther than ``enough`` m from it."""
+    """Set a point to walk to; return whether the pedestrian is still farther than ``enough``, m, from it."""
     dx, dy = x - people.x[w, i], y - people.y[w, i]
     memory.goal_x[w, i], memory.goal_y[w, i], memory.seeks[w, i] = x, y, True
     return dx * dx + dy * dy > enough * enough
@@ -123,7 +123,7 @@ def _set_goal(people, memory, w, i, x, y, enough):
 
 @lean_inlined
 def _pace_at_spot(people, traits, memory, spots, w, i):
-    """Return the pace of a pedestrian that uses furniture; after its arrival it looks in the spot's direction."""
+    """Return the pace of a pedestrian that uses furniture; on arrival, it turns to the spot's heading."""
     if memory.spot[w, i] < 0:
         return ZERO
     x, y, heading = _spot(people, traits, memory, spots, w, i)
@@ -141,7 +141,7 @@ def _pace_at_spot(people, traits, memory, spots, w, i):
 
 @lean_inlined
 def _pace_in_conversation(people, memory, w, i):
-    """Return the pace in a conversation: approach the host, then stand and look at the partner; or walk on."""
+    """Return the pace in a conversation: the pedestrian approaches the host, then stands and looks at the partner, or walks on."""
     if memory.talk[w, i] < 0:
         return ZERO
     if memory.kind[w, i] == STROLL:
