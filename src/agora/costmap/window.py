@@ -18,9 +18,9 @@ from agora.ranges import Checked, Distance, Length, Positive
 from agora.robots.model import radius_inside
 
 _EDGE = np.float32(1.001)
-_ASIDE = np.float32(3.0)  # map cells from the middle of a block to its map cell, and from a cell to its neighbours
+_ASIDE = np.float32(3.0)  # map cells, from the middle of a block to its map cell, and from a cell to its neighbours
 _LANES = 32
-_BLOCK = 16  # number of cells of a line that are free together if their middle is far from all obstacles
+_BLOCK = 16  # number of cells on a line that are all free if their middle is far from all obstacles
 _NEXT = np.uint32(1)
 _NOTHING, _UNKNOWN = np.uint8(FREE), np.uint8(NO_INFORMATION)
 _CIRCLE = np.stack([[round(f(2.0 * math.pi * k / 16), 12) for k in range(16)] for f in (math.cos, math.sin)], -1).astype(np.float32)

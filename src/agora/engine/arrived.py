@@ -1,5 +1,5 @@
 """Arrived pedestrians stand still: under every crowd model, pedestrians that stay at a place stand still there until somebody
-pushes past.
+pushes them.
 
 Under models that slow pedestrians down before the last waypoint, pedestrians come to rest by themselves, and this module has no
 effect. Under other models, pedestrians overshoot and turn back forever, creep around, or press against a person who already stands
@@ -20,8 +20,8 @@ from agora.engine.occupied_waypoints import ROOM, STANDS
 from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
 
 _STILL = np.float32(0.05)  # m/s, speed below which a pedestrian counts as at rest
-_PATIENCE = np.float32(4.0)  # s of moving around the place; a pedestrian that slows down comes to rest within three
-_CALM = np.float32(0.5)  # fraction of that time that counts for a pedestrian that creeps no faster than that
+_PATIENCE = np.float32(4.0)  # s of moving around the place; a pedestrian that slows down comes to rest within three seconds
+_CALM = np.float32(0.5)  # fraction of that time that counts if a pedestrian creeps no faster than `_STILL`
 _BRAKE = np.float32(3.0)  # m/s2
 _SOON = np.float32(5.0)  # s, horizon within which an approaching person counts as pushing
 _NEAR = np.float32(0.4)  # m, distance between the bodies that counts as near

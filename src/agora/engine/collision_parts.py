@@ -39,7 +39,7 @@ NEAR = np.float32(0.1)  # m, gap at which a pedestrian steps aside for another
 HEAD_ON = np.float32(0.5)  # cosine of the angle between its path and the direction to the other, above which it does
 STOPPED = np.float32(0.3)  # fraction of the preferred speed, below which it does
 ASIDE = np.float32(0.4)  # fraction of the preferred speed of the sidestep
-BACK = np.float32(0.2)  # fraction of the preferred speed at which one of two steps back
+BACK = np.float32(0.2)  # fraction of the preferred speed at which one of two pedestrians steps back
 _ROUNDS = 4
 _TINY = np.float32(1e-12)
 

@@ -54,7 +54,7 @@ def choose_velocities(dt, substep, substeps, acceleration, factor, number, now, 
 
     Args:
         dt: physics step, s.
-        substep: number of the substep, 1..substeps; all are equal parts of the step.
+        substep: number of the substep, 1..substeps; all substeps are equally long.
         acceleration: (K,) whether a model outputs accelerations.
         factor: (K,) speed cap of each model, as a multiple of the preferred speed.
         number: (W, P) number of the model that moves each pedestrian.
@@ -179,7 +179,7 @@ def advance_pedestrians(dt, substep, substeps, now, after, traits, waypoints, re
 
     Args:
         dt: physics step, s.
-        substep: number of the substep, 1..substeps; all are equal parts of the step.
+        substep: number of the substep, 1..substeps; all substeps are equally long.
         now: pedestrians at the beginning of the substep.
         after: pedestrians at the end of the substep.
         vx: (W, P) velocities at the end of the substep, x, m/s.

@@ -31,7 +31,7 @@ _PEDESTRIAN, _WALL, _ROBOT = int(ContactKind.PEDESTRIAN), int(ContactKind.WALL),
 _REACHED, _TIMEOUT, _OUT_OF_MAP = int(Outcome.REACHED), int(Outcome.TIMEOUT), int(Outcome.OUT_OF_MAP)
 _PEDESTRIAN_COLLISION, _WALL_COLLISION = int(Outcome.PEDESTRIAN_COLLISION), int(Outcome.WALL_COLLISION)
 _ROBOT_COLLISION, _SIMULATOR_FAILED = int(Outcome.ROBOT_COLLISION), int(Outcome.SIMULATOR_FAILED)
-_HALVINGS = 8  # accuracy, as a fraction of the part in which outlines start to meet: 7.5 mm become 0.03 mm
+_HALVINGS = 8  # accuracy, as a fraction of the part in which outlines begin to touch: 7.5 mm become 0.03 mm
 
 
 @hidden
@@ -130,7 +130,7 @@ def _touch_pedestrian(now, after, traits, pedestrians, next_pedestrians, people,
 @hidden
 def _touch_body(now, after, traits, pedestrians, next_pedestrians, people, w, r, i, end):
     """Return the time at which robot r first touches one of the discs ``i <= k < end``, the number of that disc, and whether any of
-    them overlaps it at the end of the step.
+    them overlaps the robot at the end of the step.
     """
     earliest, first, overlaps = NEVER, i, False
     for k in range(i, end):

@@ -22,7 +22,7 @@ from agora.core.scalar import ONE, ZERO
 from agora.seeds import uniform_at
 from agora.world.replayed import end_of_body
 
-_USE = 978  # index of the draw, separate from those of waypoints and of `Restless`
+_USE = 978  # index of the random draw, different from those of waypoints and of `Restless`
 _NEVER = np.float32(1e30)
 _TINY = np.float32(1e-6)
 

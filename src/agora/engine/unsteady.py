@@ -26,7 +26,7 @@ from agora.seeds import uniform_at
 
 _USE = 979  # indices of the random draws: 979 and 980 for a single pedestrian, 981 and 982 for a group
 _WIDTH = np.float32(math.sqrt(12.0))  # half-width of the uniform distribution with standard deviation 1
-_BEGUN = np.float32(0.01)  # m/s, speed above which a pedestrian is on the way, however slowly
+_BEGUN = np.float32(0.01)  # m/s, speed above which a pedestrian counts as walking, however slowly
 _FACES = np.float32(0.2)  # m/s, speed above which a velocity defines a direction
 _LEAST, _MOST = np.float32(-0.9), np.float32(1.0)  # deviations of the speed
 _ASIDE = np.float32(1.2)  # rad, maximum deviation

@@ -13,12 +13,12 @@ from agora.core.scalar import HALF, ONE, ZERO
 SIGHT = np.float32(8.0)  # m, how far from a place its surroundings may reach
 _LONGEST = np.float32(12.0)  # m, of a road
 _AMPLE = np.float32(0.3)  # m, clearance beyond the radius above which a road is not narrow
-_NARROW = np.float32(3.0)  # how much dearer a road is where the disc just fits
+_NARROW = np.float32(3.0)  # factor by which a road is more expensive where the disc just fits
 _STEP = np.float32(0.1)  # m, between two samples of a road's width
 _PART = np.float32(0.3)  # of a step, so that no road between centres of cells has a length of a whole number of steps
 _APART = np.float32(0.6)  # m, between two such places
-_RINGS = np.float32(2.0), np.float32(4.0), SIGHT  # m, round a cell, whose places are looked at one after the other
-_SLACK = np.float32(1e-3)  # m, more than the distance field's error in arithmetic
+_RINGS = np.float32(2.0), np.float32(4.0), SIGHT  # m, around a cell, whose places are examined one after the other
+_SLACK = np.float32(1e-3)  # m, more than the rounding error of the distance field
 _CENTIMETRES = np.float32(100.0)
 _FARTHEST = np.int64(1 << 40)  # more than the square of any distance on a map, in halves of a cell
 _SEEN = np.int64(-2)  # for two places that see each other

@@ -128,7 +128,9 @@ class CleanArrival:
         return [Spoilt(float(recording.time[k]), "crossed a group") for k, *part, counts in parts if counts and _is_blamed(*part)]
 
     def slow(self, recording: Recording) -> list[Spoilt] | None:
-        """Return the moment of arrival if the robot took too long; None if the path to the goal is unknown."""
+        """Return the moment of arrival if the robot took too long, otherwise an empty list; None if the path to the goal is
+        unknown.
+        """
         if recording.shortest_path == 0.0:
             return []
         ratio = time_ratio(recording)

@@ -144,7 +144,7 @@ def pedestrian_displacement_average(recording: Recording) -> float | None:
     source=_SOURCE,
 )
 def pedestrian_displacement_max(recording: Recording) -> float | None:
-    """The displacement of the pedestrian who was displaced most."""
+    """The maximum displacement of any pedestrian."""
     return None if _ever_present(recording) is None else float(displacements(recording).max())
 
 
@@ -204,7 +204,7 @@ def pedestrian_delay_average(recording: Recording) -> float | None:
     version=3,
 )
 def pedestrian_delay_max(recording: Recording) -> float | None:
-    """The delay of the pedestrian who was delayed most."""
+    """The maximum delay of any pedestrian."""
     return None if _ever_present(recording) is None else float(np.max(_delays_and_detours(recording)[0]))
 
 

@@ -12,7 +12,7 @@ from agora.maps.place import Place
 from agora.ranges import Chance, Within
 from agora.seeds import Stream
 
-_BED = 2.3  # along the wall for a bed with its cabinet, m
+_BED = 2.3  # length of wall for a bed with its cabinet, m
 _ENTRANCE = 1.3  # part of a room's depth reserved for the door and the basin, m
 
 

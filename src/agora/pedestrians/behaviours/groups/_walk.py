@@ -19,13 +19,13 @@ _SLIM = np.float32(0.15)  # m, half the width of the strip that must be free for
 _REVERSED = np.float32(-0.5)  # cosine of the turn from which a group walks back instead of wheeling
 _WALKING = np.float32(0.2)  # m/s
 _CREEP = np.float32(0.3)  # fraction of its speed that a waiting leader keeps
-_STROLL = np.float32(0.4)  # lowest speed of a follower, in its own preferred speeds: at speed 0 it could not make way
+_STROLL = np.float32(0.4)  # minimum speed of a follower, as a multiple of its preferred speed: at speed 0 it could not make way
 _ELSEWHERE = np.float32(0.6)  # m
 _EASY = np.float32(0.35)  # m, a follower within this distance of its place stays there
 _NEAR = np.float32(1.2)  # m
 _LEAN = np.float32(0.3)  # 1/s
 _FARTHEST = np.float32(1.5)  # m
-_DRIFT = 103  # index of the draws ahead; the index of the sideways draws is 104
+_DRIFT = 103  # index of the random draws ahead; the index of the sideways draws is 104
 _WIDTH = np.float32(math.sqrt(12.0))  # half-width of the uniform distribution with standard deviation 1
 _TINY = np.float32(1e-12)
 
