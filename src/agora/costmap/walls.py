@@ -73,8 +73,8 @@ def walls_around(cost, origin_x, origin_y, resolution, x, y, reach, keys, points
 
     Args:
         cost: (rows, columns) uint8 costs of the window; a window without cells has no walls.
-        origin_x: x of its lower-left corner, m.
-        origin_y: y of its lower-left corner, m.
+        origin_x: x of the window's lower-left corner, m.
+        origin_y: y of the window's lower-left corner, m.
         resolution: length of a cell, m.
         x: x of the robot, m.
         y: y of the robot, m.
@@ -93,8 +93,8 @@ def nearest_walls(cost, origin_x, origin_y, resolution, x, y, reach, keys, neare
 
     Args:
         cost: (rows, columns) uint8 costs of the window; a window without cells has no walls.
-        origin_x: x of its lower-left corner, m.
-        origin_y: y of its lower-left corner, m.
+        origin_x: x of the window's lower-left corner, m.
+        origin_y: y of the window's lower-left corner, m.
         resolution: length of a cell, m.
         x: x of the robot, m.
         y: y of the robot, m.

@@ -40,7 +40,7 @@ class Observer:
     """Produces the observations of a batch's robots for one planner.
 
     Args:
-        world: the worlds.
+        world: state of the worlds.
         wiring: the robots' channels.
         control: control period, s.
         offers: channels that the simulator measures, by name.

@@ -73,7 +73,7 @@ class Observers:
     channels, so usually there is a single observer.
 
     Args:
-        world: the worlds.
+        world: state of the worlds.
         needs: channels that the planner reads.
         conditions: conditions of the episodes.
         models: models of the robots.

@@ -26,7 +26,7 @@ class Paths:
     """Gives the robots of a batch their global paths, if a planner reads them.
 
     Args:
-        world: the worlds.
+        world: state of the worlds.
         observers: observers, which receive the paths and provide the costs that layers add to the map.
         conditions: the global planner, its replanning period, and the layers.
         keep: whether to keep the paths of an episode for `stored_paths`.

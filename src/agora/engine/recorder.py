@@ -72,7 +72,7 @@ class Recorder:
     """Stores the samples of every world of a batch.
 
     Args:
-        world: the worlds.
+        world: state of the worlds.
         length: maximum number of samples per episode.
         notes: names of the planner's notes to record (`agora.interfaces.NOTES`).
         states: whether social states are recorded.

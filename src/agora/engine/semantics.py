@@ -51,7 +51,7 @@ def semantic_points(world: World, number: int, attribute: str) -> SemanticPoints
     """Return the current points for an attribute of a world's pedestrians.
 
     Args:
-        world: the worlds.
+        world: state of the worlds.
         number: number of the world.
         attribute: name of the attribute.
 
@@ -75,7 +75,7 @@ def layer_costs(world: World, number: int, layers: Sequence[CostmapLayer], map: 
     """Return the current costs (rows, columns) uint8 that the layers add to the whole map of a world.
 
     Args:
-        world: the worlds.
+        world: state of the worlds.
         number: number of the world.
         layers: layers in order of application.
         map: map of the world.

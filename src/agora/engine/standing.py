@@ -28,7 +28,7 @@ class Standing:
     """Measures how long each robot has stayed within 0.1 m of the same place.
 
     Args:
-        world: the worlds.
+        world: state of the worlds.
         period: control period, s.
     """
 

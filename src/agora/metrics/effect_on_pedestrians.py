@@ -189,7 +189,7 @@ def pedestrian_displacements(recording: Recording) -> float | None:
 )
 def pedestrian_delay_average(recording: Recording) -> float | None:
     """The delay is 0 for a pedestrian who got farther than without robots. For a pedestrian who is still held up at the end, the
-    delay is the time since it would have passed that place without robots.
+    delay is the time since it would have passed the same place without robots.
     """
     return None if _ever_present(recording) is None else float(np.mean(_delays_and_detours(recording)[0]))
 

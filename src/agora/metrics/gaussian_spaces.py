@@ -202,8 +202,8 @@ def _disturbance(recording: Recording) -> Doubles:
 
 
 def _aim(heading: Doubles, ahead: Doubles, to_robot: Doubles, bearing: Doubles) -> Doubles:
-    """(N,) deviation of the robot's heading from the direction of the pedestrian, or from the middle of the directions that cross
-    in front of the pedestrian, whichever is smaller.
+    """(N,) deviation of the robot's heading from the direction of the pedestrian, or from the middle of the directions that lead
+    across in front of the pedestrian, whichever is smaller.
 
     The unit is standard deviations. The middle is halfway between the direction of the pedestrian and the pedestrian's own heading.
     """

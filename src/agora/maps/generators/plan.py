@@ -28,7 +28,7 @@ _HALF_DIAGONAL = math.sqrt(0.5)  # of a cell, in cells
 
 
 class Blocked(Exception):  # noqa: N818
-    """A draw has failed. Used only inside the generators; after several tries it becomes a `PlacementError`."""
+    """Raised inside the generators when a draw fails; after several tries, they raise `PlacementError` instead."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +37,7 @@ class Area(Checked):
 
     Attributes:
         width: size along x, m, including a wall of one cell all around; rounded up to whole cells.
-        height: size along y, m, also with the wall and rounded up.
+        height: size along y, m, including a wall of one cell all around; rounded up to whole cells.
         resolution: length of a cell, m.
         x: lower-left corner, x, m.
         y: lower-left corner, y, m.

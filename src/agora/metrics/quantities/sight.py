@@ -24,7 +24,7 @@ def _clip_rays(chart: Map, begin: Doubles, step: Doubles, distance: Doubles) -> 
     the view.
 
     Args:
-        chart: the map.
+        chart: map.
         begin: (N, 2) starts of the rays, m.
         step: (N, 2) unit vectors.
         distance: (N,) lengths of the rays, m.
@@ -42,7 +42,7 @@ def is_free(chart: Map | None, begin: Doubles, offset: Doubles) -> Bools:
     """Return, for N straight lines, whether each is free of walls.
 
     Args:
-        chart: the map; None for an empty plane.
+        chart: map; None for an empty plane.
         begin: (N, 2) ends of the lines, m.
         offset: (N, 2) vectors to the other ends, m.
     """

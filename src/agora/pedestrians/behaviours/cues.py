@@ -27,7 +27,7 @@ _WALKING = SOCIAL_STATES.index("walking")
 
 
 class _Cues(NamedTuple):
-    """The cues of pedestrians and their progress, as arrays (W, P). Waits, in s, doing, and facing, in rad, are (W, P, K)."""
+    """The cues of pedestrians and their progress, as arrays (W, P). ``waits``, s, ``doing``, and ``facing``, rad, are (W, P, K)."""
 
     cued: Bools
     waits: Floats
