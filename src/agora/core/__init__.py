@@ -1,1 +1,1 @@
-"""Arrays, their records, and basic computations on them: motion, contacts, compilation, recordings."""
+"""Arrays, records of arrays, and basic computations on them: motion, contacts, compilation, recordings."""

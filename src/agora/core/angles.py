@@ -1,7 +1,7 @@
-"""Angles in code without kernels; kernels use `agora.core.scalar.wrap`.
+"""Angles for code outside kernels; kernels use `agora.core.scalar.wrap`.
 
-The functions differ not only at the ends of the interval: `wrap` returns angles inside unchanged, and `wrap_below_pi` rounds them.
-To replace one by the other would change the last digits of results.
+The functions differ not only at the ends of the interval: `wrap` returns angles inside the interval unchanged, while
+`wrap_below_pi` rounds them. Replacing one by the other would change the last digits of results.
 """
 
 from __future__ import annotations

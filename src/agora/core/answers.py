@@ -1,6 +1,7 @@
-"""Checks of what components return: an error names the component, the file and the line, and a valid result is a proper array.
+"""Checks on the values that components return. Errors name the component, the file and the line; valid results are converted to
+proper arrays.
 
-A component of another package may raise or return anything. Planners have their own boundary (`agora.planners.adapters.call`),
+A component of another package may raise or return anything. Planners are checked separately (`agora.planners.adapters.call`),
 because their failure ends a robot's episode.
 """
 
@@ -21,20 +22,20 @@ from agora.errors import AgoraError, ComponentError, in_words, place
 __all__: list[str] = []
 
 LARGEST = 1e8
-"""Largest number in a result, as in `agora.ranges.LARGEST`."""
+"""Maximum absolute value of a number in a result, as in `agora.ranges.LARGEST`."""
 
 
 @contextmanager
 def blame(component: str) -> Iterator[None]:
-    """Name a component in the errors of its code.
+    """Name a component in errors raised by its code.
 
-    Signals and errors of Agora pass unchanged. A process that the code forked ends here.
+    Signals and Agora's own errors pass through unchanged. If the code forked a process, that process ends when the context does.
 
     Args:
         component: kind and name of the component.
 
     Raises:
-        ComponentError: the code raised anything else, ``SystemExit``, ``KeyboardInterrupt`` and ``GeneratorExit`` included, or
+        ComponentError: the code raised anything else, including ``SystemExit``, ``KeyboardInterrupt`` and ``GeneratorExit``, or
             changed the floating-point mode.
     """
     try:
@@ -49,7 +50,7 @@ def blame(component: str) -> Iterator[None]:
 
 
 def numbers(component: str, what: str, value: Any, shape: Sequence[int | None], *, where: Any = None) -> Array:
-    """Return a result of a component as float32 or float64 numbers of a shape.
+    """Return a component's result as an array of float32 or float64 numbers with the expected shape.
 
     Args:
         component: kind and name of the component.
@@ -59,7 +60,7 @@ def numbers(component: str, what: str, value: Any, shape: Sequence[int | None], 
         where: mask of the leading axes; entries outside it may hold any number.
 
     Raises:
-        ComponentError: the result is something else, or contains a number that is not finite or beyond `LARGEST`.
+        ComponentError: the result is not such an array, or contains a number that is not finite or exceeds `LARGEST`.
     """
     try:
         array = np.asarray(value)

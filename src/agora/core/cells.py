@@ -1,8 +1,10 @@
-"""Neighbours in a plane by a uniform grid: the pedestrians of one world sorted into cells, in scratch that the caller provides.
+"""Neighbour search in the plane with a uniform grid: sorts the pedestrians of one world into cells, using scratch arrays that the
+caller provides.
 
-Slots are listed cell by cell, row by row, in ascending order within a cell. Adjacent cells of a row are therefore one run of
-the list: the 3 x 3 neighbourhood of a cell is three runs, and a ring of any width consists of runs. Inactive slots have no
-influence. Positions may lie anywhere: the grid is their bounding box, and its cells become larger if there are too many.
+Slots are listed cell by cell, row by row, in ascending order within a cell. Adjacent cells in a row are therefore one contiguous
+run in the list: the 3 x 3 neighbourhood of a cell consists of three runs, and a ring of any width also consists of runs. Inactive
+slots have no influence. Positions may lie anywhere: the grid covers their bounding box, and its cells become larger if there would
+be too many.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ class Cells(NamedTuple):
 
 @part
 def extent(x, y, active, count):
-    """Bounding box (x, y, width, height), m, of the active slots below ``count``, and their number; all 0 for none."""
+    """Bounding box (x, y, width, height), m, of the active slots below ``count``, and their number; all 0 if there are none."""
     x0, y0, x1, y1 = _FAR, _FAR, -_FAR, -_FAR
     found = 0
     for j in range(count):
@@ -56,7 +58,7 @@ def extent(x, y, active, count):
 
 @part
 def cell_at(cells, x, y):
-    """Column and row of the cell that holds the point, the nearest one for points outside."""
+    """Column and row of the cell that contains a point; for points outside the grid, of the nearest cell."""
     column = min(max((x - cells.x) / cells.size, ZERO), np.float32(cells.columns - 1))
     row = min(max((y - cells.y) / cells.size, ZERO), np.float32(cells.rows - 1))
     return np.int64(column), np.int64(row)
@@ -71,8 +73,8 @@ def sort_into_cells(box, x, y, active, count, size, starts, order):
         x: (P,) positions, m.
         y: (P,) positions, m.
         active: (P,) which slots are in use.
-        count: slots from this number on are ignored.
-        size: smallest edge of a cell, m, above 0.
+        count: slots with this number or a higher one are ignored.
+        size: minimum edge length of a cell, m, above 0.
         starts: (C + 1,) int32, C at least 1, written: the slots of cell c = row * columns + column are ``order[starts[c]:starts[c +
             1]]``; there are never more than C cells, regardless of ``size``.
         order: (P,) int32, written: slots by cell.
@@ -108,7 +110,7 @@ def sort_into_cells(box, x, y, active, count, size, starts, order):
 
 @part
 def run(cells, starts, row, first, last):
-    """Bounds (begin, end) in ``order`` of the slots in columns first..last of a row; the parts outside the grid are empty."""
+    """Bounds (begin, end) in ``order`` of the slots in columns first..last of a row; parts outside the grid contain no slots."""
     first, last = max(first, 0), min(last, cells.columns - 1)
     if row < 0 or row >= cells.rows or first > last:
         return 0, 0
@@ -118,27 +120,30 @@ def run(cells, starts, row, first, last):
 
 @part
 def key_of(squared, index):
-    """A squared distance, m2, and an index below 2**32 in one integer: keys sort by distance, then by index; no two are equal."""
+    """A squared distance, m2, and an index below 2**32, packed into one integer. Keys sort by distance, then by index; no two keys
+    are equal.
+    """
     return (np.int64(np.float32(squared).view(np.int32)) << _SHIFT) | np.int64(index)
 
 
 @part
 def index_in(key):
-    """The index in a key."""
+    """The index that a key contains."""
     return key & _INDEX
 
 
 @part
 def select_nearest(keys, found, nearest):
-    """Write the smallest keys, sorted; the result does not depend on their order.
+    """Write the smallest keys in sorted order; the result does not depend on the order of the input.
 
     Args:
-        keys: (N,) int64, the first ``found`` in use; the rest of the last 16 is overwritten, so N has room for 15 more.
+        keys: (N,) int64, the first ``found`` in use; the rest of the last block of 16 is overwritten, so N must leave room for 15
+            more.
         found: number of keys.
         nearest: (K,) int64, written.
 
     Returns:
-        The number of written keys, the smaller of ``found`` and K.
+        The number of keys written: the smaller of ``found`` and K.
     """
     end = (found + _LANES - 1) // _LANES * _LANES
     for k in range(found, end):

@@ -1,7 +1,7 @@
-"""Compilation in this process: its time, which does not count as planning time, and a log of the compiled functions.
+"""Compilation in this process: the time it takes, which does not count as planning time, and a log of the compiled functions.
 
-Each function that Numba begins to compile, and each other announced step, is a line of this module's log, at level INFO. A first
-run on a machine compiles for a minute or two; clients such as the command line show the log meanwhile. Code from the cache on disk
+Whenever Numba begins to compile a function, or another announced step begins, this module logs one line at level INFO. The first
+run on a machine compiles for a minute or two; meanwhile, clients such as the command line show the log. Code from the cache on disk
 is not compiled.
 """
 
@@ -18,10 +18,10 @@ _KIND = "numba:compile"
 
 
 class _Compiling(event.TimingListener):  # type: ignore[misc]
-    """Measures the time of compilation, and writes the log.
+    """Measures compilation time and writes the log.
 
-    Python's garbage collector is paused meanwhile: it would repeatedly scan millions of objects that are all in use, which takes an
-    eighth of the time.
+    Python's garbage collector is paused during compilation: it would repeatedly scan millions of objects that are all in use, which
+    takes an eighth of the time.
     """
 
     def __init__(self) -> None:
@@ -52,7 +52,7 @@ event.register(_KIND, _COMPILED)
 
 
 def record_compiling(what: str = "") -> AbstractContextManager[None]:
-    """Return a context in which something is compiled, given its name; without a name, it is loaded from a cache."""
+    """Return a context in which ``what`` is compiled; without a name, something is loaded from a cache."""
     context: AbstractContextManager[None] = event.trigger_event(_KIND, data={"what": what})
     return context
 

@@ -1,8 +1,8 @@
 """The time at which a moving footprint touches something: swept discs and polygons. Times are fractions of the step; `NEVER` means
-not in it.
+not within the step.
 
-Discs are swept exactly, in closed form; polygons are tested at poses no further apart than
-half a cell, or a fortieth of the radius where there is no grid.
+Discs are swept exactly, in closed form; polygons are tested at poses no further apart than half a cell or, where there is no grid,
+a fortieth of the radius.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ _DIAGONAL = np.float32(1.4143)
 
 @lean
 def swept_discs(x, y, dx, dy, reach):
-    """Time at which a point that moves from (x, y) by (dx, dy) comes within ``reach`` of the origin; 0 if it starts inside."""
+    """Time at which a point that moves from (x, y) by (dx, dy) comes within ``reach`` of the origin; 0 if it starts within
+    ``reach``.
+    """
     c = x * x + y * y - reach * reach
     if c <= ZERO:
         return ZERO
@@ -77,7 +79,7 @@ def _enter(x, y, dx, dy, low_x, low_y, high_x, high_y):
 def _swept_box(x, y, dx, dy, radius, low_x, low_y, side):
     """Time at which a disc that moves by (dx, dy) touches a cell; a disc that touches it and moves away is ignored.
 
-    The cell grown by the radius is two rectangles and a disc at each corner.
+    The cell, grown by the radius, consists of two rectangles and a disc at each corner.
     """
     gap = box_distance(x, y, low_x, low_y, side) - radius
     if gap <= _TOUCH:
@@ -93,7 +95,9 @@ def _swept_box(x, y, dx, dy, radius, low_x, low_y, side):
 
 @hidden
 def _swept_segment(x, y, dx, dy, radius, x0, y0, x1, y1):
-    """Return the time for a segment, in its own frame: a rectangle and a disc at each end."""
+    """Return the time at which a moving disc touches a segment. In the segment's frame, the segment grown by the radius is a
+    rectangle and a disc at each end.
+    """
     gap = segment_distance(x, y, x0, y0, x1, y1) - radius
     if gap <= _TOUCH:
         return ZERO if segment_distance(x + dx, y + dy, x0, y0, x1, y1) - radius < gap else NEVER
@@ -117,7 +121,7 @@ def is_inside(maps, m, x, y):
 
 @hidden
 def _cell_range(low, high, origin, resolution, count):
-    """First and one past the last cell that the interval [low, high] meets."""
+    """The first cell that overlaps the interval [low, high], and one past the last."""
     first = np.int64(np.floor((low - origin) / resolution))
     last = np.int64(np.floor((high - origin) / resolution)) + 1
     return max(first, 0), min(last, np.int64(count))
@@ -125,7 +129,7 @@ def _cell_range(low, high, origin, resolution, count):
 
 @hidden
 def _far_from_cells(maps, m, x, y, reach):
-    """Return whether, according to the distance field, no occupied cell is within ``reach`` of a point on the map."""
+    """Return whether the distance field shows that no occupied cell is within ``reach`` of a point on the map."""
     if not is_inside(maps, m, x, y):
         return False
     resolution = maps.resolution[m]
@@ -164,7 +168,7 @@ def swept_disc_walls(maps, m, x, y, dx, dy, radius):
 
 @hidden
 def _corner(traits, w, r, k, x, y, s, c):
-    """Corner k of a footprint at pose (x, y, heading), given the heading's sine and cosine."""
+    """Corner k of a footprint at (x, y), given the sine and cosine of its heading."""
     fx, fy = traits.footprint_x[w, r, k], traits.footprint_y[w, r, k]
     return x + c * fx - s * fy, y + s * fx + c * fy
 
@@ -197,7 +201,7 @@ def point_to_polygon(traits, w, r, x, y, heading, px, py):
 
 @hidden
 def _nearest_on_polygon(traits, w, r, x, y, heading, px, py):
-    """Point of the outline of robot r at a pose that is nearest to a point."""
+    """The point on the outline of robot r, at a pose, that is nearest to a given point."""
     s, c = sincos(heading)
     n = traits.vertices[w, r]
     nearest, qx, qy = np.float32(1e9), x, y
@@ -215,25 +219,25 @@ def _nearest_on_polygon(traits, w, r, x, y, heading, px, py):
 
 @lean
 def closing_speeds(traits, w, r, from_centre, here, there, fraction, dt):
-    """Return the speeds at which robot r and the party that it touches came nearer to each other, from their motion in the step of
-    the contact.
+    """Return the speeds at which robot r and the party that it touches approached each other, computed from their motion in the
+    step of the contact.
 
-    The contact's normal points from the robot's touching point to the party's centre. A disc touches on the line between the
-    centres; the outline of a polygon moves with its rotation, too.
+    The contact normal points from the robot's contact point to the party's centre. For a disc, the contact point lies on the line
+    between the centres. For a polygon, the speed of the contact point includes the robot's rotation.
 
     Args:
         traits: traits of the robots.
         w: number of the world.
         r: number of the robot.
-        from_centre: take the line between the centres for a polygon too, as between two robots.
-        here: (6,) x, y, heading of the robot at both ends of the step, m and rad.
-        there: (6,) x, y, heading of the party at both ends of the step, m and rad.
+        from_centre: whether to use the line between the centres for a polygon, too, as for contacts between two robots.
+        here: (6,) x, y, heading of the robot at the start and at the end of the step, m and rad.
+        there: (6,) x, y, heading of the party at the start and at the end of the step, m and rad.
         fraction: fraction of the step at which they touched.
-        dt: the step, s.
+        dt: duration of the step, s.
 
     Returns:
-        Speed of the robot towards the party and of the party towards the robot, negative if it moves away, and speed of the
-        robot's touching point in any direction, m/s.
+        Speed of the robot towards the party and of the party towards the robot, negative when moving away, and speed of the robot's
+        contact point regardless of direction, m/s.
     """
     dx, dy, turn = there[0] - here[0], there[1] - here[1], wrap(there[2] - here[2])
     ex, ey = there[3] - here[3], there[4] - here[4]
@@ -251,18 +255,18 @@ def closing_speeds(traits, w, r, from_centre, here, there, fraction, dt):
 def closing_of(
     traits: RobotTraits, w: int, r: int, kind: ContactKind, here: Floats, there: Floats, fraction: float, dt: float
 ) -> Closing | None:
-    """Return who closed the gap, from the motion of robot ``r`` of world ``w`` and the party in the step of their contact; None for
-    a wall.
+    """Return which party closed the gap, given the motion of robot ``r`` of world ``w`` and of the other party in the step of their
+    contact; None for a wall.
 
     Args:
         traits: traits of the robots.
         w: number of the world.
         r: number of the robot.
         kind: kind of the party.
-        here: (6,) x, y, heading of the robot at both ends of the step, m and rad.
-        there: (6,) x, y, heading of the party at both ends of the step, m and rad.
+        here: (6,) x, y, heading of the robot at the start and at the end of the step, m and rad.
+        there: (6,) x, y, heading of the party at the start and at the end of the step, m and rad.
         fraction: fraction of the step at which they touched.
-        dt: the step, s.
+        dt: duration of the step, s.
     """
     if kind == ContactKind.WALL:
         return None
@@ -273,7 +277,7 @@ def closing_of(
 
 @hidden
 def disc_in_walls(maps, m, x, y, radius):
-    """Return whether a disc meets a cell, a segment or a static disc of map m."""
+    """Return whether a disc overlaps a cell, a segment or a static disc of map m."""
     if not _far_from_cells(maps, m, x, y, radius):
         resolution, columns = maps.resolution[m], maps.columns[m]
         c0, c1 = _cell_range(x - radius, x + radius, maps.origin_x[m], resolution, columns)
@@ -298,7 +302,7 @@ def disc_in_walls(maps, m, x, y, radius):
 
 @lean
 def polygon_in_walls(maps, m, traits, w, r, x, y, heading):
-    """Return whether the polygon footprint of robot r at a pose meets a cell, a segment or a static disc of map m."""
+    """Return whether the polygon footprint of robot r, at a pose, overlaps a cell, a segment or a static disc of map m."""
     radius = traits.radius[w, r]
     s, c = sincos(heading)
     n = traits.vertices[w, r]
@@ -341,7 +345,7 @@ def polygon_in_walls(maps, m, traits, w, r, x, y, heading):
 
 @lean
 def polygons_meet(traits, w, a, ax, ay, a_heading, b, bx, by, b_heading):
-    """Return whether the footprints of robots a and b of world w meet; a robot without corners is its disc."""
+    """Return whether the footprints of robots a and b of world w overlap; the footprint of a robot without corners is its disc."""
     if traits.vertices[w, a] == 0:
         return point_to_polygon(traits, w, b, bx, by, b_heading, ax, ay) <= traits.radius[w, a]
     if traits.vertices[w, b] == 0:
@@ -368,5 +372,7 @@ def polygons_meet(traits, w, a, ax, ay, a_heading, b, bx, by, b_heading):
 
 @hidden
 def substeps(length, turn, radius, spacing):
-    """Number of parts into which a motion is cut so that no point of the footprint moves further than ``spacing``."""
+    """Number of parts into which a motion must be divided so that no point of the footprint moves further than ``spacing`` in one
+    part.
+    """
     return min(max(1, np.int64(np.ceil((length + abs(turn) * radius) / spacing))), 400)

@@ -1,4 +1,4 @@
-"""Arrays of a record, declared once, at the field: allocation, checks, codecs and files follow from the declaration.
+"""Arrays of a record, declared once, at the field. Allocation, checks, codecs and files are derived from the declaration.
 
 ``pose: Doubles = field(metadata=axes("T 3", stored=np.float32))`` is such a declaration. `declared_arrays` reads it, `empty_arrays`
 allocates arrays, `agora.benchmark.results.store` derives Parquet columns, and `agora.wire` checks received arrays.
@@ -26,12 +26,13 @@ class Axes:
     """The axes of an array, and the types of its numbers.
 
     Attributes:
-        names: axes: a number is the length; a name is a length that all fields of the record share; ``T-1`` is one less.
+        names: axes. A number is a fixed length; a name is a length shared by all fields of the record; ``T-1`` is one less than
+            ``T``.
         kind: type in memory.
         stored: type in files.
-        masked: whether values have no meaning, and are not stored, if the record's ``pedestrian_present`` is False.
+        masked: whether values are meaningless, and not stored, where the record's ``pedestrian_present`` is False.
         kept: whether files contain the array.
-        optional: whether a record may have None instead.
+        optional: whether the field may be None instead of an array.
     """
 
     names: tuple[str, ...]
@@ -42,11 +43,11 @@ class Axes:
     optional: bool = False
 
     def shape(self, lengths: Mapping[str, int]) -> tuple[int, ...]:
-        """Return the lengths of the axes, given the lengths of the named ones."""
+        """Return the lengths of all axes, given the lengths of the named axes."""
         return tuple(_length(name, lengths) for name in self.names)
 
     def __str__(self) -> str:
-        """``(T, P, 2)``."""
+        """Return the axes in the form ``(T, P, 2)``."""
         return f"({', '.join(self.names)}{',' * (len(self.names) == 1)})"
 
 
@@ -56,25 +57,25 @@ def _length(name: str, lengths: Mapping[str, int]) -> int:
 
 
 def axes(names: str, kind: Any = np.float64, *, stored: Any = None, masked: bool = False, kept: bool = True) -> dict[str, Any]:
-    """Return the metadata of a field that is an array; ``names`` are separated by blanks, the rest is as in `Axes`."""
+    """Return the metadata for an array field; ``names`` are separated by blanks, and the other arguments are as in `Axes`."""
     return {_KEY: Axes(tuple(names.split()), kind, kind if stored is None else stored, masked, kept)}
 
 
 @functools.cache
 def declared_arrays(record: type) -> dict[str, Axes]:
-    """Return the arrays that a dataclass declares, by name and in their order."""
+    """Return the arrays that a dataclass declares, by name, in order of declaration."""
     fields = [field for field in dataclasses.fields(record) if _KEY in field.metadata]
     return {field.name: dataclasses.replace(field.metadata[_KEY], optional=field.default is None) for field in fields}
 
 
 def empty_arrays(record: type, names: Sequence[str], **lengths: int) -> dict[str, Array]:
-    """Return zeros for some arrays of a record, whose named axes have these lengths."""
+    """Return arrays of zeros for the named arrays of a record, given the lengths of the named axes."""
     arrays = declared_arrays(record)
     return {name: np.zeros(arrays[name].shape(lengths), arrays[name].kind) for name in names}
 
 
 def find_misfit(record: type, arrays: Mapping[str, Any]) -> str:
-    """Name the array that does not have the declared axes, or has inconsistent lengths; empty if all fit."""
+    """Describe the first array whose axes are not those declared or whose lengths are inconsistent; empty if all arrays fit."""
     lengths: dict[str, int] = {}
     for name, one in declared_arrays(record).items():
         array = arrays.get(name)

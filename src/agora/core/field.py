@@ -1,4 +1,4 @@
-"""Reading the distance field of a map at a point."""
+"""Lookups in the distance field of a map."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ _EDGE = np.float32(1.001)
 
 @hidden
 def _interpolate(maps, start, columns, u, v):
-    """The distance at (u, v), in cells from the centre of the first one, of a map whose cells begin at ``start``; bilinear."""
+    """Bilinearly interpolated distance at (u, v), given in cells from the centre of the first cell, of a map whose cells begin at
+    ``start``.
+    """
     column, row = np.int32(u), np.int32(v)
     a, b = u - np.float32(column), v - np.float32(row)
     k = start + np.int64(row) * columns + column
@@ -26,7 +28,7 @@ def _interpolate(maps, start, columns, u, v):
 
 @hidden
 def distance_at(maps, m, x, y):
-    """The distance alone of `clearance_at`."""
+    """The distance that `clearance_at` returns, without the direction."""
     columns, rows = maps.columns[m], maps.rows[m]
     inverse = ONE / maps.resolution[m]
     u = min(max((x - maps.origin_x[m]) * inverse - HALF, ZERO), np.float32(columns) - _EDGE)
@@ -36,8 +38,8 @@ def distance_at(maps, m, x, y):
 
 @hidden
 def _line_through_cells(maps, m, x0, y0, x1, y1):
-    """Return the numbers for reading the distance field along a line: its length, m, and its start, direction and the field's end,
-    in cells.
+    """Return the values needed to read the distance field along a line: its length, m, and its start, its direction and the end of
+    the field, in cells.
     """
     inverse = ONE / maps.resolution[m]
     right, top = np.float32(maps.columns[m]) - _EDGE, np.float32(maps.rows[m]) - _EDGE
@@ -50,10 +52,10 @@ def _line_through_cells(maps, m, x0, y0, x1, y1):
 
 @hidden
 def is_clear(maps, m, x0, y0, x1, y1, least):
-    """Return whether the distance to the nearest obstacle is at least ``least`` all along a straight line from (x0, y0) to (x1,
+    """Return whether the distance to the nearest obstacle is at least ``least`` everywhere on a straight line from (x0, y0) to (x1,
     y1).
 
-    The line is walked in steps as long as the distance there allows, and no shorter than half a cell.
+    The line is traversed in steps as long as the distance at each point allows, but not shorter than half a cell.
     """
     length, u0, v0, du, dv, right, top = _line_through_cells(maps, m, x0, y0, x1, y1)
     columns, start, shortest = maps.columns[m], maps.clearance_start[m], HALF * maps.resolution[m]
@@ -70,7 +72,7 @@ def is_clear(maps, m, x0, y0, x1, y1, least):
 
 @hidden
 def is_clear_between(maps, m, x0, y0, x1, y1, least, d):
-    """`is_clear` for a line at whose ends the distance is at least that, and d at the first."""
+    """`is_clear` for a line at whose ends the distance is known to be at least ``least``; it is ``d`` at the first end."""
     length, u0, v0, du, dv, right, top = _line_through_cells(maps, m, x0, y0, x1, y1)
     columns, start, shortest = maps.columns[m], maps.clearance_start[m], HALF * maps.resolution[m]
     t = max(d - least, shortest)
@@ -87,7 +89,7 @@ def is_clear_between(maps, m, x0, y0, x1, y1, least, d):
 def clearance_at(maps, m, x, y):
     """Distance to the nearest obstacle of map ``m`` and the unit vector away from it, at (x, y): bilinear between cell centres.
 
-    Outside the map the value at its border is returned.
+    Outside the map, the value at its border is returned.
     """
     columns, rows = maps.columns[m], maps.rows[m]
     inverse = ONE / maps.resolution[m]

@@ -1,8 +1,8 @@
-"""The floating-point mode of a thread: how it rounds, and whether it takes denormal numbers for zero.
+"""The floating-point mode of a thread: its rounding mode, and whether denormal numbers are treated as zero.
 
-External code can change the mode of the thread that calls it: by ``fesetround``, by a switch such as ``torch.set_flush_denormal``,
-or by loading a library that was compiled with ``-ffast-math``. This would change every later result of the thread, including the
-engine's.
+External code can change the mode of the thread that calls it: through ``fesetround``, through a switch such as
+``torch.set_flush_denormal``, or by loading a library that was compiled with ``-ffast-math``. This would change all later results
+computed in that thread, including the engine's.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ _READ = {"x86_64": struct.Struct("=H26xI"), "aarch64": struct.Struct("=I")}.get(
 _MASKS, _VALUES = {"x86_64": ((0x0F3F, 0xFFC0), (0x033F, 0x1F80)), "aarch64": ((0xFFFFFFFF,), (0,))}.get(
     platform.machine(), ((), ())
 )
-"""The bits of the two control words of x86_64, or of that of aarch64, and their values in the usual mode."""
+"""The relevant bits of the two control words of x86_64, or of the control word of aarch64, and their values in the usual mode."""
 
 
 def is_usual() -> bool:
-    """Return whether this thread rounds to nearest, keeps denormal numbers, and raises no signal for inexact results."""
+    """Return whether this thread rounds to nearest, keeps denormal numbers, and does not raise a signal for inexact results."""
     if _READ is None:
         return bool(_SYSTEM.fegetround() == 0)
     environment = ctypes.create_string_buffer(_SIZE)
@@ -33,19 +33,19 @@ def is_usual() -> bool:
 
 
 def set_usual() -> None:
-    """Give this thread the mode in which processes start."""
+    """Set this thread's mode to the one in which processes start."""
     _SYSTEM.fesetenv(_USUAL)
 
 
 class FloatModeError(ComponentError):
-    """External code has changed the floating-point mode; it was restored."""
+    """External code changed the floating-point mode, which has been restored."""
 
 
 def check(what: str) -> None:
-    """Make sure that this thread is in the usual mode, and set it back otherwise.
+    """Check that this thread is in the usual mode; if not, restore it and raise an error.
 
     Args:
-        what: name of the code that has run since the last check, for the message.
+        what: name of the code that has run since the last check, used in the message.
 
     Raises:
         FloatModeError: the mode had been changed.

@@ -1,8 +1,8 @@
-"""Half-planes of velocities and the velocity nearest to a wish inside all of them: the parts of ORCA.
+"""Velocity half-planes, and the velocity inside all of them that is nearest to a preferred velocity: the building blocks of ORCA.
 
-van den Berg, Guy, Lin, Manocha, "Reciprocal n-body collision avoidance", ISRR 2009; the order of operations and the tolerance are
-those of the authors' RVO2 library. A line is a row (x, y, ex, ey) of an (L, 4) array: a point, m/s, and a unit direction;
-velocities to its left are allowed.
+van den Berg, Guy, Lin, Manocha, "Reciprocal n-body collision avoidance", ISRR 2009; the order of operations and the tolerance match
+the authors' RVO2 library. A line is a row (x, y, ex, ey) of an (L, 4) array: a point, m/s, and a unit direction; velocities to its
+left are allowed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ _TINY, _INFINITE = np.float32(1e-20), np.float32(3e38)
 
 @part
 def preferred_velocity(dx, dy, speed, settle):
-    """Preferred velocity for a target at (dx, dy): at ``speed``, and not faster than arrives in ``settle`` s (CrowdNav: 1 s)."""
+    """Preferred velocity towards a target at (dx, dy): ``speed``, reduced near the target so that arrival takes at least
+    ``settle``, s (CrowdNav: 1 s).
+    """
     distance = math.sqrt(dx * dx + dy * dy)
     scale = speed / distance if distance > speed * settle else ONE / max(settle, _TINY)
     return dx * scale, dy * scale
@@ -40,9 +42,9 @@ def disc_line(lines, k, px, py, ux, uy, vx, vy, reach, inverse_horizon, inverse_
         vx: velocity of this disc, x, m/s.
         vy: velocity of this disc, y, m/s.
         reach: sum of the radii, m.
-        inverse_horizon: 1 / time for which to avoid, 1/s.
-        inverse_dt: 1 / time in which to part if they overlap, 1/s.
-        share: share of the change that this disc makes: 1/2 reciprocal, 1 alone.
+        inverse_horizon: 1 / time horizon of the avoidance, 1/s.
+        inverse_dt: 1 / time in which overlapping discs must separate, 1/s.
+        share: share of the velocity change that this disc makes: 1/2 if both discs avoid each other, 1 if only this one does.
     """
     squared, r2 = px * px + py * py, reach * reach
     overlap = squared <= r2
@@ -70,15 +72,15 @@ def disc_line(lines, k, px, py, ux, uy, vx, vy, reach, inverse_horizon, inverse_
 
 @part
 def violation(lines, i, x, y):
-    """Return the distance of the velocity (x, y) beyond line i, on its wrong side, m/s; negative on the right side."""
+    """Return how far the velocity (x, y) lies beyond line i, on the forbidden side, m/s; negative on the allowed side."""
     return lines[i, 2] * (lines[i, 1] - y) - lines[i, 3] * (lines[i, 0] - x)
 
 
 @part
 def segment_lines(lines, made, ax, ay, bx, by, vx, vy, radius, inverse):
-    """Append the half-plane that avoids a straight wall, unless earlier lines cover it; the disc makes the whole change.
+    """Append the half-plane that avoids a straight wall, unless earlier lines cover it; the disc makes the whole velocity change.
 
-    This equals RVO2 for an obstacle of two vertices, visible from both sides; a wall of length 0 is ignored.
+    This is equivalent to RVO2 for an obstacle with two vertices, visible from both sides. A wall of length 0 is ignored.
 
     Args:
         lines: (L, 4).
@@ -90,7 +92,7 @@ def segment_lines(lines, made, ax, ay, bx, by, vx, vy, radius, inverse):
         vx: velocity of the disc, x, m/s.
         vy: velocity of the disc, y, m/s.
         radius: radius of the disc, m.
-        inverse: 1 / time for which to avoid, 1/s.
+        inverse: 1 / time horizon of the avoidance, 1/s.
 
     Returns:
         The new number of lines.
@@ -128,10 +130,11 @@ def segment_lines(lines, made, ax, ay, bx, by, vx, vy, radius, inverse):
 
 @part
 def _append_wall(lines, made, ax, ay, bx, by, ux, uy, left_side, right_side, vx, vy, radius, inverse):
-    """Append the half-plane of a wall that the disc does not touch: the nearest of its front, its ends and its cone's two legs.
+    """Append the half-plane of a wall that the disc does not touch, derived from the nearest of these: the front of the wall's
+    velocity cone, its rounded ends and its two legs.
 
-    (ux, uy) is the wall's direction from a, its left end; both ends are equal if only one is visible. A leg that would point into
-    the wall, whose rest lies along ``side`` times (ux, uy), is replaced by the wall and adds no line.
+    (ux, uy) is the wall's direction from a, its left end; both ends are equal if only one is visible. The rest of the wall lies
+    along ``side`` times (ux, uy). A leg that would point into the wall is replaced by the wall and adds no line.
     """
     a2, b2, r2 = ax * ax + ay * ay, bx * bx + by * by, radius * radius
     leg = math.sqrt(a2 - r2)
@@ -171,7 +174,7 @@ def _append_wall(lines, made, ax, ay, bx, by, ux, uy, left_side, right_side, vx,
 
 @part
 def _append_end(lines, made, x, y, vx, vy, disc):
-    """Append the half-plane that touches the disc about (x, y) where (vx, vy) projects on it."""
+    """Append the half-plane tangent to the disc around (x, y) at the point onto which (vx, vy) projects."""
     wx, wy = vx - x, vy - y
     scale = ONE / math.sqrt(max(wx * wx + wy * wy, _TINY))
     wx, wy = wx * scale, wy * scale
@@ -181,9 +184,11 @@ def _append_end(lines, made, x, y, vx, vy, disc):
 
 @part
 def _project(lines, count, limit, tx, ty, farthest):
-    """(failed line or count, x, y): the velocity nearest to (tx, ty), or farthest in its direction, by the incremental programme.
+    """Return (failed line or count, x, y): the velocity nearest to (tx, ty), or farthest in its direction, by incremental linear
+    programming.
 
-    If line i excludes the best velocity so far, the next one lies on line i:  at p + t e, with t bounded by the lines before.
+    If line i excludes the best velocity so far, the next best velocity lies on line i: at p + t e, with t bounded by the earlier
+    lines.
     """
     x, y = tx, ty
     squared, limit2 = tx * tx + ty * ty, limit * limit
@@ -219,7 +224,7 @@ def _project(lines, count, limit, tx, ty, farthest):
 
 @part
 def nearest_velocity(lines, count, hard, limit, tx, ty, spare):
-    """Return the velocity within ``limit`` that is nearest to (tx, ty) inside all half-planes, m/s.
+    """Return the velocity inside all half-planes, with a speed of at most ``limit``, that is nearest to (tx, ty), m/s.
 
     If no such velocity exists, return the one with the smallest maximum violation of lines ``hard..count-1``; the first ``hard``
     lines are kept.
@@ -228,7 +233,7 @@ def nearest_velocity(lines, count, hard, limit, tx, ty, spare):
         lines: (L, 4) half-planes, the first ``count`` in use.
         count: number of half-planes.
         hard: number of half-planes that are never violated.
-        limit: largest speed, m/s.
+        limit: maximum speed, m/s.
         tx: preferred velocity, x, m/s.
         ty: preferred velocity, y, m/s.
         spare: (L, 4) scratch.
@@ -265,7 +270,7 @@ def nearest_velocity(lines, count, hard, limit, tx, ty, spare):
             x, y = nx, ny
         worst = violation(lines, i, x, y)
     squared = x * x + y * y
-    if squared > limit * limit:  # by rounding, on lines that are nearly parallel
+    if squared > limit * limit:  # due to rounding, for lines that are nearly parallel
         scale = limit / math.sqrt(squared)
         x, y = x * scale, y * scale
     return x, y

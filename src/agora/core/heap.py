@@ -1,12 +1,12 @@
-"""Binary heaps in arrays: the queues of compiled searches. Code in plain Python uses `heapq`.
+"""Array-based binary heaps: the priority queues of compiled searches. Plain Python code uses `heapq`.
 
-`push` and `pop` work on pairs of a key and an item; an item whose key falls is pushed once more, and the search skips its old pair
-later. `move_up` and `pop_item` work on items whose keys are in an array by item; an item whose key falls moves up in its place, so
-that the heap has room for every item once. Keys have the type of their array.
+`push` and `pop` work on pairs of a key and an item. If an item's key decreases, the item is pushed again, and the search later
+skips the old pair. `move_up` and `pop_item` work on items whose keys are in an array indexed by item. If an item's key decreases,
+the item moves up in the heap, so that the heap needs room for every item only once. Keys have the type of their array.
 
-The order of equal keys is part of the results of a search. In all heaps here, an entry never passes one with an equal key on its
-way up. The removals differ: `pop` and `pop_item` let the last entry sink from the top until no child has a smaller key;
-`pop_bottom_up` moves the hole down to a leaf and the last entry up from there, as ``std::pop_heap`` of libstdc++ does.
+The order of equal keys affects the results of a search. In all heaps in this module, an entry that moves up never passes one with
+an equal key. Removal differs: `pop` and `pop_item` let the last entry sink from the top until no child has a smaller key;
+`pop_bottom_up` moves the hole down to a leaf and the last entry up from there, as ``std::pop_heap`` in libstdc++ does.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ def push(keys, items, count, key, item):
 
     Args:
         keys: (K,) keys of the pairs; K above ``count``.
-        items: (K,) their items. If a key contains its item, this is ``keys`` itself.
-        count: number of pairs before.
+        items: (K,) items of the pairs. If a key contains its item, this is ``keys`` itself.
+        count: number of pairs before the call.
         key: the item's key.
         item: the item.
     """
@@ -57,7 +57,7 @@ def pop(keys, items, count):
 
 @hidden
 def pop_bottom_up(keys, items, count):
-    """As `pop`, with the order of equal keys of ``std::pop_heap`` of libstdc++."""
+    """Like `pop`, but with equal keys in the order of ``std::pop_heap`` in libstdc++."""
     first, item = keys[0], items[0]
     count -= 1
     key, last, hole = keys[count], items[count], 0
@@ -76,14 +76,14 @@ def pop_bottom_up(keys, items, count):
 
 @hidden
 def move_up(key_of, items, slot_of, item, slot):
-    """Move an item whose key has fallen, or a new one, from a slot of the heap up to its place.
+    """Move a new item, or one whose key has decreased, from a slot of the heap up to its place.
 
     Args:
         key_of: (I,) key of each item.
         items: (K,) items of the heap.
         slot_of: (I,) slot of each item in the heap, written for the items that move.
         item: the item.
-        slot: its slot; the number of items in the heap for a new item.
+        slot: slot of the item; for a new item, the number of items in the heap.
     """
     key = key_of[item]
     while slot > 0:
@@ -99,7 +99,7 @@ def move_up(key_of, items, slot_of, item, slot):
 def pop_item(key_of, items, slot_of, count):
     """Remove the item with the smallest key from a heap of ``count`` items, at least one, and return it; arguments as in `move_up`.
 
-    The slot of the removed item keeps an old value.
+    ``slot_of`` keeps an outdated value for the removed item.
     """
     first, last = items[0], items[count - 1]
     count -= 1

@@ -1,8 +1,9 @@
-"""The compilation of kernels: one place, one set of options.
+"""The compilation of kernels, in one place and with one set of options.
 
-No ``fastmath=True``: reassociation would change results with padding and CPU. ``contract`` allows fused multiply-add only. Threads
-are handled elsewhere: a kernel takes the range of worlds ``first <= w < last``, releases the GIL, and the engine runs ranges on
-threads (`docs/decisions/2026-11-20-threads.md`), so that no result depends on their number.
+``fastmath=True`` is not used, because with reassociation the results would depend on padding and CPU. ``contract`` only allows
+fused multiply-add. Threads are handled elsewhere: a kernel takes the range of worlds ``first <= w < last``, releases the GIL, and
+the engine distributes ranges over threads (`docs/decisions/2026-11-20-threads.md`), so that results do not depend on the number of
+threads.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ _SOURCE = Path(__file__).resolve().parents[1]
 
 
 def _source_stamp() -> str:
-    """Digest of the files with compiled functions; Numba's own key does not notice changes of called functions in other files."""
+    """Digest of the files that contain compiled functions; Numba's own key does not detect changes to called functions in other
+    files.
+    """
     digest = hashlib.blake2b(digest_size=8)
     for path in sorted(_SOURCE.rglob("*.py")):
         text = path.read_bytes()
@@ -68,10 +71,10 @@ _FEATURES = "+sse,+sse2,+sse3,+ssse3,+sse4.1,+sse4.2,+popcnt,+cx16,+avx,+avx2,+f
 
 
 def _for_every_processor() -> None:
-    """Compile kernels for generic x86-64-v3, if this processor is one: for AVX-512, LLVM fuses other multiply-adds.
+    """Compile kernels for generic x86-64-v3 if this processor supports it: with AVX-512, LLVM fuses different multiply-adds.
 
-    With AVX-512, two of 96 episodes of `teb` ended differently (`docs/decisions/2026-11-28-processors.md`). Numba's own variables
-    take precedence.
+    With AVX-512, two of 96 episodes of `teb` ended differently (`docs/decisions/2026-11-28-processors.md`). Numba's own environment
+    variables take precedence.
     """
     if numba.config.CPU_NAME is None and numba.config.CPU_FEATURES is None:
         here = get_host_cpu_features()
@@ -84,22 +87,22 @@ _for_every_processor()
 OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "fastmath": {"contract"}, "nogil": True}
 
 LEAN: dict[str, Any] = OPTIONS | {"_nrt": False}
-"""Without Numba's reference counts, which cost as much as a quarter of a scan."""
+"""Options without Numba's reference counting, which takes as much as a quarter of the time of a scan."""
 
 
 class _PartLibrary(JITCodeLibrary):  # type: ignore[misc]
-    """A function without its own machine code, as a part of kernels: only the kernels' machine code runs.
+    """A compiled function that is part of kernels and has no machine code of its own: only the kernels' machine code runs.
 
-    It is optimised together with all functions that it calls, as Numba does. Leaving this to the kernels would optimise once,
-    instead of once for every function on the way, but other multiply-adds would be fused, and results would differ in their last
-    bits.
+    It is optimised together with all functions that it calls, as in Numba. If this were left to the kernels, code would be
+    optimised once instead of once per function in the call chain, but different multiply-adds would be fused, and results would
+    differ in their last bits.
     """
 
     def _finalize_final_module(self) -> None:
         self._finalized = True
 
     def get_pointer_to_function(self, name: str) -> Any:
-        """Return the address for calls from Python: a function that takes the same arguments and raises `TypeError`."""
+        """Return the address for calls from Python: that of a function that takes the same arguments and raises `TypeError`."""
         return ctypes.cast(ctypes.pythonapi.PyObject_Call, ctypes.c_void_p).value
 
     @property
@@ -121,7 +124,7 @@ class _PartLowering(NativeLowering):  # type: ignore[misc]
 
 
 class _PartCompiler(CompilerBase):  # type: ignore[misc]
-    """Numba's own compiler, except that compiled functions go to a `_PartLibrary`."""
+    """Numba's own compiler, except that compiled functions are stored in a `_PartLibrary`."""
 
     def define_pipelines(self) -> list[Any]:
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
@@ -134,7 +137,7 @@ _PART: dict[str, Any] = {"cache": False, "no_cpython_wrapper": True, "no_cfunc_w
 
 
 def only_read_cache() -> None:
-    """Do not store compiled functions in this process: it loads existing ones, and may not write anywhere."""
+    """Stop this process from storing compiled functions: it loads existing ones, and may not be allowed to write anywhere."""
     UserProvidedCacheLocator.ensure_cache_path = lambda self: None  # else it would try to write
     Cache.save_overload = lambda self, signature, data: None
 
@@ -152,9 +155,9 @@ if not _can_keep():
 
 @contextmanager
 def _lock_compilation(name: str) -> Iterator[None]:
-    """Lock out other processes that compile the function of this name: they wait, and find the code in the cache.
+    """Lock out other processes that want to compile the function of this name: they wait and then find the code in the cache.
 
-    In measurements, waiting counts as compiling. Without writable files, there is no cache either.
+    Time spent waiting counts as compilation time. If files cannot be written, there is no lock, and no cache either.
     """
     with global_compiler_lock, ExitStack() as held:
         with suppress(OSError):
@@ -171,9 +174,10 @@ def _lock_compilation(name: str) -> Iterator[None]:
 
 @functools.cache
 def _know_arrays() -> None:
-    """Import Numba's array functions without SciPy's linear algebra, which they import to check whether it is installed.
+    """Import Numba's array functions without SciPy's linear algebra, which they would import only to check whether it is installed.
 
-    That import takes a third of a second per process, and no kernel needs it; a function that multiplies matrices imports it later.
+    That import takes a third of a second per process, and kernels do not need it; a function that multiplies matrices imports it
+    later.
     """
     ensure, linalg.ensure_blas = linalg.ensure_blas, lambda: None
     try:
@@ -183,7 +187,7 @@ def _know_arrays() -> None:
 
 
 def _compile_once(function: Callable[..., Any], options: dict[str, Any], **more: Any) -> Any:
-    """Return a function that is compiled at its first call, once for all processes that share the cache."""
+    """Return a function that is compiled on its first call, once for all processes that share the cache."""
     dispatcher = verify_files(numba.njit(**options, **more)(function))
     if not numba.config.DISABLE_JIT:
         once, name = dispatcher.compile, f"{function.__module__}.{function.__qualname__}"
@@ -198,44 +202,47 @@ def _compile_once(function: Callable[..., Any], options: dict[str, Any], **more:
 
 
 def device(function: Callable[..., Any]) -> Any:
-    """Compile a function that kernels call, with scalars or the arrays of one world as arguments."""
+    """Compile a function that is called by kernels, with scalars or the arrays of one world as arguments."""
     return _compile_once(function, OPTIONS)
 
 
 def lean(function: Callable[..., Any]) -> Any:
-    """`device` for functions that allocate nothing and return no array."""
+    """`device` for functions that do not allocate memory or return arrays."""
     return _compile_once(function, LEAN)
 
 
 part: Callable[..., Any] = numba.njit(**OPTIONS | _PART)
-"""`device` for what only compiled functions call: it becomes a part of each kernel, without a way in for Python nor a file in the
-cache."""
+"""`device` for functions that only compiled functions call: they become part of each kernel, without an entry point for Python or a
+file in the cache.
+"""
 
 hidden: Callable[..., Any] = numba.njit(**LEAN | _PART)
-"""`part` for functions that allocate nothing and return no array."""
+"""`part` for functions that do not allocate memory or return arrays."""
 
 spliced: Callable[..., Any] = numba.njit(**LEAN | {"cache": False}, inline="always")
-"""`lean` for a part of a kernel that has one caller: it becomes the caller's own text before anything is compiled. LLVM goes once
-more over all that a function calls for every function on the way up, so that each level costs the time of all below it."""
+"""`lean` for a part of a kernel with a single caller: it is inserted into the caller's code before anything is compiled. Otherwise,
+LLVM would process all code that a function calls once more for every function up the call chain, so that each level would cost the
+time of all levels below it.
+"""
 
 inlined: Callable[..., Any] = numba.njit(**OPTIONS | _PART, forceinline=True)
-"""`device` for the long body of an inner loop: LLVM would leave it as a call, and a loop with a call in it is not vectorised."""
+"""`device` for the long body of an inner loop: LLVM would not inline it, and loops that contain calls are not vectorised."""
 
 lean_inlined: Callable[..., Any] = numba.njit(**LEAN | _PART, forceinline=True)
 """`hidden` for functions with whole records as arguments, because a call would copy each of their arrays."""
 
 
 def _shell(box: Any, first: int, last: int) -> Any:
-    """Return the code of every kernel's shell; ``inner`` is the kernel."""
+    """The code of every kernel's shell, in which ``inner`` is the kernel."""
     return inner(*unpacked(box), first, last)  # type: ignore[name-defined]  # noqa: F821
 
 
 def kernel(function: Callable[..., Any], options: dict[str, Any] = OPTIONS) -> Any:
     """Compile a function that loops over worlds ``first <= w < last``, its last two arguments.
 
-    The result is called like the function; its attribute ``shell`` is the same function with all arguments except those two in one
-    box (`bind`). Both are compiled when first called or bound; ``entries`` are the compiled shells by the types that `_write`
-    returns.
+    The result is called like the function. Its attribute ``shell`` is the same function, with all arguments except those two in one
+    box (`bind`). Both are compiled when first called or bound. ``entries`` are the compiled shells, keyed by the types that
+    `_write` returns.
     """
     name, file = function.__name__ + "_shell", function.__code__.co_filename
     code = _shell.__code__.replace(co_name=name, co_filename=file, co_firstlineno=function.__code__.co_firstlineno)
@@ -243,19 +250,20 @@ def kernel(function: Callable[..., Any], options: dict[str, Any] = OPTIONS) -> A
     names = {"inner": inner, "unpacked": _unpack, "__name__": function.__module__, "__file__": file}
     shell = types.FunctionType(code, names, name)
     shell.__module__, shell.__qualname__ = function.__module__, function.__qualname__ + "_shell"
-    # Inlined at the entry from Python: called instead, it would be optimised once less, and fuse other multiply-adds.
+    # The kernel is inlined at the entry from Python: if it were called, it would be optimised one time fewer, and different
+    # multiply-adds would be fused.
     compiled = _compile_once(function, options, forceinline=True)
     compiled.shell, compiled.entries = _compile_once(shell, options), {}
     return compiled
 
 
 def lean_kernel(function: Callable[..., Any]) -> Any:
-    """`kernel` for a function that allocates nothing."""
+    """`kernel` for a function that does not allocate memory."""
     return kernel(function, LEAN)
 
 
 class _Box(numba.types.Type):  # type: ignore[misc]
-    """The type of a box: the address of a kernel's arguments as written by `_write`."""
+    """The type of a box, which holds the address of a kernel's arguments as written by `_write`."""
 
     def __init__(self, arguments: Any) -> None:
         self.arguments = arguments
@@ -263,7 +271,7 @@ class _Box(numba.types.Type):  # type: ignore[misc]
 
     @property
     def key(self) -> Any:
-        """Types of the arguments, by which Numba tells boxes apart: two classes of named tuples may have the same name."""
+        """Types of the arguments, by which Numba distinguishes boxes: two named-tuple classes may have the same name."""
         return self.arguments
 
 
@@ -276,7 +284,7 @@ def _unbox(kind: Any, address: Any, c: Any) -> Any:
 
 
 def _write(argument: Any, words: list[int], kinds: list[Any]) -> None:
-    """Encode an argument as numbers of eight bytes (for an array its address, shape and strides), and as the key of its type."""
+    """Encode an argument as eight-byte numbers (an array as its address, shape and strides), and its type as a key."""
     if isinstance(argument, tuple):
         kinds += type(argument), len(argument)
         for part in argument:
@@ -293,7 +301,7 @@ def _write(argument: Any, words: list[int], kinds: list[Any]) -> None:
 
 
 def _read(context: Any, builder: Any, kind: Any, words: Iterator[Any]) -> Any:
-    """Read back a value that `_write` wrote. Arrays are borrowed: no reference count changes."""
+    """Read back a value that `_write` wrote. Arrays are borrowed: reference counts do not change."""
     if isinstance(kind, numba.types.BaseTuple):
         return context.make_tuple(builder, kind, [_read(context, builder, part, words) for part in kind.types])
     if not isinstance(kind, numba.types.Array):
@@ -309,7 +317,7 @@ def _read(context: Any, builder: Any, kind: Any, words: Iterator[Any]) -> Any:
 
 @intrinsic
 def _unpack(context: Any, box: Any) -> Any:
-    """Return the tuple of arguments in a box; its user keeps them alive."""
+    """Return the tuple of arguments in a box; the user of the box keeps them alive."""
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         first = builder.bitcast(values[0], context.get_value_type(numba.int64).as_pointer())
@@ -322,8 +330,8 @@ def _unpack(context: Any, box: Any) -> Any:
 def bind(function: Any, *arguments: Any) -> Callable[[int, int], Any]:
     """Return a kernel with all its arguments except the last two fixed.
 
-    Numba inspects every array of every argument at every call, 40 ns each, and the engine's kernels have a hundred arrays. With
-    arguments boxed once and borrowed, a call costs 0.3 us.
+    At every call, Numba inspects every array in every argument, which takes 40 ns per array, and the engine's kernels have a
+    hundred arrays. With arguments boxed once and borrowed, a call takes 0.3 us.
 
     Args:
         function: a kernel.
@@ -338,7 +346,7 @@ def bind(function: Any, *arguments: Any) -> Callable[[int, int], Any]:
     kinds: list[Any] = []
     _write(arguments, numbers, kinds)
     entry = function.entries.get(tuple(kinds))
-    if entry is None:  # Numba's own typing takes ten times as long as everything else
+    if entry is None:  # Numba's own type inference takes ten times as long as everything else
         signature = (_Box(numba.typeof(arguments)), numba.int64, numba.int64)
         function.shell.compile(signature)
         entry = function.entries[tuple(kinds)] = function.shell.overloads[signature].entry_point

@@ -1,6 +1,7 @@
-"""The files of a compiled function: Numba's index and machine code, each with its digest, because Numba checks neither.
+"""The files of a compiled function: Numba's index and machine code. A digest is stored with each, because Numba does not check
+them.
 
-Damaged machine code would be executed, and could crash the process or change a result.
+Without this check, damaged machine code would be executed and could crash the process or change a result.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ __all__ = ["verify_files"]
 
 
 class _VerifiedFiles(IndexDataCacheFile):  # type: ignore[misc]
-    """Index and machine code in Numba's format; damaged files are not loaded, and the function is compiled again."""
+    """Index and machine code in Numba's format. Damaged files are not loaded; the function is compiled again instead."""
 
     def _load_index(self) -> dict[Any, str]:
         data = unseal(Path(self._index_path))
@@ -42,7 +43,7 @@ class _VerifiedFiles(IndexDataCacheFile):  # type: ignore[misc]
 
 
 def verify_files(dispatcher: Any) -> Any:
-    """Make Numba's dispatcher of a function use verified files; with ``NUMBA_DISABLE_JIT=1``, a plain function is unchanged."""
+    """Make a function's Numba dispatcher use verified files; with ``NUMBA_DISABLE_JIT=1``, the plain function is left unchanged."""
     cache: Any = getattr(dispatcher, "_cache", None)
     if hasattr(cache, "_cache_file"):
         files = _VerifiedFiles.__new__(_VerifiedFiles)

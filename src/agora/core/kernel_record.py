@@ -1,4 +1,4 @@
-"""Records of numbers for kernels, derived from the fields of a component.
+"""Records of parameters for kernels, derived from the fields of a component.
 
 ``Parameters = kernel_record("Parameters", Dwa, limits=("max_vel_x",), computed=("period",))`` declares a record, and
 ``Parameters.of(dwa, period=observation.dt)`` fills it. Numba infers the types of the fields, so kernels do not import the record.
@@ -29,18 +29,20 @@ def kernel_record(
     limits: Collection[str] = (),
     without: Collection[str] = (),
 ) -> Any:
-    """Return the class of a named tuple of the numbers of a component, under the names of its fields.
+    """Return a named-tuple class that holds the numbers of a component under the component's field names.
 
-    The class has a function ``of(component, **values)`` that returns a record: numbers as float32, counts as int, flags as bool.
+    The class has a function ``of(component, **values)`` that returns a record, with numbers as float32, counts as int and flags as
+    bool.
 
     Args:
-        name: variable in the component's module that holds the class. Numba's cache finds the class under this name.
-        component: frozen dataclass. Fields of types other than float, int and bool are left out.
-        computed: names of numbers that ``of`` takes as keywords and makes float32. Fields of the same names are not copied.
-        others: names of counts, flags, arrays and records that ``of`` takes as keywords and leaves as they are. Fields of the same
-            names are not copied.
-        limits: fields that are a number or None for no limit, which becomes infinity.
-        without: numbers that the kernel does not need.
+        name: name of the variable in the component's module that holds the class. Numba's cache finds the class under this name.
+        component: a frozen dataclass. Fields with types other than float, int and bool are left out.
+        computed: names of numbers that ``of`` takes as keyword arguments and converts to float32. Fields with the same names are
+            not copied.
+        others: names of counts, flags, arrays and records that ``of`` takes as keyword arguments and stores unchanged. Fields with
+            the same names are not copied.
+        limits: fields that are a number, or None for no limit; None becomes infinity.
+        without: fields that the kernel does not need.
 
     Raises:
         ValueError: a name in ``limits`` or ``without`` is not a field.

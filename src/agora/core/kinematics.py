@@ -1,8 +1,8 @@
-"""The motion of robots: limits of twist and acceleration, then exact integration of a constant twist over dt.
+"""The motion of robots: limits on twist and acceleration, followed by exact integration of a constant twist over dt.
 
-Differential, holonomic, car-like (Ackermann with steering rate: the rear axle is the base) and legged bases. All scalar functions.
-A legged base moves like a holonomic one, each axis within its own limits, like Arena's go1 and the gait of CHAMP, which caps
-commands (``champ``: ``LegController::velocityCommand``). Footsteps are not modelled.
+Supports differential, holonomic, car-like (Ackermann with a steering rate; the base is at the rear axle) and legged bases. All
+functions are scalar. A legged base moves like a holonomic one, each axis within its own limits, like Arena's go1 and the gait of
+CHAMP, which caps commands (``champ``: ``LegController::velocityCommand``). Footsteps are not modelled.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _SLACK = np.float32(1e-4)
 
 @hidden
 def clamp(value, low, high):
-    """The value, or the end of [low, high] that it exceeds."""
+    """The value, clamped to [low, high]."""
     return min(max(value, low), high)
 
 
 @lean
 def approach(current, target, acceleration, deceleration, dt):
-    """The value nearest to the target that is within reach after dt; speeding up and braking have separate limits."""
+    """The value nearest to the target that can be reached within dt; speeding up and braking have separate limits."""
     if current * target < ZERO:  # brake first, then accelerate in the opposite direction, within one dt
         stop = abs(current) / deceleration
         if stop >= dt:
@@ -41,7 +41,7 @@ def approach(current, target, acceleration, deceleration, dt):
 
 @lean
 def exceeds(traits, w, r, vx, vy, omega):
-    """Return whether a command is beyond the limits of robot r of world w."""
+    """Return whether a command exceeds the limits of robot r of world w."""
     sideways = ZERO if traits.kinematics[w, r] == DIFFERENTIAL or traits.kinematics[w, r] == ACKERMANN else traits.max_vy[w, r]
     return (
         vx > traits.max_vx[w, r] + _SLACK
@@ -53,7 +53,7 @@ def exceeds(traits, w, r, vx, vy, omega):
 
 @lean
 def next_twist(traits, w, r, twist, command, steering, dt):
-    """Twist and steering angle over the next dt, given the present ``twist`` and the command ``command`` (vx, vy, omega)."""
+    """Twist and steering angle over the next dt, given the current ``twist`` and the ``command`` (vx, vy, omega)."""
     kind = traits.kinematics[w, r]
     vx = clamp(command[0], traits.min_vx[w, r], traits.max_vx[w, r])
     vy = clamp(command[1], -traits.max_vy[w, r], traits.max_vy[w, r])

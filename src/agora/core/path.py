@@ -1,4 +1,4 @@
-"""The position of a robot on its path, and the point that it aims at."""
+"""The position of a robot along its path, and the point ahead that it aims for."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FAR = np.float32(3e38)
 
 @lean
 def point_ahead(path, count, x, y, lookahead):
-    """Return the point ``lookahead`` m along the path from its point nearest to (x, y).
+    """Return the point that lies ``lookahead``, m, further along the path than its point nearest to (x, y).
 
     Args:
         path: (K, 2) m.
@@ -25,8 +25,8 @@ def point_ahead(path, count, x, y, lookahead):
         lookahead: distance along the path, m.
 
     Returns:
-        Whether the path continues beyond the point; x and y of the point, or of the last point if the path ends before (of the
-            robot without a path); the length from the nearest point to the end of the path, m.
+        Whether the path continues beyond the point; x and y of the point, or of the last point if the path ends before it (of the
+        robot if there is no path); the length from the nearest point to the end of the path, m.
     """
     best, leg, start = _FAR, 0, ZERO
     for k in range(count - 1):

@@ -1,4 +1,4 @@
-"""One robot's recorded episode: the data of metrics, plots and replays."""
+"""One robot's recorded episode: the data used by metrics, plots and replays."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Contact", "ContactKind", "Outcome", "Reason", "Recording"]
 
 
 class Outcome(enum.IntEnum):
-    """The end of a robot's episode; the value is the number used in files and ROS messages."""
+    """How a robot's episode ended; the value is the number used in files and ROS messages."""
 
     REACHED = 0
     PEDESTRIAN_COLLISION = 101
@@ -31,21 +31,21 @@ class Outcome(enum.IntEnum):
 
     @property
     def label(self) -> str:
-        """The name in tables: ``reached``, ``pedestrian_collision`` ..."""
+        """The name used in tables: ``reached``, ``pedestrian_collision`` ..."""
         return self.name.lower()
 
 
 FAILURES = frozenset({Outcome.PLANNER_FAILED.label, Outcome.SIMULATOR_FAILED.label})
-"""Labels of the outcomes that have a failure in words, because the robot could not continue."""
+"""Labels of the outcomes for which a failure is described as text, because the robot could not continue."""
 
 
 class Reason(enum.IntEnum):
-    """The reason why a robot does not simply follow its path; the value is the number in memories and files.
+    """The reason why a robot does not simply follow its path; the value is the number used in planner memories and files.
 
-    Planners give the reasons up to ``GAVE_UP`` (`agora.interfaces.NOTES`). The library adds the others: ``NO_PATH`` for a robot
-    without a path to its goal and, if a robot has not moved 0.1 m for 5 s and its planner notes nothing (`agora.engine.standing`):
-    one for a command to move without progress (``NO_HEADWAY``), or for a command to stop with a person or another robot within 1 m,
-    with a wall within 0.3 m, or with nothing nearby.
+    Planners give the reasons up to ``GAVE_UP`` (`agora.interfaces.NOTES`). The library adds the others. ``NO_PATH`` is for a robot
+    without a path to its goal. The rest are for a robot that has not moved 0.1 m in 5 s and whose planner notes no reason
+    (`agora.engine.standing`): ``NO_HEADWAY`` if it is commanded to move but makes no progress; other reasons if it is commanded to
+    stop with a person or another robot within 1 m, with a wall within 0.3 m, or with nothing nearby.
     """
 
     NONE = 0
@@ -66,12 +66,12 @@ class Reason(enum.IntEnum):
 
     @property
     def label(self) -> str:
-        """The name in tables: ``no_path``, ``blocked`` ...; empty for none."""
+        """The name used in tables: ``no_path``, ``blocked`` ...; empty if there is no reason."""
         return self.name.lower() if self else ""
 
     @property
     def observed(self) -> bool:
-        """True for reasons that the library records for robots whose planner records none."""
+        """True for reasons that the library records for robots whose planner does not record one."""
         return self >= Reason.NO_HEADWAY
 
 
@@ -84,7 +84,7 @@ class ContactKind(enum.IntEnum):
 
 
 class Closer(enum.StrEnum):
-    """The party that closed the gap before a contact: the robot, the other one (a pedestrian or another robot), or both."""
+    """The party that closed the gap before a contact: the robot, the other party (a pedestrian or another robot), or both."""
 
     ROBOT = "robot"
     PERSON = "person"
@@ -92,10 +92,10 @@ class Closer(enum.StrEnum):
 
 
 STANDING = 0.05
-"""Speed of the touching point below which a robot stands, m/s: robot_sf's, as in the metric ``stalled_time``."""
+"""Speed of the contact point below which a robot counts as standing, m/s: robot_sf's value, as in the metric ``stalled_time``."""
 
 EVEN = 0.1
-"""Both parties closed the gap if the robot's share is no further than this from a half."""
+"""Both parties count as having closed the gap if the robot's share differs from a half by no more than this."""
 
 
 class Closing(NamedTuple):
@@ -113,28 +113,30 @@ class Closing(NamedTuple):
 
     @property
     def share(self) -> float:
-        """The robot's share of the closing speed, from 0 to 1; 0 for a party that moved away, and if neither came nearer."""
+        """The robot's share of the closing speed, from 0 to 1. A party that moves away contributes 0; the share is 0 if neither
+        party approached.
+        """
         robot, party = max(self.robot, 0.0), max(self.party, 0.0)
         return robot / (robot + party) if robot > 0.0 else 0.0
 
     @property
     def closer(self) -> Closer:
-        """The party with the larger part of the closing speed (Tsoi et al. 2022, SEAN 2.0); never a robot that stood."""
+        """The party with the larger share of the closing speed (Tsoi et al. 2022, SEAN 2.0); never a robot that was stationary."""
         if self.standing or self.share < 0.5 - EVEN:
             return Closer.PERSON
         return Closer.ROBOT if self.share > 0.5 + EVEN else Closer.BOTH
 
 
 class Contact(NamedTuple):
-    """A contact: the rising edge of touching one party.
+    """A contact: the moment at which a robot begins to touch one party.
 
     Attributes:
-        time: time since the start of the episode, s, at physics rate, interpolated to the moment of touching.
+        time: time since the start of the episode, s; detected at physics rate and interpolated to the moment of contact.
         kind: kind of the party.
-        party: id of the pedestrian, number of the robot, -1 for a wall.
-        x: place of the robot's centre, x, m.
-        y: place of the robot's centre, y, m.
-        closing: speeds at which they approached; None for a wall, and if not recorded.
+        party: id of the pedestrian, or number of the robot; -1 for a wall.
+        x: position of the robot's centre, x, m.
+        y: position of the robot's centre, y, m.
+        closing: speeds at which the two parties approached each other; None for a wall, or if not recorded.
     """
 
     time: float
@@ -146,10 +148,10 @@ class Contact(NamedTuple):
 
 
 def number_type(name: str) -> Any:
-    """Return the type that a file names for a channel's readings, such as ``uint8``.
+    """Return the type with the name that a file gives for a channel's readings, such as ``uint8``.
 
     Raises:
-        ValueError: the type is not one of numbers or flags.
+        ValueError: the type is neither numeric nor boolean.
     """
     if name not in ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"):
         raise ValueError(f"readings of a channel: expected numbers, got {name!r}")
@@ -158,54 +160,55 @@ def number_type(name: str) -> Any:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Recording:
-    """An episode of one robot, T samples at control rate, the first at time 0; P pedestrians.
+    """An episode of one robot with P pedestrians: T samples at control rate, the first at time 0.
 
-    Files contain its fields in this order, with the axes and types declared here (`agora.core.declared`).
+    Files contain the fields in this order, with the axes and types declared in this class (`agora.core.declared`).
 
     Attributes:
         time: (T,) time of the samples, s.
         pose: (T, 3) x, y, heading, m and rad, map frame.
         twist: (T, 3) vx, vy, omega in the robot's frame, m/s and rad/s.
-        goal: (3,) pose to reach, m and rad.
-        goal_tolerance: distance at which the goal counts as reached, m.
+        goal: (3,) goal pose, m and rad.
+        goal_tolerance: distance from the goal within which it counts as reached, m.
         radius: radius of the disc around the robot's footprint, m.
-        max_speed: largest speed of the robot, m/s.
+        max_speed: maximum speed of the robot, m/s.
         pedestrian_position: (T, P, 2) positions, m.
         pedestrian_velocity: (T, P, 2) velocities, m/s.
         pedestrian_heading: (T, P) headings, rad.
-        pedestrian_present: (T, P) whether a pedestrian is present; values of absent ones have no meaning.
+        pedestrian_present: (T, P) whether a pedestrian is present; values of absent pedestrians are meaningless.
         pedestrian_radius: (P,) radii, m.
         pedestrian_id: (P,) ids.
-        pedestrian_group: (T, P) group number of each, -1 for none.
+        pedestrian_group: (T, P) group number of each pedestrian; -1 for none.
         undisturbed: (T, P, 2) positions that the pedestrians would have had without robots (`agora.engine.undisturbed`), m; None if
             not requested.
-        pedestrian_state: (T, P) numbers in `agora.core.state.SOCIAL_STATES`; None if no behaviour decided them.
-        contacts: events at physics rate, in time order.
-        outcome: end of the episode.
+        pedestrian_state: (T, P) social states, as indices into `agora.core.state.SOCIAL_STATES`; None if no behaviour set them.
+        contacts: contact events at physics rate, in chronological order.
+        outcome: how the episode ended.
         timeout: time limit, s.
         shortest_path: length of the shortest path of this robot from start to goal, m; infinite if there is none
             (`agora.tasks.budget.shortest_way`).
-        map: static surroundings, None for an empty plane.
-        planning_time: (C,) wall time of each control call without Numba's compilation, s; not reproducible.
-        clipped: number of twists beyond the limits.
-        asked_again: number of failed calls of the planner for several robots, after which it was called for this robot alone; not
-            reproducible.
-        failure: exception of a failed planner, or message of a failed simulator, in words.
+        map: static surroundings; None for an empty plane.
+        planning_time: (C,) wall-clock time of each control call, excluding Numba compilation, s; not reproducible.
+        clipped: number of twists that exceeded the limits.
+        asked_again: number of planner calls for several robots that failed, after which the planner was called for this robot
+            alone; not reproducible.
+        failure: exception of a failed planner, or message of a failed simulator, as text.
         command: (T - 1, 3) the commanded twist at each call, in the robot's frame, before limits and delay. None if not recorded.
-        reason: (T - 1,) numbers of a `Reason` at each call of the planner; None if not given, as in bags of a real robot.
-        speed_limit: (T - 1,) speed limit that an interplanner gave the local planner, in its top speeds. None without one.
-        danger: (T - 1,) danger from 0 to 1, as rated by an interplanner. None without one.
-        robot: (1, 1) traits of the robot: its limits and its outline; None if not recorded.
+        reason: (T - 1,) number of the `Reason` at each call of the planner; None if not given, as in bags of a real robot.
+        speed_limit: (T - 1,) speed limit that an interplanner gave the local planner, as a fraction of its top speed. None without
+            an interplanner.
+        danger: (T - 1,) level of danger from 0 to 1, as rated by an interplanner. None without an interplanner.
+        robot: (1, 1) traits of the robot, which include its limits and its outline; None if not recorded.
         command_delay: time from a command to its effect, s.
-        reference_path: length of the path that was published with the world, m; None if none was.
-        shortest_turn: sum of the turns along the shortest path, the first one from the heading at the start, rad; None without a
-            path or if not recorded.
-        door: (T,) opening of the map's door, 0 to 1; None for a map without a door that moves.
-        planned_path: (K, 3) the robot's global paths: time, x, y of their points, s and m, one path after another. A path lasts
-            until the time of the next; a single point, at the robot, means that there was no path. None if no planner read a path,
-            or if not recorded.
-        sensors: readings of the robot's channels at each call of the planner, by channel and field: (T - 1, ...), of the field's
-            type. Only for the recorded channels. The channel "scan" has the field ``ranges``.
+        reference_path: length of the path that was published with the world, m; None if no path was published.
+        shortest_turn: sum of the turns along the shortest path, starting with the turn from the initial heading, rad; None if there
+            is no path or it was not recorded.
+        door: (T,) opening of the map's door, 0 to 1; None for a map without a moving door.
+        planned_path: (K, 3) the robot's global paths, concatenated: time, x and y of each point, s and m. A path is valid until the
+            time of the next one. A path that is a single point, at the robot, means that there was no path. None if the planner
+            read no path, or if not recorded.
+        sensors: readings of the recorded channels at each call of the planner, by channel and field: (T - 1, ...), with the field's
+            type. The channel "scan" has the field ``ranges``.
     """
 
     outcome: Outcome

@@ -31,7 +31,7 @@ Numbers = TypeVar("Numbers", bound=tuple[Any, ...])
 
 
 def in_float32(record: Numbers) -> Numbers:
-    """Return a `NamedTuple` with its numbers as float32, including nested ones; arrays are unchanged."""
+    """Return a `NamedTuple` with all numbers converted to float32, including those in nested tuples; arrays are unchanged."""
     values = [in_float32(v) if isinstance(v, tuple) else v if isinstance(v, np.ndarray) else F(v) for v in record]
     made: Numbers = type(record)._make(values)  # type: ignore[attr-defined]
     return made
@@ -41,7 +41,7 @@ def in_float32(record: Numbers) -> Numbers:
 def exp(x):
     """e**x for x clamped to [-30, 20]; relative error below 7e-6 on [-10, 2], 1e-4 at -30.
 
-    A polynomial of x/64 of sixth order, squared six times.
+    Computed as a sixth-order polynomial in x/64, squared six times.
     """
     t = min(max(x, _LOWEST), _HIGHEST) * _INVERSE_64
     p = ONE + t * (ONE + t * (_E2 + t * (_E3 + t * (_E4 + t * (_E5 + t * _E6)))))

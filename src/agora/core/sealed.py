@@ -1,4 +1,4 @@
-"""Cache files with a digest of their contents at the end: a damaged file counts as missing."""
+"""Cache files that end with a digest of their contents, so that a damaged file is treated as missing."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _SIZE = 16
 
 
 def seal(data: bytes) -> bytes:
-    """Return the contents of a file that holds some data."""
+    """Return the contents of a cache file for some data: the data followed by its digest."""
     return data + _digest(data)
 
 
 def unseal(path: Path) -> bytes | None:
-    """Return the data that a file holds; None if it is missing, cannot be read, or is damaged, which is logged.
+    """Return the data in a file; None if the file is missing, cannot be read, or is damaged. Damage is logged.
 
-    A damaged file is removed, so that it is logged once.
+    A damaged file is removed, so that it is logged only once.
     """
     try:
         whole = path.read_bytes()

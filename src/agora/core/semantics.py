@@ -1,7 +1,9 @@
-"""Semantic attributes: facts about pedestrians, as numbers at positions, in Arena's terms (crowdsim's ``semantic/<attribute>``).
+"""Semantic attributes: facts about pedestrians, expressed as numbers at positions, using Arena's terms (crowdsim's
+``semantic/<attribute>``).
 
-Differences from Arena's code: Arena's velocities are forces, and its moving pedestrians are pedestrians with a force above 0.05;
-here both use the velocity. ``social_state.<state>`` is 1 for pedestrians in that state, which an index into a list cannot express.
+Differences from Arena's code: What Arena calls velocities are forces, and its moving pedestrians are those with a force above 0.05;
+here both use the velocity. ``social_state.<state>`` is 1 for pedestrians in that state; Arena's index into a list cannot express
+this.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ ATTRIBUTES = (
     "social",
     *(f"social_state.{name}" for name in SOCIAL_STATES),
 )
-"""Every attribute; kernels receive the number in this list."""
+"""All attributes; kernels receive the index into this list."""
 
 MOVING = np.float32(0.05)
 """Speed above which a pedestrian counts as moving, m/s."""
@@ -43,7 +45,7 @@ _FIRST_STATE = 9
 
 @hidden
 def motion_evidence(attribute, vx, vy):
-    """The evidence of a pedestrian with a velocity for an attribute in `MOTION`; 1 for other attributes, float32."""
+    """The evidence for an attribute in `MOTION`, given a pedestrian's velocity; 1 for other attributes; float32."""
     value = ONE
     if attribute == _MOVING:
         value = ONE if math.sqrt(vx * vx + vy * vy) > MOVING else ZERO
@@ -56,7 +58,7 @@ def motion_evidence(attribute, vx, vy):
 
 @hidden
 def evidence_of(attribute, people, minds, w, i):
-    """The evidence of pedestrian i of world w for an attribute, given by its number, float32."""
+    """The evidence that pedestrian i of world w gives for an attribute, identified by its number; float32."""
     value = motion_evidence(attribute, people.vx[w, i], people.vy[w, i])
     if attribute == _TYPE:
         value = np.float32(minds.type[w, i])

@@ -1,4 +1,4 @@
-"""Numbered slots that users share: the slot of each object, and the slots that are free for others."""
+"""Numbered slots that users share: keeps track of each object's slot and of the free slots."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ T = TypeVar("T")
 
 
 class Slots(Generic[T]):
-    """A few slots for objects of many users; an object of several users is in one slot.
+    """A few slots for the objects of many users; an object that several users share occupies one slot.
 
-    Unused objects stay in their slots until the slots are needed, so that a later user finds them there.
+    Unused objects stay in their slots until the slots are needed, so that a later user can find them there.
 
     Args:
         count: number of slots.
-        fill: puts an object into a slot; called if it is not in one.
+        fill: puts an object into a slot; called only if the object is not in a slot yet.
     """
 
     def __init__(self, count: int, fill: Callable[[int, T], None]) -> None:
@@ -29,7 +29,7 @@ class Slots(Generic[T]):
         self._held: dict[int, list[int]] = {}
 
     def assign(self, user: int, things: Iterable[T]) -> list[int]:
-        """Assign exactly these objects to a user, and return their slots.
+        """Assign exactly the given objects to a user, and return their slots.
 
         Objects are distinguished by identity.
 

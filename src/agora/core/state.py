@@ -1,8 +1,8 @@
-"""The records that kernels use: arrays with named fields, never numbered columns.
+"""The records that kernels use: named fields that are arrays, never numbered columns.
 
-W worlds, P pedestrian slots, R robots, K waypoints, M maps. float32, C-contiguous, world axis first, SI units, map frame. A slot
-that is not in use is marked by ``active``; its other values are finite but meaningless. The engine holds two generations of
-`Pedestrians` and `Robots` and swaps them: generation t is read while t + dt is written.
+There are W worlds, P pedestrian slots, R robots, K waypoints and M maps. Arrays are float32 and C-contiguous, with the world axis
+first, in SI units and the map frame. In an unused slot ``active`` is False; its other values are finite but meaningless. The engine
+holds two generations of `Pedestrians` and `Robots` and swaps them: generation t is read while t + dt is written.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ DIFFERENTIAL, HOLONOMIC, ACKERMANN, LEGGED = 0, 1, 2, 3
 
 
 class Each(NamedTuple):
-    """The declaration of a record's field and its array: allocation, reset and copying follow from it.
+    """The declaration of a record's array field, from which allocation, reset and copying are derived.
 
     Attributes:
-        axes: letters of the axes, and numbers, separated by blanks.
+        axes: letters or numbers of the axes, separated by blanks.
         default: value in empty slots.
     """
 
@@ -73,10 +73,10 @@ def _fields(record: type) -> Mapping[str, tuple[Any, tuple[str, ...], float]]:
 
 
 def allocate(record: type[Record], **lengths: int) -> Record:
-    """Return a record of arrays at their defaults.
+    """Return a record whose arrays hold their default values.
 
     Args:
-        record: a `NamedTuple` whose fields are ``Annotated`` with `Each`.
+        record: a `NamedTuple` class whose fields are ``Annotated`` with `Each`.
         **lengths: lengths of the axes, by letter.
     """
 
@@ -87,19 +87,19 @@ def allocate(record: type[Record], **lengths: int) -> Record:
 
 
 def of_worlds(records: Iterable[tuple[Any, ...]]) -> list[tuple[Array, float]]:
-    """Return the arrays of records whose first axis is the worlds, each with its default."""
+    """Return those arrays of the records whose first axis is the worlds, each with its default value."""
     pairs = ((array, *field) for record in records for array, field in zip(record, _fields(type(record)).values(), strict=True))
     return [(array, default) for array, _, axes, default in pairs if axes[0] == "W"]
 
 
 def carry(source: Record, target: Record, robots: Sequence[int] = (), pedestrians: Sequence[int] | None = None) -> None:
-    """Copy a record into one with other lengths, as far as it fits.
+    """Copy a record into one whose axes have different lengths, as far as the lengths allow.
 
     Args:
-        source: record of the values.
-        target: record to write; slots that the source lacks are unchanged.
-        robots: numbers of the source's robots that become the first robots of the target.
-        pedestrians: slots whose pedestrians are copied, into slots of the same number; all if None.
+        source: record to copy from.
+        target: record to write; slots that the source does not have are left unchanged.
+        robots: numbers of the robots in the source that become the first robots in the target.
+        pedestrians: slots whose pedestrians are copied, into slots with the same numbers; all slots if None.
     """
     for old, new, (_, axes, _) in zip(source, target, _fields(type(source)).values(), strict=True):
         taken = old
@@ -112,7 +112,7 @@ def carry(source: Record, target: Record, robots: Sequence[int] = (), pedestrian
 
 
 class Pedestrians(NamedTuple):
-    """A generation of the pedestrians of W worlds.
+    """The pedestrians of W worlds, in one generation.
 
     Attributes:
         x: (W, P) centre, x, m.
@@ -136,12 +136,12 @@ class Traits(NamedTuple):
 
     Attributes:
         radius: (W, P) body radius, m.
-        speed: (W, P) preferred speed, m/s; behaviours change it.
-        group: (W, P) number of the walking group, -1 for none.
-        id: (W, P) identity; never a slot.
-        body: (W, P) number of the rigid body to which this disc belongs, -1 for a separate disc; its discs are in neighbouring
-            slots.
-        count: (W,) one more than the last slot in use; loops over neighbours stop there.
+        speed: (W, P) preferred speed, m/s; behaviours may change it.
+        group: (W, P) number of the walking group; -1 for none.
+        id: (W, P) identity, which is never a slot number.
+        body: (W, P) number of the rigid body to which this disc belongs; -1 for a separate disc. The discs of a body are in
+            consecutive slots.
+        count: (W,) one more than the number of the last slot in use, at which loops over neighbours stop.
     """
 
     radius: Annotated[Floats, Each("W P", 0.3)]
@@ -153,13 +153,13 @@ class Traits(NamedTuple):
 
 
 TYPES = ("adult", "elder", "child", "wheelchair")
-"""Types of pedestrians; `Minds.type` is the number in this list."""
+"""Types of pedestrians; `Minds.type` is an index into this list."""
 
 SOCIAL_STATES = (
-    "idle",  # stands, and makes room when something comes near
+    "idle",  # stands still, and makes way when something comes near
     "walking",
     "running",
-    "avoiding",  # slows down and keeps away from the robot
+    "avoiding",  # slows down, and keeps away from the robot
     "talking",  # in a group, to the others
     "listening",
     "telling",  # a story, to a group
@@ -174,27 +174,27 @@ SOCIAL_STATES = (
     "surprised",  # stands and looks at the robot
     "threatening",  # steps into the robot's way
 )
-"""Activities of pedestrians; `Minds.state` is the number in this list."""
+"""Activities of pedestrians; `Minds.state` is an index into this list."""
 
 REACTIONS = ("regular", "impassive", "surprised", "curious", "scared", "threatening")
-"""How a pedestrian takes the robot (HuNavSim, Perez-Higueras et al. 2023); `Minds.reaction` is the number in this list."""
+"""How a pedestrian reacts to the robot (HuNavSim, Perez-Higueras et al. 2023); `Minds.reaction` is an index into this list."""
 
 
 class Minds(NamedTuple):
-    """The decisions of behaviours about pedestrians, and the data behind them.
+    """The decisions that behaviours make about pedestrians, and the data behind them.
 
     Attributes:
-        type: (W, P) number in `TYPES`.
-        reaction: (W, P) number in `REACTIONS`.
-        state: (W, P) number in `SOCIAL_STATES`.
+        type: (W, P) index into `TYPES`.
+        reaction: (W, P) index into `REACTIONS`.
+        state: (W, P) index into `SOCIAL_STATES`.
         stress: (W, P) stress, in [0, 1].
         energy: (W, P) energy, in [0, 1].
-        social: (W, P) need of company, in [0, 1].
-        partner: (W, P) id of the conversation partner, -1 for none.
+        social: (W, P) need for company, in [0, 1].
+        partner: (W, P) id of the conversation partner; -1 for none.
         speed: (W, P) preferred speed when walking undisturbed, m/s; `Traits.speed` is the current one.
-        taken: (W, P) whether one behaviour controls a pedestrian: until it releases the pedestrian, the others do not change its
-            state, partner, waypoint, speed and heading.
-        led: (W, P) whether a pedestrian keeps its place in a group whose leader sets its pace and direction.
+        taken: (W, P) whether one behaviour controls the pedestrian. Until it releases the pedestrian, other behaviours do not
+            change its state, partner, waypoint, speed or heading.
+        led: (W, P) whether the pedestrian keeps its place in a group whose leader sets the pace and direction.
     """
 
     type: Annotated[Ints, WP]
@@ -210,7 +210,9 @@ class Minds(NamedTuple):
 
 
 LOOP, RANDOM, STAY, LEAVE = 0, 1, 2, 3
-"""Modes of a list of waypoints: in a loop, at random, once and stay at the last, or once and leave the world there."""
+"""Modes of a waypoint list: in a loop, in random order, once and then stay at the last waypoint, or once and then leave the world
+there.
+"""
 
 
 class Waypoints(NamedTuple):
@@ -221,10 +223,10 @@ class Waypoints(NamedTuple):
         y: (W, P) current waypoint, y, m.
         list_x: (W, P, K) all waypoints, x, m.
         list_y: (W, P, K) all waypoints, y, m.
-        count: (W, P) number of the K in use.
+        count: (W, P) number of waypoints in use, at most K.
         index: (W, P) number of the current waypoint.
         mode: (W, P) `LOOP`, `RANDOM`, `STAY` or `LEAVE`.
-        tolerance: (W, P) distance at which the next waypoint becomes current, m.
+        tolerance: (W, P) distance from the current waypoint at which the next one becomes current, m.
         enters: (W, P) time at which an absent pedestrian enters the world, s; 0 for everybody else.
     """
 
@@ -240,7 +242,7 @@ class Waypoints(NamedTuple):
 
 
 class Robots(NamedTuple):
-    """A generation of the robots of W worlds.
+    """The robots of W worlds, in one generation.
 
     Attributes:
         x: (W, R) pose of the base, x, m.
@@ -252,7 +254,7 @@ class Robots(NamedTuple):
         world_vx: (W, R) velocity in the map frame, x, m/s.
         world_vy: (W, R) velocity in the map frame, y, m/s.
         steering: (W, R) steering angle of a car-like robot, rad; 0 for others.
-        active: (W, R) False once a robot has ended and been removed.
+        active: (W, R) False once a robot's episode has ended and the robot has been removed.
     """
 
     x: Annotated[Floats, WR]
@@ -268,29 +270,29 @@ class Robots(NamedTuple):
 
 
 class Maps(NamedTuple):
-    """The maps of W worlds: M maps of different size in flat arrays, and the number of each world's map.
+    """The maps of W worlds: M maps of different sizes in flat arrays, and the number of each world's map.
 
-    Cell [row, column] of map m is at ``start[m] + row * columns[m] + column``; its lower-left corner is
-    ``origin + resolution * (column, row)``. Static discs and segments are exact; cells come from an image.
+    Cell [row, column] of map m is at ``start[m] + row * columns[m] + column``; its lower-left corner is ``origin + resolution *
+    (column, row)``. Static discs and segments are exact shapes; cells come from an image.
 
     Attributes:
         index: (W,) map of each world.
         start: (M,) offset of the map's first cell in ``occupied`` and ``distance``.
-        clearance_start: (M,) offset of its first cell in ``clearance``.
+        clearance_start: (M,) offset of the map's first cell in ``clearance``.
         rows: (M,) number of rows.
         columns: (M,) number of columns.
         resolution: (M,) length of a cell, m.
         origin_x: (M,) lower-left corner, x, m.
         origin_y: (M,) lower-left corner, y, m.
-        occupied: cells from the image, 1 where occupied, uint8.
-        distance: from a cell's centre to the nearest occupied cell's centre, m (cells from the image only).
-        clearance: the same with discs, segments and polygons drawn into the cells.
+        occupied: cells from the image, uint8; 1 if occupied.
+        distance: distance from each cell's centre to the centre of the nearest occupied cell, m (only cells from the image count).
+        clearance: like ``distance``, but with discs, segments and polygons rasterised into the cells.
         segments: (S, 4) x0, y0, x1, y1, m.
         discs: (D, 3) x, y, radius, m.
         segment_start: (M,) first segment of each map.
         disc_start: (M,) first disc of each map.
-        segment_end: (M,) one more than the last segment of each map.
-        disc_end: (M,) one more than the last disc of each map.
+        segment_end: (M,) one more than the index of the last segment of each map.
+        disc_end: (M,) one more than the index of the last disc of each map.
     """
 
     index: Ints  # type: ignore[assignment]
@@ -318,20 +320,20 @@ class RobotTraits(NamedTuple):
     Attributes:
         kinematics: (W, R) DIFFERENTIAL, HOLONOMIC, ACKERMANN or LEGGED.
         radius: (W, R) radius of the smallest disc around the base that contains the footprint, m.
-        vertices: (W, R) corners of the polygon footprint, 0 for a disc.
+        vertices: (W, R) number of corners of the polygon footprint; 0 for a disc.
         footprint_x: (W, R, V) corners in the robot's frame, counter-clockwise, x, m.
         footprint_y: (W, R, V) corners in the robot's frame, counter-clockwise, y, m.
-        min_vx: (W, R) lowest speed along the heading, m/s.
-        max_vx: (W, R) largest speed along the heading, m/s.
-        max_vy: (W, R) largest speed sideways, m/s, either way.
-        max_omega: (W, R) largest turning rate, rad/s, either way.
-        max_ax: (W, R) largest acceleration along the heading, m/s2.
-        max_ay: (W, R) largest acceleration sideways, m/s2.
-        max_alpha: (W, R) largest acceleration of the turning rate, rad/s2.
-        max_deceleration: (W, R) limit of braking along the heading, m/s2.
+        min_vx: (W, R) minimum speed along the heading, m/s.
+        max_vx: (W, R) maximum speed along the heading, m/s.
+        max_vy: (W, R) maximum sideways speed in either direction, m/s.
+        max_omega: (W, R) maximum turning rate in either direction, rad/s.
+        max_ax: (W, R) maximum acceleration along the heading, m/s2.
+        max_ay: (W, R) maximum sideways acceleration, m/s2.
+        max_alpha: (W, R) maximum angular acceleration, rad/s2.
+        max_deceleration: (W, R) maximum deceleration along the heading, m/s2.
         wheelbase: (W, R) wheelbase of a car-like robot, m.
-        max_steering: (W, R) largest steering angle of a car-like robot, rad.
-        max_steering_rate: (W, R) largest rate of that angle, rad/s.
+        max_steering: (W, R) maximum steering angle of a car-like robot, rad.
+        max_steering_rate: (W, R) maximum rate of change of the steering angle, rad/s.
     """
 
     kinematics: Annotated[Ints, WR]
@@ -353,7 +355,7 @@ class RobotTraits(NamedTuple):
 
 
 def one_robot(traits: RobotTraits, w: int, r: int) -> RobotTraits:
-    """A copy (1, 1) of the traits of robot ``r`` of world ``w``, with room for its own corners alone."""
+    """Return a copy (1, 1) of the traits of robot ``r`` of world ``w``, with room for this robot's corners only."""
     corners = max(int(traits.vertices[w, r]), 1)
     own = {name: field[w : w + 1, r : r + 1] for name, field in traits._asdict().items()}
     own |= {name: own[name][..., :corners] for name in ("footprint_x", "footprint_y")}
@@ -361,21 +363,21 @@ def one_robot(traits: RobotTraits, w: int, r: int) -> RobotTraits:
 
 
 def read_only(array: Array) -> Array:
-    """A view that cannot be written to."""
+    """Return a read-only view."""
     view = array.view()
     view.flags.writeable = False
     return view
 
 
 def freeze(array: Array) -> Array:
-    """Return a read-only, contiguous view, so that the compiler sees one type from every caller."""
+    """Return a read-only, contiguous view, so that the compiler sees the same type from every caller."""
     return read_only(np.ascontiguousarray(array))
 
 
 def protected_copy(record: Any) -> Any:
-    """Return a copy of a record of arrays for a component of another package; the copy's memory cannot be written.
+    """Return a copy of a record of arrays for a component from another package; the copy's memory cannot be written.
 
-    A read-only view would expose the engine's memory by its ``base``, and could be made writable again.
+    A read-only view would expose the engine's memory through its ``base``, and could be made writable again.
     """
     if isinstance(record, np.ndarray):
         memory = record.tobytes() or bytes(record.itemsize)
@@ -389,35 +391,35 @@ def protected_copy(record: Any) -> Any:
 
 
 def padded_slots(count: int) -> int:
-    """The number of slots for ``count`` pedestrians: the next multiple of `PADDING`, at least `PADDING`."""
+    """Return the number of slots for ``count`` pedestrians: the next multiple of `PADDING`, at least `PADDING`."""
     return max(PADDING, -(-count // PADDING) * PADDING)
 
 
 def pedestrians(worlds: int, slots: int) -> Pedestrians:
-    """An empty generation."""
+    """Return an empty generation."""
     return allocate(Pedestrians, W=worlds, P=slots)
 
 
 def traits(worlds: int, slots: int) -> Traits:
-    """Traits of empty slots: radius 0.3 m, no group, id -1."""
+    """Return the traits of empty slots: radius 0.3 m, no group, id -1."""
     return allocate(Traits, W=worlds, P=slots)
 
 
 def minds(worlds: int, slots: int) -> Minds:
-    """Minds of adults who walk, neither stressed nor tired (Arena's start: energy and social 0.5)."""
+    """Return the minds of walking adults who are neither stressed nor tired (Arena's initial values: energy and social 0.5)."""
     return allocate(Minds, W=worlds, P=slots)
 
 
 def waypoints(worlds: int, slots: int, length: int) -> Waypoints:
-    """Room for ``length`` waypoints per pedestrian, none in use."""
+    """Return a record with room for ``length`` waypoints per pedestrian, none of them in use."""
     return allocate(Waypoints, W=worlds, P=slots, K=max(length, 1))
 
 
 def robots(worlds: int, count: int) -> Robots:
-    """An empty generation; ``count`` 0 gives arrays of width 0, which kernels accept."""
+    """Return an empty generation; a ``count`` of 0 gives arrays of width 0, which kernels accept."""
     return allocate(Robots, W=worlds, R=count)
 
 
 def robot_traits(worlds: int, count: int, corners: int = 0) -> RobotTraits:
-    """Traits of disc robots of radius 0.3 m without limits on acceleration, to be filled in."""
+    """Return the traits of disc robots with a radius of 0.3 m and no acceleration limits, to be filled in by the caller."""
     return allocate(RobotTraits, W=worlds, R=count, V=max(corners, 1))

@@ -1,6 +1,7 @@
-"""Calls of untrusted code in this process: a boundary distinguishes the code's exceptions from the user's signals.
+"""Calls to untrusted code in this process: a boundary distinguishes exceptions raised by the code from signals sent by the user.
 
-Code that calls ``os._exit`` fails like code that raises; otherwise, a silent end of the command would hide the culprit.
+Code that calls ``os._exit`` fails like code that raises an exception; otherwise, the command would end silently and hide the
+culprit.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _Item = TypeVar("_Item")
 
 
 class Signalled(KeyboardInterrupt):
-    """A signal that ends the work. Any other `KeyboardInterrupt` was raised by untrusted code.
+    """A signal that stops the program. Any other `KeyboardInterrupt` was raised by untrusted code.
 
     Attributes:
         number: number of the signal.
@@ -41,24 +42,24 @@ _came: list[Signalled] = []
 
 
 def interrupt(number: int, frame: FrameType | None) -> NoReturn:
-    """A handler of signals that raises `Signalled`."""
+    """Signal handler that raises `Signalled`."""
     _came.append(Signalled(number))
     raise _came[-1]
 
 
 def tell_crashes() -> None:
-    """Print, on the error stream, the line of Python that called machine code which crashes this process."""
+    """If machine code crashes this process, print the Python line that called it to the error stream."""
     with suppress(OSError, ValueError, RuntimeError):  # the stream may be closed, or not a file
         faulthandler.enable()
 
 
 def forget_signals() -> None:
-    """Mark the signals so far as handled."""
+    """Mark all signals received so far as handled."""
     _came.clear()
 
 
 def raise_caught() -> None:
-    """Raise a signal that an ``except:`` of untrusted code has caught, if any. Call this in the main thread."""
+    """If an ``except:`` in untrusted code has caught a signal, raise it again. Call this in the main thread."""
     if _came:
         raise _came.pop()
 
@@ -68,8 +69,8 @@ _RESERVE = 64
 
 
 class CallBoundary:
-    """Distinguishes signals from exceptions, and ends processes forked within it; a nested boundary needs no handler. Within it,
-    ``os._exit`` raises `ProcessExit` in this thread, and ends the process elsewhere, as in a process that was forked.
+    """Distinguishes signals from exceptions, and ends processes forked within it; a nested boundary needs no handler. Inside the
+    boundary, ``os._exit`` raises `ProcessExit` in this thread. Elsewhere, for instance in a forked process, it ends the process.
     """
 
     _outermost = True
@@ -105,15 +106,15 @@ class CallBoundary:
 
 
 class untrusted_call(CallBoundary):  # noqa: N801 - used like a function
-    """Call untrusted code within this context, and catch its exceptions outside: all except `Signalled` come from the code.
+    """Context in which to call untrusted code. Catch its exceptions outside the context: all except `Signalled` come from the code.
 
-    A signal that the code caught is raised again when the call has ended. A process that the code forked ends there; otherwise, it
-    would continue as a duplicate of this process. The code may open fewer files than the process, so that code that leaks files
-    fails first. A changed floating-point mode is restored.
+    A signal that the code caught is raised again when the call has ended. A process that the code forked ends with the context;
+    otherwise, it would continue as a duplicate of this process. The code may open fewer files than the process, so that code that
+    leaks files is the first to fail. A changed floating-point mode is restored.
 
     Raises:
         Signalled: Ctrl-C, or another signal whose handler is `interrupt`.
-        FloatModeError: the code changed the floating-point mode, and raised nothing itself.
+        FloatModeError: the code changed the floating-point mode and did not raise an exception itself.
     """
 
     def __enter__(self) -> None:

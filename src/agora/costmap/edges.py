@@ -20,7 +20,9 @@ _LETHAL = np.uint8(LETHAL)
 
 @spliced
 def most_edges(cells):
-    """Return the largest number of edges in a window of ``cells`` cells per side: at most every other cell side on a line."""
+    """Return the maximum number of edges in a window of ``cells`` cells per side: at most every other cell side on a line is an
+    edge.
+    """
     return 2 * max(cells - 1, 0) * ((cells + 1) // 2) + PADDING
 
 
@@ -30,9 +32,9 @@ def _append_edges(cost, across, corner, side, resolution, near, far, reach, keys
 
     Args:
         cost: (rows, columns) uint8; transposed for the edges along y.
-        across: axis that the edges cross: 0 for edges along x, 1 for edges along y; an edge's ends start at this index of (x, y).
-        corner: corner of the window along the edges, relative to the robot, m.
-        side: corner of the window across the edges, relative to the robot, m.
+        across: direction of the edges: 0 for edges along x, 1 for edges along y.
+        corner: coordinate of the window's corner along the edges, relative to the robot, m.
+        side: coordinate of the window's corner across the edges, relative to the robot, m.
         resolution: length of a cell, m.
         near: first line.
         far: one after the last line.
@@ -68,8 +70,8 @@ def nearest_edges(cost, origin_x, origin_y, resolution, x, y, reach, keys, neare
 
     Args:
         cost: (rows, columns) uint8 costs of the window; a window without cells has no edges.
-        origin_x: x of its lower-left corner, m.
-        origin_y: y of its lower-left corner, m.
+        origin_x: x of the window's lower-left corner, m.
+        origin_y: y of the window's lower-left corner, m.
         resolution: length of a cell, m.
         x: x of the robot, m.
         y: y of the robot, m.

@@ -1,8 +1,8 @@
-"""Cost of the distance to an obstacle, on costmap_2d's scale.
+"""Cost as a function of the distance to an obstacle, on costmap_2d's scale.
 
 Source: costmap_2d of ROS navigation (inflation_layer.h, ``computeCost``): with d the distance to the nearest obstacle, 254 (lethal)
-inside it, 253 (inscribed) for d up to the robot's inscribed radius r, else the integer part of 252 exp(-k (d - r)), and 0 beyond
-the inflation radius. costmap_2d rounds the inflation radius up to whole cells; this module uses it unchanged.
+inside it, 253 (inscribed) for d up to the robot's inscribed radius r, the integer part of 252 exp(-k (d - r)) farther away, and 0
+beyond the inflation radius. costmap_2d rounds the inflation radius up to whole cells; this module uses it unchanged.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ _BELOW, _INSCRIBED, _LETHAL = np.float32(252.0), np.float32(INSCRIBED), np.float
 
 @lean
 def cost_at(distance, touch, inscribed, inflation_radius, scaling):
-    """Return the cost of one distance, as a whole float32: `cost_of` for kernels, up to 1 off if 252 exp() is near an integer."""
+    """Return the cost for one distance as an integer-valued float32.
+
+    This is the kernel version of `cost_of`. It may differ from it by 1 if 252 exp() is close to an integer.
+    """
     cost = np.float32(np.int32(_BELOW * exp(scaling * (inscribed - distance))))
     cost = ZERO if distance > inflation_radius else cost
     cost = _INSCRIBED if distance <= inscribed else cost
@@ -30,10 +33,10 @@ def cost_at(distance, touch, inscribed, inflation_radius, scaling):
 
 
 def check_costs(cutoff: float, cost: float) -> None:
-    """Make sure that the costs of a layer around pedestrians increase: its cutoff, its highest cost, and `INSCRIBED`.
+    """Check that the maximum cost of a pedestrian layer lies between its cutoff and `INSCRIBED`.
 
     Raises:
-        FieldError: they do not.
+        FieldError: the maximum cost is not above the cutoff, or not below `INSCRIBED`.
     """
     if not cutoff < cost < INSCRIBED:
         raise FieldError(f"cost: must be above cutoff, {cutoff}, and below {INSCRIBED}, is {cost}")
@@ -42,7 +45,8 @@ def check_costs(cutoff: float, cost: float) -> None:
 def cost_of(
     distance: ArrayLike, inscribed: float, inflation_radius: float, scaling: float = 10.0, *, touch: float = 0.0
 ) -> NDArray[np.uint8]:
-    """Return the costs of distances to the nearest obstacle; comparisons with the radii use float32, like the distance fields.
+    """Return the costs for given distances to the nearest obstacle; comparisons with the radii use float32, like the distance
+    fields.
 
     Args:
         distance: distances of any shape, m.
@@ -59,7 +63,7 @@ def cost_of(
 
 
 def inflate(map: Map, inscribed: float, inflation_radius: float = 0.55, scaling: float = 10.0) -> NDArray[np.uint8]:
-    """Return the costs (rows, columns) of a whole map: 254 if an obstacle reaches into the cell, 255 if the cell is unknown.
+    """Return the costs (rows, columns) for a whole map: 254 if an obstacle extends into the cell, 255 if the cell is unknown.
 
     Args:
         map: cells and shapes.

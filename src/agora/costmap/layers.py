@@ -1,4 +1,4 @@
-"""The stack of layers that adds costs of pedestrians to costmaps."""
+"""The stack of layers that add costs around pedestrians to costmaps."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def attributes_of(layers: Sequence[CostmapLayer]) -> tuple[str, ...]:
-    """Return the semantic attributes that layers read, each once; `bind_layers` takes evidence in this order."""
+    """Return the semantic attributes that the layers read, without duplicates; `bind_layers` expects evidence in this order."""
     return tuple(dict.fromkeys(layer.attribute for layer in layers))
 
 
@@ -31,14 +31,15 @@ def bind_layers(
     origin: Floats,
     cell: float,
 ) -> list[Callable[[int, int], None]]:
-    """Return the functions of (first, last) that apply the layers, one after the other, to the costmaps of these rows.
+    """Return one function of (first, last) per layer; called in order, they apply the layers to the costmaps of rows ``first <= n <
+    last``.
 
     Args:
         layers: layers in order of application.
         position: (N, Q, 2) positions of the pedestrians, m.
         velocity: (N, Q, 2) velocities, m/s.
         heading: (N, Q) headings, rad.
-        evidence: (A, N, Q) evidence of the attributes that `attributes_of` lists.
+        evidence: (A, N, Q) evidence for the attributes that `attributes_of` lists.
         present: (N, Q) whether a slot holds a pedestrian.
         cost: (N, H, W) uint8 costs, raised in place.
         origin: (N, 2) lower-left corners, m.
@@ -62,7 +63,7 @@ def put_layers(
     present: Bools,
     map: Map,
 ) -> Array:
-    """Return the costs (rows, columns) uint8 that layers add to a whole map; arguments as in `bind_layers`, for one row."""
+    """Return the costs (rows, columns) uint8 that the layers add to a whole map; arguments as in `bind_layers`, for one row."""
     cost, origin = np.zeros((1, *map.shape), np.uint8), np.array([map.origin], np.float32)
     for call in bind_layers(layers, position, velocity, heading, evidence, present, cost, origin, map.resolution):
         call(0, 1)

@@ -1,4 +1,4 @@
-"""Cells of a straight line (Bresenham), and of a convex polygon, as costmap_2d draws them."""
+"""The cells on a straight line (Bresenham) and in a convex polygon, as costmap_2d rasterises them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from agora.core.jit import hidden
 
 @hidden
 def aim_line(column, row, to_column, to_row):
-    """Return a line from one cell to another, for `step_line`: steps, sideways steps, the two signs, and whether it is steep."""
+    """Return a line from one cell to another, in the form that `step_line` takes: number of steps, number of sideways steps, the
+    two signs, and whether the line is steep.
+    """
     across, up = abs(to_column - column), abs(to_row - row)
     right, above = 1 if to_column >= column else -1, 1 if to_row >= row else -1
     return max(across, up), min(across, up), right, above, up > across
@@ -17,7 +19,7 @@ def aim_line(column, row, to_column, to_row):
 
 @hidden
 def step_line(column, row, error, line):
-    """Return the next cell of a line, and the next error term; the initial error is half the number of steps."""
+    """Return the next cell on a line and the next error term; the initial error is half the number of steps."""
     length, short, right, above, steep = line
     error += short
     aside = error >= length
@@ -29,7 +31,7 @@ def step_line(column, row, error, line):
 
 @hidden
 def write_spans(corners_x, corners_y, x, y, sine, cosine, inverse, rows, columns, west, east):
-    """Write the cells under a convex polygon, including its outline; parts outside the grid are moved to its edge.
+    """Write the cells that a convex polygon covers, including its outline; parts outside the grid are moved to the grid's edge.
 
     Args:
         corners_x: (V,) x of the corners in the polygon's frame, m.
@@ -45,7 +47,7 @@ def write_spans(corners_x, corners_y, x, y, sine, cosine, inverse, rows, columns
         east: (rows,) last column of each row, written.
 
     Returns:
-        First and last row; only those are written.
+        First and last row of the polygon; only the rows from first to last are written.
     """
     low, high = rows, -1
     from_column, from_row = np.int64(0), np.int64(0)  # a Numba literal 0 has its own type and would compile the kernel again

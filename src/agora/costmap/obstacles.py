@@ -1,12 +1,14 @@
 """The obstacle layer: obstacles seen by the robot's own lidar, in a grid that rolls with the window.
 
-Source: costmap_2d of ROS navigation (obstacle_layer.cpp, costmap_2d.h, noetic-devel 9ad6441), whose parameter names `Window` keeps.
-For every scan, all beams first clear the cells along their length, up to ``raytrace_range``; then the end points nearer than
-``obstacle_range`` are marked, and stay marked until a beam passes through. A beam that hits nothing clears if ``inf_is_valid``. The
-cells under the footprint are cleared at every update. Cells that have not been observed are free.
+Source: costmap_2d of ROS navigation (obstacle_layer.cpp, costmap_2d.h, noetic-devel 9ad6441), with the parameter names used in
+`Window`. For every scan, all beams first clear the cells along their length, up to ``raytrace_range``. Then the cells at the end
+points nearer than ``obstacle_range`` are marked. They stay marked until a beam passes through them. A beam that hits nothing clears
+cells only if ``inf_is_valid`` is set. The cells under the footprint are cleared at every update. Cells that have not been observed
+are free.
 
 Differences from the source: a beam that reads ``range_min`` or less is invalid, and a scan without any valid beam makes the whole
-window unknown, in which no planner drives; in the source such beams mark the cell of the sensor, which the footprint clears.
+window unknown, and planners do not drive through unknown cells. In the source, such beams mark the sensor's own cell, which is then
+cleared with the footprint.
 """
 
 from __future__ import annotations
@@ -26,15 +28,15 @@ _UNKNOWN = np.uint8(NO_INFORMATION)
 
 
 class TrustedBeams(NamedTuple):
-    """The lidar as the layer uses it, with the ranges in which it is trusted.
+    """The lidar as used by the layer, with the ranges in which its readings are trusted.
 
     Attributes:
         dx: (B,) directions of the beams in the robot's frame, x.
         dy: (B,) directions of the beams in the robot's frame, y.
         x: position of the sensor on the robot, x, m.
         y: position of the sensor on the robot, y, m.
-        range_min: smallest reading, m.
-        range_max: largest reading, m.
+        range_min: minimum reading, m.
+        range_max: maximum reading, m.
         obstacle_range: as in `agora.costmap.window.Window`.
         raytrace_range: as in `agora.costmap.window.Window`.
         inf_is_valid: as in `agora.costmap.window.Window`.
@@ -59,7 +61,7 @@ class Seen(NamedTuple):
         corner: (N, 2) column and row of the grid's first cell on the map's lattice.
         ranges: (N, B) ranges of the last scan, m.
         pose: (N, 3) poses of the robots at the time of that scan.
-        fresh: (N,) whether that scan is not yet in the grid.
+        fresh: (N,) whether that scan has not been added to the grid yet.
         begun: (N,) whether the grid holds data of this episode.
         blind: (N,) whether no beam of the last scan was valid.
     """
@@ -82,7 +84,7 @@ class Seen(NamedTuple):
 
 @spliced
 def _clear_line(grid, column, row, to_column, to_row, longest):
-    """Free the cells of a line, at most ``longest`` cells from its first."""
+    """Clear the cells on a line, at most ``longest`` cells from its first one."""
     column, row = np.int64(column), np.int64(row)
     line = aim_line(column, row, to_column, to_row)
     away = np.sqrt(np.float32((to_column - column) * (to_column - column) + (to_row - row) * (to_row - row)))
@@ -95,7 +97,9 @@ def _clear_line(grid, column, row, to_column, to_row, longest):
 
 @spliced
 def _roll_window(grid, right, up):
-    """Move the window over the lattice by whole cells: cells that remain keep their place on the map, new cells are free."""
+    """Move the window over the lattice by whole cells: cells that stay in the window keep their place on the map; new cells are
+    free.
+    """
     side = grid.shape[0]
     for i in range(side):
         row = i if up >= 0 else side - 1 - i
@@ -126,7 +130,7 @@ def _add_scan(grid, origin_x, origin_y, inverse, beams, ranges, x, y, heading):
             continue
         du = (cosine * beams.dx[b] - sine * beams.dy[b]) * length * inverse
         dv = (sine * beams.dx[b] + cosine * beams.dy[b]) * length * inverse
-        share = ONE  # of the part of the beam inside the window
+        share = ONE  # on the part of the beam inside the window
         share = min(share, (side - u) / du) if u + du > side else share
         share = min(share, -u / du) if u + du < ZERO else share
         share = min(share, (side - v) / dv) if v + dv > side else share
@@ -162,13 +166,13 @@ def _raise(grid, cost, stamp):
 
 @kernel
 def put_obstacles(filling, maps, map_index, pose, inscribed, corners_x, corners_y, beams, seen, cost, origin, first, last):
-    """Update the seen obstacles of rows ``first <= n < last``, and add them to the windows.
+    """Update the obstacles seen by rows ``first <= n < last`` and add them to the windows.
 
     Args:
-        filling: filling of the `agora.costmap.window.Window`.
+        filling: kernel settings of the `agora.costmap.window.Window` (its ``filling``).
         maps: `agora.core.state.Maps`, for the origins of the lattices.
         map_index: (N,) map of each row.
-        pose: (N, 3) present poses of the robots.
+        pose: (N, 3) current poses of the robots.
         inscribed: (N,) radius of the disc inside the footprint, m.
         corners_x: (N, V) x of the footprints' corners in the robots' frames, m.
         corners_y: (N, V) y of the footprints' corners in the robots' frames, m.
@@ -203,13 +207,13 @@ def put_obstacles(filling, maps, map_index, pose, inscribed, corners_x, corners_
         if seen.blind[n]:
             cost[n] = _UNKNOWN
             continue
-        # Clear the footprint at the present pose, which may be newer than the scan's.
+        # Clear the footprint at the current pose, which may be newer than the scan's.
         x, y = pose[n, 0] - origin[n, 0], pose[n, 1] - origin[n, 1]
         sine, cosine = sincos(pose[n, 2])
         low, high = write_spans(corners_x[n], corners_y[n], x, y, sine, cosine, inverse, side, side, west, east)
         for i in range(low, high + 1):
             grid[i, west[i] : east[i] + 1] = _NOTHING
-        # All marked cells have the same costs around them: compute these once per robot.
+        # The costs around all marked cells are the same, so compute them once per robot.
         wide = np.int32(max(reach, inscribed[n]) * inverse)
         stamp = np.empty((2 * wide + 1, 2 * wide + 1), np.uint8)
         for i in range(2 * wide + 1):

@@ -1,7 +1,7 @@
-"""Costs of the personal space of pedestrians: asymmetric Gaussians, longer ahead of walking people.
+"""Costs for the personal space of pedestrians: asymmetric Gaussians that extend farther ahead of walking people.
 
-Source: R. Kirby, Social Robot Navigation (thesis, Carnegie Mellon University, 2010), appendix A: deviation ahead max(2 v, 0.5), to
-the side 2/3 of it, behind 1/2 of it; used by the social navigation layers of ROS (Lu 2014).
+Source: R. Kirby, Social Robot Navigation (thesis, Carnegie Mellon University, 2010), appendix A: the standard deviation is max(2 v,
+0.5) ahead, 2/3 of that to the sides and 1/2 of it behind. Also used by the social navigation layers of ROS (Lu 2014).
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from agora.ranges import Checked, NotNegative, Positive
 
 __all__ = ["PersonalSpace"]
 
-_STANDS = np.float32(0.05)  # m/s, speed below which the direction is the heading
+_STANDS = np.float32(0.05)  # m/s; below this speed, the direction is the heading
 SIDE, BEHIND = 2.0 / 3.0, 0.5
-"""Deviations to the side and behind, as fractions of the deviation ahead."""
+"""Standard deviations to the side and behind, as fractions of the standard deviation ahead."""
 
 _SIDE, _BEHIND = np.float32(SIDE), np.float32(BEHIND)
 
@@ -56,12 +56,12 @@ def _personal_space(p, position, velocity, heading, evidence, present, cost, ori
 
 @dataclass(frozen=True)
 class PersonalSpace(Checked):
-    """Asymmetric Gaussians around pedestrians, longer ahead with higher speed.
+    """Asymmetric Gaussians around pedestrians, which extend farther ahead at higher speeds.
 
     Attributes:
         cost: cost at the pedestrian, on costmap_2d's scale, at most 252.
-        least_deviation: deviation of the Gaussian ahead of a standing pedestrian, m.
-        seconds: increase of the deviation with the speed, s.
+        least_deviation: standard deviation of the Gaussian ahead of a standing pedestrian, m.
+        seconds: increase in the standard deviation ahead per unit of speed, s.
         cutoff: cost below which a cell is left unchanged.
     """
 
@@ -86,4 +86,4 @@ class PersonalSpace(Checked):
 
 
 _Parameters = kernel_record("_Parameters", PersonalSpace, computed=("reach",))
-"""The Gaussians reach as many deviations."""
+"""``reach`` is how far the Gaussians extend, in standard deviations."""

@@ -1,14 +1,15 @@
-"""Costs of the predicted positions of pedestrians: a cell's cost depends on when a pedestrian will be nearest to it.
+"""Costs around the predicted positions of pedestrians: a cell's cost depends on when a pedestrian will be nearest to it.
 
-Each pedestrian keeps its velocity v. From position p it is nearest to a cell x at the time t = (x - p).v / v^2, at least 0 and at
-most the horizon. The cost of the cell is cost discount^t exp(-d^2 / (2 s^2)), with d the distance at that time and s = deviation +
-growth t. Without growth and discount, this is the largest cost left by a Gaussian that moves with the pedestrian.
+Each pedestrian keeps its velocity v. Starting from position p, it is nearest to a cell x at the time t = (x - p).v / v^2, clipped
+to the range from 0 to the horizon. The cost of the cell is cost discount^t exp(-d^2 / (2 s^2)), with d the distance at that time
+and s = deviation + growth t. Without growth and discount, this is the maximum over time of a Gaussian that moves with the
+pedestrian.
 
 This is a simple form of planning among predictions. D. V. Lu and W. D. Smart (Towards more efficient navigation for robots and
 humans, IROS 2013) draw a Gaussian ahead of people; M. Kollmitz et al. (Time dependent planning on a layered social cost map for
-human-aware robot navigation, ECMR 2015) have a layer for each moment. This layer does not know when the robot will be at a cell. A
-path planned with it avoids the area ahead of a pedestrian and passes behind, even if the pedestrian will have left the area when
-the robot arrives. Replan often, once per second or more.
+human-aware robot navigation, ECMR 2015) have a layer for each time step. This layer does not know when the robot will be at a cell.
+A path planned with it avoids the area ahead of a pedestrian and passes behind, even if the pedestrian will have left the area when
+the robot arrives. Therefore, replan often: at least once per second.
 """
 
 from __future__ import annotations
@@ -64,14 +65,14 @@ def _predicted_occupancy(p, position, velocity, heading, evidence, present, cost
 
 @dataclass(frozen=True)
 class PredictedOccupancy(Checked):
-    """Costs along the predicted paths of pedestrians at constant velocity; lower and wider farther ahead.
+    """Costs along the paths of pedestrians, predicted at constant velocity; lower and wider farther ahead in time.
 
     Attributes:
         cost: cost at the pedestrian's position, on costmap_2d's scale, at most 252.
         horizon: prediction horizon, s.
-        deviation: present deviation of the Gaussian around the pedestrian, m.
-        growth: growth of the deviation, m/s.
-        discount: factor of the cost per second ahead.
+        deviation: standard deviation of the Gaussian around the pedestrian's current position, m.
+        growth: growth rate of the standard deviation, m/s.
+        discount: factor by which the cost is multiplied per second of prediction.
         cutoff: cost below which a cell is left unchanged.
     """
 

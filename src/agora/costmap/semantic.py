@@ -1,7 +1,7 @@
-"""Costs of a semantic attribute of pedestrians: discs around the pedestrians that have it.
+"""Costs for a semantic attribute of pedestrians: discs around the pedestrians that have the attribute.
 
-Arena's SemanticLayer keeps the latest message of each source and can mark with it, by ``combination_method`` 0 (overwrite), 1
-(maximum) or 99 (nothing); with Arena's default settings it marks nothing. Here the cost grows with the evidence.
+Arena's SemanticLayer keeps the latest message of each source and can mark its values in the costmap, with ``combination_method`` 0
+(overwrite), 1 (maximum) or 99 (nothing); with Arena's default settings it marks nothing. Here the cost grows with the evidence.
 """
 
 from __future__ import annotations
@@ -50,10 +50,11 @@ class Semantic(Checked):
 
     Attributes:
         attribute: name in `agora.core.semantics.ATTRIBUTES`, such as "stress" or "social_state.phone".
-        cost: cost for evidence of ``full`` or more, on costmap_2d's scale, at most 252; in proportion below.
-        full: evidence that gives the full cost.
+        cost: cost for evidence of ``full`` or more, on costmap_2d's scale, at most 252; proportionally lower for less evidence.
+        full: evidence from which the full cost applies.
         radius: radius of the discs, m.
-        combination: combination with existing costs: "max", "overwrite" (except obstacles and inscribed cells), or "nothing".
+        combination: how the cost is combined with existing costs: "max", "overwrite" (except obstacles and inscribed cells), or
+            "nothing".
     """
 
     attribute: str

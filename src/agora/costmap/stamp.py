@@ -1,4 +1,4 @@
-"""The cells around a point: the common part of the layers that add costs of pedestrians to costmaps."""
+"""The cells around a point: code shared by the layers that add costs around pedestrians to costmaps."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from agora.core.scalar import HALF
 
 @hidden
 def cells_around(x, y, reach, origin_x, origin_y, cell, rows, columns):
-    """Return the cells whose centres may be within ``reach`` of a point, m, and the point in cells from the centre of cell [0, 0].
+    """Return the range of cells whose centres may be within ``reach``, m, of a point, and the point's position in cells, relative
+    to the centre of cell [0, 0].
 
     Returns:
-        First and one after the last row, first and one after the last column, and the point's column and row as real numbers.
+        The first row and one after the last row, the first column and one after the last column, and the point's fractional column
+        and row.
     """
     u, v = (x - origin_x) / cell - HALF, (y - origin_y) / cell - HALF
     wide = reach / cell

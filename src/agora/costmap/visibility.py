@@ -1,7 +1,7 @@
-"""Costs of positions where pedestrians do not see the robot: half Gaussians behind them.
+"""Costs for positions where pedestrians cannot see the robot: half Gaussians behind them.
 
 Source: E. A. Sisbot et al., A human aware mobile robot motion planner, IEEE Transactions on Robotics 23, 2007 (the visibility
-criterion: the cost grows with the angle from the middle of the field of view, and with proximity); CoHAN has a similar layer
+criterion: the cost increases with the angle from the centre of the field of view, and with proximity); CoHAN has a similar layer
 (Singamaneni 2021). The form here is ``cost * exp(-d^2 / (2 deviation^2)) * max(0, -cos(bearing))``, 0 at the shoulders.
 """
 
@@ -25,7 +25,7 @@ _TINY = np.float32(1e-12)
 
 
 class _Parameters(NamedTuple):
-    """The parameters of the kernel: cost right behind the pedestrian, 1 / deviation, 1/m, and reach, m."""
+    """The parameters of the kernel: cost directly behind the pedestrian; 1 / standard deviation, 1/m; reach, m."""
 
     amplitude: float
     inverse: float
@@ -55,11 +55,11 @@ def _visibility(parameters, position, velocity, heading, evidence, present, cost
 
 @dataclass(frozen=True)
 class Visibility(Checked):
-    """Half Gaussians behind pedestrians, where these do not see a robot.
+    """Half Gaussians behind pedestrians, where they cannot see the robot.
 
     Attributes:
-        cost: cost right behind the pedestrian, on costmap_2d's scale, at most 252.
-        deviation: deviation of the Gaussian, m.
+        cost: cost directly behind the pedestrian, on costmap_2d's scale, at most 252.
+        deviation: standard deviation of the Gaussian, m.
         cutoff: cost below which a cell is left unchanged.
     """
 

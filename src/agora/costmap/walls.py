@@ -1,6 +1,6 @@
 """The walls around a robot in its local costmap: the nearest lethal cells, one per 3 x 3 block.
 
-Blocks of cells are aligned with the robot's cell, so that a scene rotated by a quarter turn has the same blocks. Unknown cells are
+Blocks are aligned with the robot's cell, so that a scene rotated by 90 degrees is divided into the same blocks. Unknown cells are
 not walls.
 """
 
@@ -21,7 +21,7 @@ _FAR = np.float32(3e38)
 
 
 def window_of(costmap: Costmap | None, rows: int) -> tuple[Array, Floats, np.float32]:
-    """Return costs, corners and resolution in the form that kernels read; without a costmap, windows without cells."""
+    """Return costs, corners and resolution in the form that kernels read; without a costmap, the windows have no cells."""
     if costmap is None:
         return freeze(np.zeros((rows, 0, 0), np.uint8)), freeze(np.zeros((rows, 2), np.float32)), np.float32(1.0)
     return freeze(costmap.cost), freeze(costmap.origin), np.float32(costmap.resolution)
@@ -35,7 +35,7 @@ def key_count(cells):
 
 @hidden
 def _blocks(cost, origin_x, origin_y, resolution, x, y, reach, keys):
-    """Write the key of the nearest lethal cell of every block, numbered row by row; return their number."""
+    """Write the key of the nearest lethal cell in every block, with cells numbered row by row; return the number of keys."""
     rows, columns = cost.shape
     own_row, own_column = np.int64(np.floor((y - origin_y) / resolution)), np.int64(np.floor((x - origin_x) / resolution))
     around = min(np.int64(reach / resolution) // _BLOCK + 1, np.int64(max(rows, columns) // _BLOCK + 1))
@@ -59,7 +59,7 @@ def _blocks(cost, origin_x, origin_y, resolution, x, y, reach, keys):
 
 @hidden
 def _places(keys, count, columns, origin_x, origin_y, resolution, x, y, points):
-    """Write the centres of the cells with these keys, relative to (x, y)."""
+    """Write the centres of the cells with the given keys, relative to (x, y)."""
     left, bottom = origin_x + HALF * resolution - x, origin_y + HALF * resolution - y
     for n in range(count):
         cell = index_in(keys[n])
@@ -69,12 +69,12 @@ def _places(keys, count, columns, origin_x, origin_y, resolution, x, y, points):
 
 @hidden
 def walls_around(cost, origin_x, origin_y, resolution, x, y, reach, keys, points):
-    """Write the centres of the lethal cells, relative to (x, y), in arbitrary order, and return their number.
+    """Write the centres of the nearest lethal cells of the blocks, relative to (x, y), in arbitrary order, and return their number.
 
     Args:
         cost: (rows, columns) uint8 costs of the window; a window without cells has no walls.
-        origin_x: x of its lower-left corner, m.
-        origin_y: y of its lower-left corner, m.
+        origin_x: x of the window's lower-left corner, m.
+        origin_y: y of the window's lower-left corner, m.
         resolution: length of a cell, m.
         x: x of the robot, m.
         y: y of the robot, m.
@@ -89,12 +89,12 @@ def walls_around(cost, origin_x, origin_y, resolution, x, y, reach, keys, points
 
 @hidden
 def nearest_walls(cost, origin_x, origin_y, resolution, x, y, reach, keys, nearest, points):
-    """Write the centres of the K nearest of the cells that `walls_around` finds, and return their number.
+    """Write the centres of the K nearest cells among those that `walls_around` finds, and return their number.
 
     Args:
         cost: (rows, columns) uint8 costs of the window; a window without cells has no walls.
-        origin_x: x of its lower-left corner, m.
-        origin_y: y of its lower-left corner, m.
+        origin_x: x of the window's lower-left corner, m.
+        origin_y: y of the window's lower-left corner, m.
         resolution: length of a cell, m.
         x: x of the robot, m.
         y: y of the robot, m.

@@ -1,4 +1,4 @@
-"""The local costmap: a window that rolls with the robot, with walls, pedestrians, or obstacles seen by the robot's lidar."""
+"""The local costmap: a window that rolls with the robot and contains walls, pedestrians, or obstacles seen by the robot's lidar."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from agora.ranges import Checked, Distance, Length, Positive
 from agora.robots.model import radius_inside
 
 _EDGE = np.float32(1.001)
-_ASIDE = np.float32(3.0)  # map cells from the middle of a block to its map cell, and from a cell to its neighbours
+_ASIDE = np.float32(3.0)  # map cells, from the middle of a block to its map cell, and from a cell to its neighbours
 _LANES = 32
-_BLOCK = 16  # number of cells of a line that are free together if their middle is far from all obstacles
+_BLOCK = 16  # number of cells on a line that are all free if their middle is far from all obstacles
 _NEXT = np.uint32(1)
 _NOTHING, _UNKNOWN = np.uint8(FREE), np.uint8(NO_INFORMATION)
 _CIRCLE = np.stack([[round(f(2.0 * math.pi * k / 16), 12) for k in range(16)] for f in (math.cos, math.sin)], -1).astype(np.float32)
@@ -37,7 +37,7 @@ def inscribed_radius(corners: Array) -> Floats:
 
 
 def repeat_corners(outline: Array, count: int) -> Array:
-    """Return an outline (..., V, 2) with ``count`` corners; copies of the last corner fill missing ones."""
+    """Return an outline (..., V, 2) padded to ``count`` corners with copies of the last corner."""
     return outline[..., np.minimum(np.arange(count), outline.shape[-2] - 1), :]
 
 
@@ -46,8 +46,8 @@ class Filling(NamedTuple):
 
     Attributes:
         cell: length of a cell, m.
-        reach: distance beyond which an obstacle has no cost, m.
-        scaling: rate at which the cost decays, 1/m.
+        reach: distance from an obstacle beyond which the cost is 0, m.
+        scaling: rate at which the cost decays with distance, 1/m.
         people: whether pedestrians and other robots are marked.
         walls: whether the map's walls are marked.
     """
@@ -61,7 +61,7 @@ class Filling(NamedTuple):
 
 @hidden
 def _mark(cost, x, y, radius, cell, touch, inscribed, reach, scaling):
-    """Raise a window's costs to those of a disc; x, y are in cells from the centre of cell [0, 0]."""
+    """Raise a window's costs to those around a disc; x and y are in cells from the centre of cell [0, 0]."""
     side = cost.shape[0]
     wide = (radius + max(reach, inscribed, touch)) / cell
     west, east = max(int(np.ceil(x - wide)), 0), min(int(np.floor(x + wide)) + 1, side)
@@ -79,7 +79,8 @@ def _mark(cost, x, y, radius, cell, touch, inscribed, reach, scaling):
 
 @hidden
 def _interpolate(pair, b, first, ratio, beyond, occupied, out):
-    """Write distances at window cells ``first`` + 0, 1 ... from two rows of map cells; a window cell is ``ratio`` map cells wide.
+    """Write the distances at window cells ``first``, ``first`` + 1 ..., interpolated from two rows of map cells; a window cell is
+    ``ratio`` map cells wide.
 
     A map cell is occupied up to its edges, so the distance to its centre is too long by ``beyond``, m. Interpolation would round
     off corners, so the distance is 0 in the occupied cells of the row ``occupied``.
@@ -122,7 +123,7 @@ def fill_windows(maps, map_index, filling, pose, inscribed, position, radius, pr
     for n in range(first, last):
         m = map_index[n]
         rows, columns, start = maps.rows[m], maps.columns[m], maps.clearance_start[m]
-        # The window's cells lie on a lattice from the map's origin, so that they keep their places on the map.
+        # The window's cells lie on a lattice that starts at the map's origin, so that they keep their places on the map.
         left = np.int32(np.floor((pose[n, 0] - maps.origin_x[m]) * inverse)) - side // 2
         bottom = np.int32(np.floor((pose[n, 1] - maps.origin_y[m]) * inverse)) - side // 2
         origin[n, 0] = maps.origin_x[m] + np.float32(left) * cell
@@ -149,14 +150,16 @@ def fill_windows(maps, map_index, filling, pose, inscribed, position, radius, pr
             row = min(np.int64((np.float32(bottom + i) + HALF) * ratio), np.int64(rows - 1)) * columns
             for first_cell in range(from_column, to_column, _BLOCK):
                 end = min(first_cell + _BLOCK, to_column)
-                # The clearance at the middle of a block bounds that of its cells, so far blocks are free at once.
+                # The clearance at the centre of a block bounds the clearance of its cells, so blocks far from obstacles are free
+                # without further tests.
                 middle = min(np.int64((np.float32(left + (first_cell + end) // 2) + HALF) * ratio), np.int64(columns - 1))
                 if maps.clearance[start + row + middle] > far:
                     cost[n, i, first_cell:end] = _NOTHING
                     continue
                 out = cost[n, i, first_cell:end]
                 if same:
-                    # At equal resolutions the map's distances need no interpolation: costs equal those of `inflate`.
+                    # If the resolutions are equal, the map's distances need no interpolation, and the costs equal those of
+                    # `inflate`.
                     k = start + row + left
                     near = maps.clearance[k + first_cell : k + end]
                 else:
@@ -177,26 +180,27 @@ def fill_windows(maps, map_index, filling, pose, inscribed, position, radius, pr
 
 @dataclass(frozen=True)
 class Window(Checked):
-    """The square local costmap around a robot, the channel "costmap".
+    """The square local costmap around a robot: the channel "costmap".
 
-    Its cells lie on the lattice of its resolution from the map's origin. If its resolution is the map's, its cells are the map's
-    and get the costs of `agora.costmap.inflation.inflate`; otherwise the distance is interpolated between the map's cells, which
-    count as occupied up to their edges. Pedestrians are marked by the distance of a cell's centre to the disc. Cells outside the
-    map are 255; without the source "map" the window has no outside.
+    Its cells lie on a lattice that starts at the map's origin and has the window's resolution. If that is also the map's
+    resolution, the window's cells are map cells and have the costs of `agora.costmap.inflation.inflate`; otherwise the distance is
+    interpolated between the map's cells, which count as occupied up to their edges. The cost of a pedestrian depends on the
+    distance from a cell's centre to the pedestrian's disc. Cells outside the map are 255; without the source "map", no cell counts
+    as outside.
 
     Attributes:
         size: length of a side, m.
         resolution: length of a cell, m.
-        inflation_radius: distance beyond which an obstacle has no cost, m.
-        cost_scaling: rate at which the cost decays, 1/m.
-        sources: sources of obstacles: "map", the known walls; "people", the pedestrians that the robot knows, and other
-            robots; "scan", obstacles seen by the robot's own lidar (`agora.costmap.obstacles`).
-        obstacle_range: range up to which a beam of the scan marks obstacles, m.
-        raytrace_range: range up to which a beam clears obstacles, m.
-        inf_is_valid: whether a beam that hits nothing clears.
-        footprint: corners of a convex polygon in the robot's frame, used as the robot's shape, m; empty for the robot's own
-            outline.
-        footprint_padding: length by which the footprint's corners move outwards along x and y, m.
+        inflation_radius: distance from an obstacle beyond which the cost is 0, m.
+        cost_scaling: rate at which the cost decays with distance, 1/m.
+        sources: sources of obstacles: "map", the known walls; "people", the pedestrians that the robot knows of, and other robots;
+            "scan", obstacles seen by the robot's own lidar (`agora.costmap.obstacles`).
+        obstacle_range: maximum range at which a beam of the scan marks obstacles, m.
+        raytrace_range: maximum range at which a beam clears obstacles, m.
+        inf_is_valid: whether a beam that hits nothing clears obstacles.
+        footprint: corners of a convex polygon in the robot's frame, used as the robot's shape, m; if empty, the robot's own outline
+            is used.
+        footprint_padding: distance by which the footprint's corners are moved outwards along x and y, m.
     """
 
     channel: ClassVar[str] = "costmap"
@@ -258,5 +262,5 @@ class Window(Checked):
         return own + np.float32(self.footprint_padding) * np.sign(own)
 
     def inscribed(self, radius: float) -> float:
-        """Return the radius of the disc inside a padded footprint, m, given that of the robot's own footprint."""
+        """Return the radius of the disc inside the padded footprint, m, given that of the disc inside the robot's own footprint."""
         return (radius_inside(self.footprint) if self.footprint else radius) + self.footprint_padding

@@ -1,11 +1,12 @@
-"""Arrivals and departures: pedestrians enter the world when it is time and there is room, and leave it at their last waypoint.
+"""Arrivals and departures: pedestrians enter the world at their scheduled time, once there is room, and leave it at their last
+waypoint.
 
-A pedestrian that has not entered yet or has left is inactive: nobody sees, meets or measures it. If the entrance is occupied, a
+A pedestrian that has not entered yet, or has left, is inactive: it is not seen, touched or measured. If the entrance is occupied, a
 pedestrian waits outside until there is room. A pedestrian also waits while people near its entrance are stuck. Everybody waits
-outside while the place is full: at least three people, and more than one in 16 of the people inside, are stuck, stand back, or are
-still near the place that blocked them (`agora.engine.standing_back`; a person in two of these states counts twice). A pedestrian
-also waits if a robot would drive over the entrance in the next `LOOK` seconds. Pedestrians that enter later are in later slots,
-which kernels skip until then.
+outside while the place is full, i.e. while at least three people, and more than one in 16 of the people inside, are stuck, stand
+back, or are still near the place where they were blocked (`agora.engine.standing_back`; a person in two of these states counts
+twice). A pedestrian also waits if a robot would drive over the entrance in the next `LOOK` seconds. Pedestrians that enter later
+are in later slots, which kernels skip until then.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from agora.engine.occupied_waypoints import PATIENCE, ROOM
 from agora.engine.progress import STALLED, WAITS
 
 LOOK = np.float32(2.0)
-"""Time for which a moving robot must stay clear of the entrance at its present velocity, s."""
+"""Time for which a moving robot must stay clear of the entrance at its current velocity, s."""
 
 _FULL = np.float32(4.0)
 """Distance around the entrance, m: nobody enters while a person within this distance is blocked."""
 
-_SOME, _SHARE = 3, 16  # smallest number of people, and one in how many
+_SOME, _SHARE = 3, 16  # minimum number of people, and reciprocal of the minimum share
 _OUT = np.float32(0.6)  # m, distance to the last waypoint at which a pedestrian always leaves
 _CROWDED = np.float32(1.8)  # m, the same for a pedestrian that others block
 _TINY = np.float32(1e-6)
@@ -34,7 +35,7 @@ _TINY = np.float32(1e-6)
 
 @hidden
 def _has_room(after, traits, robots, robot_traits, stalled, w, i):
-    """Return whether nobody stands at the entrance of pedestrian i, and no robot will drive there soon."""
+    """Return whether the entrance of pedestrian i is free, and no robot will drive over it soon."""
     x, y, own = after.x[w, i], after.y[w, i], traits.radius[w, i] + ROOM
     for j in range(traits.count[w]):
         dx, dy, reach = after.x[w, j] - x, after.y[w, j] - y, own + traits.radius[w, j]
@@ -53,7 +54,7 @@ def _has_room(after, traits, robots, robot_traits, stalled, w, i):
 
 @hidden
 def _is_full(after, traits, stuck, w):
-    """Return whether the place is full: at least `_SOME` people, and more than one in `_SHARE`, are stuck or held up."""
+    """Return whether the place is full, i.e. at least `_SOME` people, and more than one in `_SHARE`, are stuck or held up."""
     there = 0
     for i in range(traits.count[w]):
         there += after.active[w, i]
@@ -62,7 +63,7 @@ def _is_full(after, traits, stuck, w):
 
 @hidden
 def _admit(after, traits, waypoints, w, i):
-    """Let pedestrian i enter, at its pace."""
+    """Let pedestrian i enter at its preferred speed."""
     dx, dy = waypoints.list_x[w, i, 0] - after.x[w, i], waypoints.list_y[w, i, 0] - after.y[w, i]
     pace = traits.speed[w, i] / max(math.sqrt(dx * dx + dy * dy), _TINY)
     after.vx[w, i], after.vy[w, i] = dx * pace, dy * pace
@@ -71,7 +72,9 @@ def _admit(after, traits, waypoints, w, i):
 
 @hidden
 def _has_left(after, waypoints, kept_off, stalled, w, i):
-    """Return whether pedestrian i is at its exit (the last waypoint of a list with departure), or as near as walls allow."""
+    """Return whether pedestrian i is at its exit (the last waypoint of a list that ends with departure), or as near to it as walls
+    allow.
+    """
     last = waypoints.count[w, i] - 1
     if waypoints.mode[w, i] != LEAVE or waypoints.index[w, i] < last:
         return False
@@ -88,13 +91,13 @@ def enter_and_leave(
 
     Args:
         dt: physics step, s.
-        visits: (W,) whether any pedestrian of a world enters or leaves.
+        visits: (W,) whether any pedestrian enters or leaves a world.
         now: pedestrians at the beginning of the step.
         after: pedestrians at its end.
         robots: robots at the beginning of the step.
         kept_off: (W, P) time for which walls have kept a pedestrian away from its waypoint, s (`agora.engine.occupied_waypoints`).
         progress: record `agora.engine.progress.Progress`.
-        waiting: (W,) number of people that stand back or are still blocked.
+        waiting: (W,) number of people who stand back or are still blocked.
     """
     for w in range(first, last):
         if clock.done[w] or not visits[w]:

@@ -1,10 +1,10 @@
-"""Arrived pedestrians stand still: under every crowd model, pedestrians that stay at a place stand there until somebody pushes
-them.
+"""Arrived pedestrians stand still: under every crowd model, pedestrians that stay at a place stand still there until somebody
+pushes them.
 
-Models that slow down before a last waypoint come to rest by themselves, and this module does not change them. Under other models
-pedestrians overshoot and turn back forever, creep around, or press against a person that stands at the place. A pedestrian that has
-been moving around its place for a while, with nobody approaching, is brought to rest and stays at rest. If somebody with another
-destination approaches, the crowd model moves the pedestrian again.
+Under models that slow pedestrians down before the last waypoint, pedestrians come to rest by themselves, and this module has no
+effect. Under other models, pedestrians overshoot and turn back forever, creep around, or press against a person who already stands
+at the place. This module brings a pedestrian to rest that has been moving around its place for a while with nobody approaching; the
+pedestrian then stays at rest. If somebody with another destination approaches, the crowd model moves the pedestrian again.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from agora.engine.occupied_waypoints import ROOM, STANDS
 from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
 
 _STILL = np.float32(0.05)  # m/s, speed below which a pedestrian counts as at rest
-_PATIENCE = np.float32(4.0)  # s of moving around the place; a pedestrian that slows down comes to rest within three
-_CALM = np.float32(0.5)  # fraction of that time that counts for a pedestrian that creeps no faster than that
+_PATIENCE = np.float32(4.0)  # s of moving around the place; a pedestrian that slows down comes to rest within three seconds
+_CALM = np.float32(0.5)  # fraction of that time that counts if a pedestrian creeps no faster than `_STILL`
 _BRAKE = np.float32(3.0)  # m/s2
 _SOON = np.float32(5.0)  # s, horizon within which an approaching person counts as pushing
 _NEAR = np.float32(0.4)  # m, distance between the bodies that counts as near
@@ -32,7 +32,7 @@ _TINY = np.float32(1e-6)
 
 @hidden
 def _is_staying(waypoints, w, i):
-    """Return whether pedestrian i is at or on the way to a place where it stays, and nothing leads it elsewhere."""
+    """Return whether pedestrian i is at, or on its way to, a place where it will stay, and nothing leads it elsewhere."""
     k = waypoints.index[w, i]
     led = waypoints.x[w, i] != waypoints.list_x[w, i, k] or waypoints.y[w, i] != waypoints.list_y[w, i, k]
     return waypoints.mode[w, i] == STAY and k >= waypoints.count[w, i] - 1 and not led
@@ -47,7 +47,7 @@ def _is_within(people, waypoints, w, i, reach):
 
 @hidden
 def _has_settled(people, traits, waypoints, w, i):
-    """Return whether pedestrian i is at the place where it stays, or next to it."""
+    """Return whether pedestrian i is at, or next to, the place where it stays."""
     beside = waypoints.tolerance[w, i] + traits.radius[w, i] + traits.radius[w, i]
     return _is_staying(waypoints, w, i) and _is_within(people, waypoints, w, i, beside)
 
@@ -61,7 +61,7 @@ def _shares_place(waypoints, w, i, j, reach):
 
 @hidden
 def _is_there(sees, people, traits, waypoints, robots, robot_traits, restless, w, i):
-    """Return whether pedestrian i is at the place where it stays, or as near as the people there allow."""
+    """Return whether pedestrian i is at the place where it stays, or as near to it as the people there allow."""
     if not _is_staying(waypoints, w, i):
         return False
     tolerance, own = waypoints.tolerance[w, i], traits.radius[w, i]
@@ -91,7 +91,7 @@ def _is_there(sees, people, traits, waypoints, robots, robot_traits, restless, w
 
 @hidden
 def _is_approaching(px, py, vx, vy, bodies):
-    """Return whether a moving body, at (px, py) m from a standing one and with velocity (vx, vy) m/s, comes near soon."""
+    """Return whether a body at (px, py), m, from a stationary one, with velocity (vx, vy), m/s, will soon come near it."""
     speed2 = vx * vx + vy * vy
     if speed2 < STANDS * STANDS:
         return False
@@ -102,7 +102,7 @@ def _is_approaching(px, py, vx, vy, bodies):
 
 @hidden
 def _is_pushed(sees, people, traits, waypoints, robots, robot_traits, w, i):
-    """Return whether a visible person with another destination comes near pedestrian i."""
+    """Return whether a visible person with another destination is approaching pedestrian i."""
     x, y, own = people.x[w, i], people.y[w, i], traits.radius[w, i]
     for j in range(traits.count[w] if sees & SEES_PEDESTRIANS else 0):
         if j == i or not people.active[w, j]:
@@ -124,7 +124,7 @@ def _is_pushed(sees, people, traits, waypoints, robots, robot_traits, w, i):
 def stop_arrived(
     dt, substeps, sees, people, traits, waypoints, replay, robots, robot_traits, clock, forced, restless, out_x, out_y, first, last
 ):  # fmt: skip
-    """Bring arrived pedestrians that move around their places to rest: change the chosen velocities (W, P).
+    """Bring arrived pedestrians that move around their places to rest, by changing the chosen velocities (W, P).
 
     Args:
         dt: physics step, s.
@@ -132,7 +132,7 @@ def stop_arrived(
         sees: bits as for crowd models (`agora.interfaces.CompiledCrowdModel`).
         people: pedestrians at the beginning of the substep.
         robots: robots at the beginning of the step.
-        forced: (W, P) not 0 if an external force acts (`agora.world.records.Fed`).
+        forced: (W, P) nonzero if an external force acts on the pedestrian (`agora.world.records.Fed`).
         restless: (W, P) time for which a pedestrian has moved around its place, s; infinite for pedestrians brought to rest.
     """
     h = dt / np.float32(substeps)

@@ -1,4 +1,4 @@
-"""The engine of a batch: the library's own, or that of a simulator."""
+"""The engine of a batch: the library's own engine, or that of a simulator."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def backend_of(
 
     Args:
         starts: every episode that a world may run.
-        conditions: their common conditions; the simulator determines the engine.
+        conditions: conditions shared by all episodes; the simulator determines the engine.
         worlds: number of worlds, W; 0 for one per start.
-        threads: threads that share the worlds.
+        threads: number of threads among which the worlds are divided.
         slots: pedestrian slots per world; 0 for the minimum.
         drawn: whether the starts are only examples; a world may run any start that the engine `holds`.
 
     Raises:
-        InputError: the simulator does not run single steps, or does not fulfil the terms.
+        InputError: the simulator cannot run single steps, or does not support the conditions.
     """
     simulator = steps_of(conditions.simulator)
     if not isinstance(simulator, WholeSimulator):

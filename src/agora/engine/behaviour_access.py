@@ -1,4 +1,4 @@
-"""Access of behaviours to a world: the fields that they may write, and the check that their decisions are valid."""
+"""Behaviours' access to a world: the fields that they may write, and the check that their decisions are valid."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NOTHING, _SPEED, _WAYPOINT, _LIST, _MIND, _HEADING = range(6)
 
 @lean_kernel
 def _find_impossible(people, traits, waypoints, minds, clock, wrong, first, last):
-    """Write to ``wrong`` (W, 2) the first slot of each world whose pedestrian has an invalid value, and the kind of value."""
+    """Write to ``wrong`` (W, 2), for each world, the first slot whose pedestrian has an invalid value, and the kind of value."""
     room = waypoints.list_x.shape[2]
     for w in range(first, last):
         wrong[w, 0], wrong[w, 1] = -1, _NOTHING
@@ -57,8 +57,8 @@ def _find_impossible(people, traits, waypoints, minds, clock, wrong, first, last
 class BehaviourAccess:
     """A behaviour attached to a world, with access to part of it.
 
-    The behaviour gets a view of the world in which it may write the current waypoints and the modes of the lists, preferred speeds,
-    groups, minds and headings; all else is read-only.
+    The behaviour gets a view of the world in which it may write current waypoints, the modes of waypoint lists, preferred speeds,
+    groups, minds and headings; everything else is read-only.
 
     Args:
         behaviour: behaviour to attach.
@@ -86,10 +86,10 @@ class BehaviourAccess:
             self.attached.reset(world, start)
 
     def think(self, generation: int) -> Work:
-        """Return the function of (first, last) that decides for worlds ``first <= w < last``.
+        """Return the function of (first, last) that makes the behaviour's decisions for worlds ``first <= w < last``.
 
-        It raises `ComponentError` if the behaviour's code raises, or gives a pedestrian an invalid speed, waypoint, waypoint list,
-        mind or heading.
+        The function raises `ComponentError` if the behaviour's code raises an exception, or gives a pedestrian an invalid speed,
+        waypoint, waypoint list, mind or heading.
         """
         w, wrong, name, within = self._world, self._wrong, self._name, self._blame
         with within(name):
@@ -108,7 +108,7 @@ class BehaviourAccess:
         return work
 
     def _error(self, world: int) -> ComponentError:
-        """Return the error about the first invalid value of a world."""
+        """Return the error that describes the first invalid value in a world."""
         slot, what = self._wrong[world].tolist()
         goals, minds, traits = self._world.waypoints, self._world.minds, self._world.traits
 
@@ -129,7 +129,7 @@ class BehaviourAccess:
 
 
 class _View(World):
-    """A world as a behaviour sees it; its arrays are those of the world, most of them read-only."""
+    """A world as a behaviour sees it; its arrays share memory with the world's, and most of them are read-only."""
 
     def __init__(self, world: World) -> None:
         self._of = world
@@ -156,7 +156,7 @@ class _View(World):
 
 
 def _guard_record(record: Any, *writable: str) -> Any:
-    """Return a record whose arrays are read-only, except some."""
+    """Return a record whose arrays are read-only, except for the ``writable`` ones."""
     return type(record)(*(
         array if name in writable else read_only(array) for name, array in zip(record._fields, record, strict=True)
     ))  # fmt: skip

@@ -1,7 +1,7 @@
-"""The parts of collision resolution that `agora.engine.collision_resolution` and the published one share.
+"""The code that `agora.engine.collision_resolution` and `agora.engine.published_collision_resolution` share.
 
-A step of collision resolution lists the pairs that could touch, finds for each pedestrian the contact for which it must give up
-most speed, and reduces the velocities by it, in rounds.
+A step of collision resolution first lists the pairs that could touch. Then, in rounds, it finds for each pedestrian the contact for
+which the pedestrian must give up the most speed, and reduces the velocity accordingly.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from agora.pedestrians.shared.neighbours import SEES_ROBOTS, lanes
 from agora.pedestrians.shared.walls import ROWS
 
 MINDS = get_args(LastStep)
-"""Values of a crowd model's ``last_step``, what its pedestrians react to; just robots and walls if forces act between bodies."""
+"""Values of a crowd model's ``last_step``, i.e. what its pedestrians react to; only robots and walls if forces act between
+bodies.
+"""
 
 ALL, ROBOTS, NOTHING = range(3)
 
@@ -28,7 +30,7 @@ IGNORES_ROBOTS = 4
 """Added to one of these values: robots are ignored."""
 
 MARGIN = np.float32(0.02)  # m, gap that people leave to a robot
-PARTING = np.float32(0.3)  # m/s, largest speed at which overlapping bodies are parted
+PARTING = np.float32(0.3)  # m/s, maximum speed at which overlapping bodies are moved apart
 _CREEP = np.float32(0.01)  # m/s, closing speed of a pair that approaches
 _TOUCHING = np.float32(0.0005)  # m/s, closing speed of a pair that touches
 _LEAST = np.float32(0.4)  # of those, of each
@@ -37,23 +39,23 @@ NEAR = np.float32(0.1)  # m, gap at which a pedestrian steps aside for another
 HEAD_ON = np.float32(0.5)  # cosine of the angle between its path and the direction to the other, above which it does
 STOPPED = np.float32(0.3)  # fraction of the preferred speed, below which it does
 ASIDE = np.float32(0.4)  # fraction of the preferred speed of the sidestep
-BACK = np.float32(0.2)  # fraction of the preferred speed at which one of two steps back
+BACK = np.float32(0.2)  # fraction of the preferred speed at which one of two pedestrians steps back
 _ROUNDS = 4
 _TINY = np.float32(1e-12)
 
 
 class Scratch(NamedTuple):
-    """Working arrays of collision resolution: the P pedestrians of a world, and the K pairs of them that could touch.
+    """Working arrays for collision resolution, for the P pedestrians of a world and the K pairs of them that could touch.
 
     Attributes:
         vx: (P,) velocity, x, m/s.
         vy: (P,) velocity, y, m/s.
-        mind: (P,) bodies that a pedestrian reacts to; NOTHING for a recorded one, which is never moved off its path.
-        near: (P,) 1 if a wall is near, 2 for a robot, 3 for both.
-        wall: (3, P) direction away from the wall, and distance, m.
-        worst: (3, P) worst contact, by `keep_worst`; 0 at the start of a round.
-        pairs: (2, K) slots of the two pedestrians.
-        normals: (3, K) direction from the first to the second, and gap, m.
+        mind: (P,) which bodies a pedestrian reacts to; NOTHING for a recorded pedestrian, which is never moved off its path.
+        near: (P,) 1 if a wall is near, 2 if a robot is near, 3 for both.
+        wall: (3, P) direction away from the nearest wall, and the distance to it, m.
+        worst: (3, P) worst contact, as written by `keep_worst`; 0 at the start of a round.
+        pairs: (2, K) slots of the two pedestrians of each pair.
+        normals: (3, K) direction from the first to the second pedestrian, and the gap, m.
         cell: scratch.
         fields: scratch.
     """
@@ -82,14 +84,14 @@ def make_scratch(slots, pairs):
 
 @hidden
 def keep_worst(worst, i, take, nx, ny):
-    """Keep the contact for which a pedestrian must give up most speed."""
+    """Keep the contact for which a pedestrian must give up the most speed."""
     if take > worst[0, i]:
         worst[0, i], worst[1, i], worst[2, i] = take, nx, ny
 
 
 @hidden
 def _contact_distance(radius, active, count, vx, vy, h):
-    """Return the distance below which two pedestrians could touch within a time ``h``, m."""
+    """Return the distance below which two pedestrians could touch within a time ``h``, s; the distance is in m."""
     largest, fastest = ZERO, ZERO
     for i in range(count):
         largest = max(largest, radius[i] if active[i] else ZERO)
@@ -99,7 +101,9 @@ def _contact_distance(radius, active, count, vx, vy, h):
 
 @hidden
 def _close_pairs(x, y, radius, active, count, reach, pairs, normals):
-    """Write the pairs that are nearer than that, their directions and gaps; return their number, limited by the room."""
+    """Write the pairs of pedestrians that are nearer to each other than ``reach``, with their directions and gaps; return their
+    number, limited by the size of the arrays.
+    """
     reach2 = reach * reach
     found = 0
     for i in range(count - 1):
@@ -109,7 +113,7 @@ def _close_pairs(x, y, radius, active, count, reach, pairs, normals):
         for j in range(lanes(count)):
             dx, dy = x[j] - xi, y[j] - yi
             near = np.int32(near + np.int32(dx * dx + dy * dy < reach2))
-        if near < 2:  # the pedestrian itself is in the list
+        if near < 2:  # the pedestrian itself is counted, too
             continue
         for j in range(i + 1, count):
             dx, dy = x[j] - xi, y[j] - yi
@@ -125,7 +129,7 @@ def _close_pairs(x, y, radius, active, count, reach, pairs, normals):
 
 @hidden
 def wish_of(people, traits, goals, w, i):
-    """Return the velocity with which a pedestrian would walk to its goal if it were alone; zero within a step of the goal."""
+    """Return the velocity at which a pedestrian would walk to its goal if it were alone; zero within one step of the goal."""
     dx, dy = goals.x[w, i] - people.x[w, i], goals.y[w, i] - people.y[w, i]
     distance = math.sqrt(dx * dx + dy * dy)
     k = traits.speed[w, i] / distance if distance > traits.radius[w, i] else ZERO
@@ -134,7 +138,7 @@ def wish_of(people, traits, goals, w, i):
 
 @hidden
 def limit_closing_speeds(pairs, normals, found, minds, vx, vy, inverse_h):
-    """Reduce the speed of pedestrians that would still step into somebody by the closing speed, finally to 0."""
+    """Reduce the speed of pedestrians that would still step into somebody: first by the closing speed, finally to 0."""
     turn, stopped = 0, True
     while stopped:
         stopped, keep = False, ONE if turn < _ROUNDS else ZERO
@@ -153,7 +157,7 @@ def limit_closing_speeds(pairs, normals, found, minds, vx, vy, inverse_h):
 
 @hidden
 def add_walls(radius, count, s, inverse_h):
-    """Record the velocities that pedestrians give up for the nearest wall."""
+    """Record the velocity that each pedestrian gives up for the nearest wall."""
     for i in range(count):
         if s.near[i] & 1:
             nx, ny = s.wall[0, i], s.wall[1, i]
@@ -163,20 +167,20 @@ def add_walls(radius, count, s, inverse_h):
 
 @lean_inlined
 def reach_of(people, traits, w, horizon, s):
-    """Return the distance below which two pedestrians could touch within a time, s."""
+    """Return the distance, m, below which two pedestrians could touch within the time ``horizon``, s."""
     return _contact_distance(traits.radius[w], people.active[w], traits.count[w], s.vx, s.vy, horizon)
 
 
 @lean_inlined
 def find_pairs(people, traits, w, reach, s):
-    """Write the pairs that are nearer than ``reach``, m; return their number."""
+    """Write the pairs of pedestrians that are nearer to each other than ``reach``, m; return their number."""
     here = people.x[w], people.y[w], traits.radius[w], people.active[w]
     return _close_pairs(*here, traits.count[w], reach, s.pairs, s.normals)
 
 
 @hidden
 def _near_robots(people, traits, robots, robot_traits, w, i, step):
-    """Return whether a robot is within a pedestrian's step."""
+    """Return whether a robot is within one step of a pedestrian."""
     for r in range(robots.x.shape[1]):
         dx, dy = robots.x[w, r] - people.x[w, i], robots.y[w, r] - people.y[w, i]
         reach = traits.radius[w, i] + robot_traits.radius[w, r] + MARGIN + step
@@ -187,10 +191,10 @@ def _near_robots(people, traits, robots, robot_traits, w, i, step):
 
 @lean_inlined
 def prepare(sees, minds, people, traits, replay, robots, robot_traits, maps, w, h, clearance, out_x, out_y, s):
-    """Write the velocity of every pedestrian, the bodies that it reacts to, and nearby bodies; return whether any body is near.
+    """Write the velocity of every pedestrian, the bodies that it reacts to, and the nearby bodies; return whether any body is near.
 
-    ``clearance`` tells which pedestrians are near a wall. The contact with the wall is read at a single point, because sums round
-    differently in vectorised loops.
+    ``clearance`` determines which pedestrians are near a wall. The contact with the wall is read at a single point, because sums
+    are rounded differently in vectorised loops.
     """
     pressed = False
     for i in range(traits.count[w]):
@@ -212,7 +216,7 @@ def prepare(sees, minds, people, traits, replay, robots, robot_traits, maps, w, 
 
 @hidden
 def write_velocities(mind, vx, vy, count, out_x, out_y):
-    """Write the velocities of pedestrians that react to anything."""
+    """Write the velocities of all pedestrians that react to anything."""
     for i in range(count):
         if mind[i] != NOTHING:
             out_x[i], out_y[i] = vx[i], vy[i]
@@ -220,7 +224,7 @@ def write_velocities(mind, vx, vy, count, out_x, out_y):
 
 @hidden
 def reduce_velocities(worst, count, vx, vy):
-    """Reduce the velocities by the worst contact of each pedestrian; return whether there was one."""
+    """Reduce each pedestrian's velocity for its worst contact; return whether there was any contact."""
     taken = np.int32(0)
     for i in range(count):
         take = worst[0, i] > ZERO

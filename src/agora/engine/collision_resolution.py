@@ -1,17 +1,19 @@
-"""Collision resolution: pedestrians do not step into walls, robots or pedestrians that they see, and crowds do not block forever.
+"""Collision resolution: pedestrians do not step into walls, robots or pedestrians that they see, and crowds do not get blocked
+forever.
 
 The components of the velocities that would make bodies overlap are removed, in rounds over the worst contact of each pedestrian.
-The difference from `agora.engine.published_collision_resolution` is who gives up how much. Of two pedestrians that walk in the same
-direction, the one behind yields, and steps back a little if the one ahead needs the room. So the pedestrian nearest to a door goes
-first, and two pedestrians at its jambs do not block each other. In the later rounds both give up their shares, so that a wall
-behind the yielding pedestrian stops both. Gaps are closed within `_SOFT` seconds instead of one step: nobody stops from full speed
-at once.
+This module differs from `agora.engine.published_collision_resolution` in how much speed each party gives up. Of two pedestrians
+that walk in the same direction, the one behind yields, and steps back a little if the one ahead needs space. So the pedestrian
+nearest to a door goes first, and two pedestrians at the door jambs do not block each other. In the later rounds both give up their
+shares, so that a wall behind the yielding pedestrian stops both. Gaps are closed within `_SOFT` seconds instead of one step, so
+that nobody stops abruptly from full speed.
 
-Bodies take the room that people need. Discs of 0.3 m reach at most 3.2 people per square metre, but real crowds reach 5. An
-impatient pedestrian (`agora.engine.gait`) among several people with the same direction turns its shoulders: its radius shrinks down
-to `_SHOULDERS` towards people, but not towards walls and robots. All others keep their full radius.
+Bodies take up the space that people need. Discs with a radius of 0.3 m allow at most 3.2 people per square metre, but real crowds
+reach 5. Therefore, an impatient pedestrian (`agora.engine.gait`) among several people walking in the same direction turns its
+shoulders: towards people, but not towards walls and robots, its radius shrinks to as little as `_SHOULDERS`. All other pedestrians
+keep their full radius.
 
-Oncoming and standing pedestrians are passed on the right, as in the published module.
+Oncoming and standing pedestrians are passed on the right, as in the published version.
 """
 
 from __future__ import annotations
@@ -47,14 +49,14 @@ _SOFT = np.float32(0.15)  # s
 _FORESIGHT = np.float32(1.5)  # number of substeps, at full speed, within which bodies touch
 _RETREAT = np.float32(0.1)  # m/s, speed at which the pedestrian behind steps back
 _SAME = np.float32(-0.2)  # cosine of the angle between directions that are not opposed
-_ALIKE = np.float32(0.5)  # cosine of the angle between directions of one crowd
+_ALIKE = np.float32(0.5)  # cosine of the angle between directions within one crowd
 _SHOULDERS = np.float32(0.18)  # m
-_CROWD = np.float32(1.2)  # m, distance within which others crowd a pedestrian, fully from 0.4 m less on
-_FEW = np.float32(4.0)  # number of crowding people up to which nobody turns shoulders
-_MANY = np.float32(7.0)  # number of crowding people from which on shoulders are fully turned
+_CROWD = np.float32(1.2)  # m, distance within which others crowd a pedestrian; at 0.4 m less, they count fully
+_FEW = np.float32(4.0)  # number of crowding people up to which shoulders are not turned
+_MANY = np.float32(7.0)  # number of crowding people above which shoulders are fully turned
 _DOOR = np.float32(2.0)  # reduction of these numbers in front of a door
 _ASIDE = np.float32(0.25)  # fraction of the preferred speed of a sidestep
-_BACK = np.float32(0.1)  # fraction of the preferred speed at which one of two steps back
+_BACK = np.float32(0.1)  # fraction of the preferred speed at which one of two pedestrians steps back
 _ROUNDS = 8
 _PAIRS = 16  # a slot
 _ABREAST = np.float32(1e-3)  # m
@@ -63,19 +65,19 @@ _TINY = np.float32(1e-12)
 
 @hidden
 def _allowed_closing_speed(gap, inverse_h):
-    """Return the largest allowed closing speed, m/s; negative if a gap must open."""
+    """Return the maximum allowed closing speed, m/s; negative if the gap must widen."""
     return gap * min(inverse_h, ONE / _SOFT) if gap > ZERO else max(gap * inverse_h, -PARTING)
 
 
 @lean_inlined
 def _alignment(gait, w, i, j):
-    """Return the cosine of the angle between two paths; 0 if one of the two has no direction."""
+    """Return the cosine of the angle between the paths of two pedestrians; 0 if either path has no direction."""
     return gait.way_x[w, i] * gait.way_x[w, j] + gait.way_y[w, i] * gait.way_y[w, j]
 
 
 @lean_inlined
 def _turn_shoulders(people, traits, gait, w, pairs, found, body):
-    """Write the radius of every pedestrian's body towards people, m."""
+    """Write the radius that every pedestrian's body has towards people, m."""
     count, many = traits.count[w], body[1]
     for i in range(count):
         body[0, i], many[i] = traits.radius[w, i], ZERO
@@ -98,7 +100,7 @@ def _turn_shoulders(people, traits, gait, w, pairs, found, body):
 
 @lean_inlined
 def _order_on_path(people, traits, gait, w, i, j):
-    """Return 1 if pedestrian j is ahead of i in the same direction, -1 if it is behind, 0 if their directions differ."""
+    """Return 1 if pedestrian j walks in the same direction as i and is ahead, -1 if it is behind, 0 if their directions differ."""
     if _alignment(gait, w, i, j) <= _SAME:
         return 0
     ux, uy = gait.way_x[w, i] + gait.way_x[w, j], gait.way_y[w, i] + gait.way_y[w, j]
@@ -110,7 +112,7 @@ def _order_on_path(people, traits, gait, w, i, j):
 
 @lean_inlined
 def _yielded_share(gait, w, i, much, closing):
-    """Return the share of the closing speed ``much`` that pedestrian i gives up for a person ahead that approaches at ``closing``,
+    """Return the part of the closing speed ``much`` that pedestrian i gives up for a person ahead that approaches at ``closing``,
     m/s.
     """
     goes = gait.way_x[w, i] != ZERO or gait.way_y[w, i] != ZERO
@@ -119,7 +121,7 @@ def _yielded_share(gait, w, i, much, closing):
 
 @lean_inlined
 def _yield_to_people(gait, w, pairs, normals, order, found, minds, vx, vy, inverse_h, worst, shared):
-    """Record the velocities that pedestrians give up for each other; with ``shared`` both pedestrians of a pair give up their
+    """Record the velocities that pedestrians give up for each other; with ``shared``, both pedestrians of a pair give up their
     shares.
     """
     for k in range(found):
@@ -150,7 +152,7 @@ def _yield_to_people(gait, w, pairs, normals, order, found, minds, vx, vy, inver
 
 @hidden
 def _step_aside(people, traits, goals, w, i, j, nx, ny, vx, vy):
-    """Make pedestrian i step aside if j in direction (nx, ny) blocks it. Return whether it steps aside."""
+    """Make pedestrian i step aside if pedestrian j, in direction (nx, ny), blocks it. Return whether i steps aside."""
     wx, wy = wish_of(people, traits, goals, w, i)
     speed, ahead = math.sqrt(wx * wx + wy * wy), wx * nx + wy * ny
     going = people.vx[w, i] * wx + people.vy[w, i] * wy
@@ -168,7 +170,7 @@ def _step_aside(people, traits, goals, w, i, j, nx, ny, vx, vy):
 
 @lean_inlined
 def _all_step_aside(people, traits, goals, gait, w, pairs, normals, found, mind, vx, vy):
-    """Make all blocked pedestrians step aside; return whether any does."""
+    """Make all blocked pedestrians step aside; return whether any of them does."""
     changed = False
     for k in range(found):
         i, j, nx, ny = pairs[0, k], pairs[1, k], normals[0, k], normals[1, k]
@@ -195,11 +197,11 @@ def _yield_to_robot(people, traits, robots, robot_traits, w, i, r, vx, vy, inver
 
 @lean_inlined
 def _resolve(people, traits, robots, robot_traits, gait, w, found, pressed, order, h, s):
-    """Run rounds over the worst contact of each pedestrian, and finally the walls."""
+    """Resolve the worst contact of each pedestrian in rounds, and the contacts with walls last."""
     inverse_h, changed, turn, count = ONE / h, True, 0, traits.count[w]
     while changed and turn < _ROUNDS:
         turn += 1
-        # In the second half of the rounds both pedestrians of a pair yield, in case a wall blocks the one behind.
+        # In the second half of the rounds, both pedestrians of a pair yield, in case a wall blocks the one behind.
         _yield_to_people(gait, w, s.pairs, s.normals, order, found, s.mind, s.vx, s.vy, inverse_h, s.worst, 2 * turn > _ROUNDS)
         if pressed:
             add_walls(traits.radius[w], count, s, inverse_h)
@@ -208,7 +210,7 @@ def _resolve(people, traits, robots, robot_traits, gait, w, found, pressed, orde
                     if robots.active[w, r]:
                         _yield_to_robot(people, traits, robots, robot_traits, w, i, r, s.vx, s.vy, inverse_h, s.worst)
         changed = reduce_velocities(s.worst, lanes(count), s.vx, s.vy)
-    # Walls come last, so that they hold even if the rounds did not converge.
+    # Walls come last, so that nobody steps into a wall even if the rounds did not converge.
     if pressed:
         add_walls(traits.radius[w], count, s, inverse_h)
         reduce_velocities(s.worst, lanes(count), s.vx, s.vy)
@@ -219,16 +221,16 @@ def keep_apart(
     dt, substeps, sees, minds, people, traits, goals, replay, robots, robot_traits, maps, clock, gait, out_x, out_y,
     first, last
 ):  # fmt: skip
-    """Reduce the velocities (W, P) so that no bodies overlap at the end of a substep.
+    """Reduce the velocities (W, P) so that bodies do not overlap at the end of a substep.
 
     Args:
         dt: physics step, s.
         substeps: number of equal parts of the step.
         sees: bits as for crowd models.
-        minds: (W, P) ALL, ROBOTS or NOTHING, with IGNORES_ROBOTS added or not.
+        minds: (W, P) ALL, ROBOTS or NOTHING, optionally plus IGNORES_ROBOTS.
         people: pedestrians at the beginning of the substep.
-        goals: waypoints that crowd models read.
-        gait: record of `agora.engine.gait`.
+        goals: waypoints as read by crowd models.
+        gait: record `agora.engine.gait.Gait`.
     """
     h = dt / np.float32(substeps)
     horizon, s = _FORESIGHT * h, make_scratch(people.x.shape[1], _PAIRS)
@@ -242,11 +244,11 @@ def keep_apart(
         found, pairs, normals = find_pairs(people, traits, w, reach, s), s.pairs, s.normals
         if found == 0 and not pressed:
             continue
-        # Stepping aside changes velocities and thus the reach, so the pairs are searched again if it grows.
+        # Stepping aside changes velocities and thus the reach; if the reach grows, the pairs are searched again.
         passes = _all_step_aside(people, traits, goals, gait, w, pairs, normals, found, s.mind, s.vx, s.vy)
         if passes and reach_of(people, traits, w, horizon, s) != reach:
             found = find_pairs(people, traits, w, reach_of(people, traits, w, horizon, s), s)
-        # Turned shoulders shrink bodies towards people only: correct the gaps of the pairs.
+        # Turned shoulders shrink bodies only towards people, so correct the gaps of the pairs.
         _turn_shoulders(people, traits, gait, w, pairs, found, body)
         for k in range(found):
             i, j = pairs[0, k], pairs[1, k]

@@ -1,4 +1,4 @@
-"""Conditions of a batch: values that all of its episodes share."""
+"""The conditions of a batch: settings that all of its episodes share."""
 
 from __future__ import annotations
 
@@ -23,14 +23,15 @@ _ENDS = {"pedestrian": END_PEDESTRIAN, "wall": END_WALL, "robot": END_ROBOT, "ou
 
 @dataclass(frozen=True)
 class Conditions(Terms):
-    """Values that all episodes of a batch share: the engine's terms, the simulator of robots, and the robots' knowledge.
+    """Settings that all episodes of a batch share: those of the engine, the simulator that moves the robots, and what the robots
+    know.
 
     Attributes:
-        lidar: lidar of every robot; None for the lidar of its own model.
+        lidar: lidar of every robot; None if each robot has the lidar of its own model.
         global_planner: global planner that computes the paths.
         replan: time between two global plans, s, a multiple of the control period; 0 for one plan per goal.
         layers: layers that add costs around pedestrians to the global planner's map and to local costmaps.
-        perception: the robots' knowledge of pedestrians.
+        perception: what the robots know about pedestrians.
         simulator: simulator that moves the robots, or robots and pedestrians.
     """
 

@@ -1,4 +1,4 @@
-"""The crowd moves pedestrians: behaviours, routes, and crowd models together, in substeps if a model needs them."""
+"""The crowd moves the pedestrians: it combines behaviours, routes and crowd models, in substeps if a model needs them."""
 
 from __future__ import annotations
 
@@ -56,44 +56,45 @@ _ROUNDING = 1e-6
 
 
 class EngineCrowd:
-    """The behaviours, routes and crowd models of a world's pedestrians, and their order within a step.
+    """The behaviours, routes and crowd models of a world's pedestrians, and the order in which they run within a step.
 
-    Every model computes every pedestrian, so that all pedestrians are neighbours of each other and the cost is the sum of the
-    models'; then each pedestrian takes the output of its own model, capped by that model's ``max_speed_factor``.
+    Every model computes outputs for all pedestrians, so that all pedestrians are neighbours of each other; the cost is the sum of
+    the costs of the models. Each pedestrian then uses the output of its own model, capped by that model's ``max_speed_factor``.
 
     A model with a ``max_step`` shorter than the crowd period is called in every physics step, in equal substeps no longer than
     ``max_step``; after each substep all pedestrians move and waypoints are updated. During these substeps robots stay at their
     poses of generation t, and a model without a ``max_step`` keeps its output. Replayed pedestrians follow their recording at every
-    substep. Contacts use the end of the last substep only: they are swept along the straight line between the generations, as
-    without substeps.
+    substep. Contact detection uses only the end of the last substep: as without substeps, it sweeps along the straight line between
+    the generations.
 
     Args:
         world: world whose pedestrians the crowd moves.
-        models: models of either form; a start assigns pedestrians to models by number. Without a model pedestrians do not move.
-        behaviours: behaviours that set goals and speeds, in this order, before the models are called.
+        models: crowd models of either form; a start assigns pedestrians to models by number. Without a model, pedestrians do not
+            move.
+        behaviours: behaviours that set goals and speeds before the models are called, in the order in which they run.
         every: number of physics steps per crowd period.
         sees_pedestrians: whether simulated pedestrians react to each other.
         sees_robots: whether simulated pedestrians react to robots.
         is_fed: whether external forces may act on simulated pedestrians.
-        routes: every episode that a world may run, if pedestrians walk around walls (`agora.engine.routes`); None if they walk
-            straight to their waypoints.
-        drawn: whether ``routes`` are only examples of such episodes.
-        careful: whether pedestrians avoid stepping into walls, robots and pedestrians that they see.
+        routes: if pedestrians walk around walls (`agora.engine.routes`), the starts of all episodes that a world may run; None if
+            they walk straight to their waypoints.
+        drawn: whether ``routes`` contains only examples of such episodes.
+        careful: whether pedestrians avoid stepping into walls, and into robots and pedestrians that they see.
         yields: whether pedestrians walk in steps and yield to people ahead (`agora.engine.gait`,
-            `agora.engine.collision_resolution`); else the older `agora.engine.published_collision_resolution` is used.
-        sidestep: the way in which recorded pedestrians step aside for robots (`agora.engine.sidestep`); None for none.
+            `agora.engine.collision_resolution`); if not, the older `agora.engine.published_collision_resolution` is used.
+        sidestep: how recorded pedestrians step aside for robots (`agora.engine.sidestep`); None if they do not.
         minding: when the pedestrians of each model react to robots (`agora.draft.stage.Share`); early by default.
-        unsteady: fluctuation of the pace and the direction of people (`agora.engine.unsteady`); None for none.
-        steps: limits on the turning of people that walk in steps (`agora.engine.gait`).
+        unsteady: fluctuations in people's speed and direction (`agora.engine.unsteady`); None if there are none.
+        steps: turning limits for people who walk in steps (`agora.engine.gait`).
 
     Attributes:
         every: as given.
         behaviours: the attached behaviours.
         routing: routes of the pedestrians; None if they walk straight.
-        fed: external forces; None if there cannot be any.
-        number: (W, P) number of the model that moves a pedestrian.
-        substeps: number of substeps of a physics step.
-        goals: waypoints as crowd models read them: with routes, the current one is the point to which a pedestrian walks now.
+        fed: external forces; None if they are not possible.
+        number: (W, P) number of the model that moves each pedestrian.
+        substeps: number of substeps per physics step.
+        goals: waypoints as crowd models read them; with routes, the current waypoint is the point that a pedestrian is walking to.
 
     Raises:
         InputError: an object is not a crowd model, or a ``max_step`` is not a valid time.
@@ -158,17 +159,19 @@ class EngineCrowd:
 
     @property
     def _ahead(self) -> Ahead:
-        """Return the points to which paths lead; the goal if people walk straight."""
+        """Return the points that people walk to and the directions of their paths beyond; if people walk straight, the points are
+        their goals.
+        """
         if self.routing is None:
             return self._nowhere
         routes = self.routing.routes
         return Ahead(routes.x, routes.y, routes.beyond_x, routes.beyond_y, self._progress.aware)
 
     def reset(self, world: int, start: Start) -> None:
-        """Start an episode in one world, whose records are at its start.
+        """Start an episode in one world, whose records already hold the initial state.
 
         Raises:
-            InputError: a pedestrian has the number of a missing model.
+            InputError: a pedestrian is assigned to a model that does not exist.
         """
         for field in (self._restless, self._kept_off, *self._gait, *(self.fed or ())):
             field[world] = 0
@@ -214,11 +217,13 @@ class EngineCrowd:
         self._whom[world] = self._minds[self.number[world]]
 
     def compute(self, now: int) -> list[Part]:
-        """Return the models that are called once per crowd period, with generation ``now``."""
+        """Return the calls to the models that run once per crowd period and read generation ``now``."""
         return list(self._calls(now, now, stiff=False))
 
     def move(self, now: int) -> list[Part]:
-        """Return the parts that advance pedestrians from generation ``now`` to the other one; substeps use a third one."""
+        """Return the parts that advance pedestrians from generation ``now`` to the other generation; substeps use a third
+        generation.
+        """
         parts: list[Part] = []
         after, here = 1 - now, now
         for substep in range(1, self.substeps + 1):
@@ -229,7 +234,7 @@ class EngineCrowd:
         return parts
 
     def _calls(self, people: int, robots: int, *, stiff: bool) -> Iterator[Part]:
-        """Return the calls of the models that need substeps, or of the others."""
+        """Return the calls to the models that need substeps (``stiff``), or to all other models."""
         world, (sees_pedestrians, sees_robots) = self._world, self._sees
         period = world.dt / self.substeps if stiff else world.dt * self.every
         for model, out, is_stiff, minding in zip(self._models, self._answers, self._stiff, self._minding, strict=False):
@@ -253,7 +258,7 @@ class EngineCrowd:
             yield bind(model.kernel(), model.parameters(), crowd, *out)
 
     def _advance(self, here: int, there: int, robots: int, substep: int) -> Iterator[Part]:
-        """Return the kernels that move all pedestrians from one generation to another with the models' output."""
+        """Return the kernels that move all pedestrians from one generation to another, based on the models' output."""
         world, models = self._world, self._models
         step = np.float32(world.dt), np.int64(substep), np.int64(self.substeps)
         people = self._generations[here]
@@ -304,7 +309,7 @@ class EngineCrowd:
             yield bind(enter_and_leave, step[0], self._visits, *visitors, self._progress, self._waiting)
 
     def _make_check(self, people: Pedestrians) -> Work:
-        """Return a function that raises `InputError` if an output of a crowd model is not finite or larger than `LARGEST`."""
+        """Return a function that raises `InputError` if an output of a crowd model is not finite or exceeds `LARGEST`."""
         find = bind(find_unwalkable, people, self.number, self._answers)
 
         def check(first: int, last: int) -> None:

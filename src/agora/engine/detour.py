@@ -1,10 +1,11 @@
-"""Detours round standing bodies: people, groups and robots may stay where they are.
+"""Detours around standing bodies: people, groups and robots may stay where they are.
 
-Routes consider only walls. A pedestrian that is stuck (`agora.engine.progress`) searches for a detour on a grid. The grid lies
-about the pedestrian, turned towards the point it walks to, and holds walls and the discs of standing bodies. The cheapest path on
-the grid, to the line through that point or 3.6 m ahead, leads round them. If paths cost the same, the right-hand one is taken. If
-there is none, a second search near robots uses finer cells to find narrow gaps. If it finds no path either, nothing changes, and
-people who stand in the pedestrian's path step aside (`agora.engine.making_way`).
+Routes consider only walls. A pedestrian that is stuck (`agora.engine.progress`) searches for a detour on a grid. The grid is
+centred on the pedestrian and turned towards the point that the pedestrian is walking to. It contains walls and the discs of
+standing bodies. The detour is the cheapest path on the grid to the line across the path at that point, or 3.6 m ahead if the point
+is farther away. If two paths cost the same, the right-hand one is taken. If there is no path and a robot is near, a second search
+uses finer cells to find narrow gaps. If it finds no path either, nothing changes, and people who stand in the pedestrian's path
+step aside (`agora.engine.making_way`).
 """
 
 from __future__ import annotations
@@ -19,21 +20,21 @@ from agora.core.scalar import HALF, ONE, TWO, ZERO
 from agora.engine.progress import AT_PLACE, record_direction
 
 STANDS = np.float32(0.15)
-"""Speed below which a body stands, m/s."""
+"""Speed below which a body counts as standing, m/s."""
 
 _CELLS_OF = np.float32(0.15), np.float32(0.075)  # m, of the first search, and of the second if the first finds no path
 _AHEAD, _BEHIND, _BESIDE = 24, 8, 20  # cells
 _WIDE = 2 * _BESIDE + 1
 CELLS = (_AHEAD + _BEHIND + 1) * _WIDE
-"""Cells of the grid."""
+"""Number of cells in the grid."""
 
 _LEAST = np.float32(0.95)  # radii of clearance of walls
 _GAP = np.float32(0.03), np.float32(0.0)  # m, to bodies, in the two searches
 _NARROW = np.float32(2.0)  # m, from a robot, within which the second search runs
 _SWEEPS = 12
 _DIAGONAL = np.float32(1.4142135)
-_ALIKE = np.float32(0.5)  # cosine of the angle between paths of one queue
-_DOOR = np.float32(1.0)  # m, between the points to which people walk who use the same door
+_ALIKE = np.float32(0.5)  # cosine of the angle between paths in the same queue
+_DOOR = np.float32(1.0)  # m, between the points that people walk to if they use the same door
 _EQUAL = np.float32(1e-3)  # cells, by which the costs of equal paths may differ
 _INFINITE = np.float32(np.inf)
 _WINDOW = np.float32(4.8)  # m, within which bodies are considered
@@ -41,8 +42,8 @@ _WINDOW = np.float32(4.8)  # m, within which bodies are considered
 
 @hidden
 def _is_in_queue(people, traits, routes, w, i, j, ux, uy):
-    """Return whether pedestrian j, like pedestrian i, which looks along (ux, uy), wants to move on in the same direction or through
-    the same door. A pedestrian ahead in a queue will move on.
+    """Return whether pedestrian j is in a queue with pedestrian i, who looks along (ux, uy): j, too, wants to move on, in the same
+    direction or through the same door. A pedestrian ahead in a queue will move on.
     """
     if traits.speed[w, j] == ZERO:
         return False
@@ -72,7 +73,9 @@ def _block_bodies(people, traits, routes, robots, robot_traits, sees, w, i, ux, 
 
 @hidden
 def _block_disc(dx, dy, reach, ux, uy, cell, cost):
-    """Block the cells within ``reach``, m, of a body at (dx, dy) from the middle of the grid, or within its distance if smaller."""
+    """Block the cells within ``reach``, m, of a body at (dx, dy) from the centre of the grid, or within its distance from the
+    centre if that is smaller.
+    """
     away = math.sqrt(dx * dx + dy * dy)
     if away > _WINDOW:
         return
@@ -87,7 +90,7 @@ def _block_disc(dx, dy, reach, ux, uy, cell, cost):
 
 @hidden
 def _relaxed_cost(cost, a, b):
-    """Return the cost of a cell by way of its cheapest neighbour."""
+    """Return the cost of reaching a cell through its cheapest neighbour."""
     best = cost[a * _WIDE + b]
     for da in range(-1, 2):
         for db in range(-1, 2):
@@ -101,7 +104,7 @@ def _relaxed_cost(cost, a, b):
 
 @hidden
 def _spread(cost):
-    """Write the costs of the paths from the middle cell to all cells, in cells: sweeps forward and backward."""
+    """Write the costs of the paths from the centre cell to all cells, in cells, by forward and backward sweeps."""
     rows = _AHEAD + _BEHIND + 1
     for sweep in range(_SWEEPS):
         changed = False
@@ -118,9 +121,10 @@ def _spread(cost):
 
 @hidden
 def _choose_goal(cost, distance, cell):
-    """Return the cell of the line at ``distance``, m, with the cheapest whole path, and its cost, m; -1 if there is none.
+    """Return the cell with the cheapest complete path on the line at ``distance``, m, and the cost of that path, m; -1 if there is
+    none.
 
-    Among equally good cells the nearest to the middle is taken; if two are equally near, the right-hand one.
+    Of equally good cells, the one nearest to the middle is taken; if two are equally near, the right-hand one.
     """
     row = min(np.int32(distance / cell + HALF), _AHEAD)
     left = max(distance - np.float32(row) * cell, ZERO)
@@ -137,8 +141,8 @@ def _choose_goal(cost, distance, cell):
 
 @hidden
 def _previous_cell(cost, k):
-    """Return the neighbour from which the cheapest path reaches cell k; among several the cheapest, then the one nearest to
-    the straight line ahead, then the right-hand one.
+    """Return the neighbour through which the cheapest path reaches cell k. Ties are resolved in favour of the cheapest neighbour,
+    then the one nearest to the straight line ahead, then the right-hand one.
     """
     a, b = k // _WIDE, k % _WIDE
     best, aside, found = cost[k], _WIDE, -1
@@ -157,7 +161,7 @@ def _previous_cell(cost, k):
 
 @hidden
 def _sees(cost, k):
-    """Return whether the straight line from the middle to cell k is free."""
+    """Return whether the straight line from the centre to cell k is free."""
     a, b = k // _WIDE - _BEHIND, k % _WIDE - _BESIDE
     steps = 2 * max(abs(a), abs(b))
     for n in range(2, steps):
@@ -170,8 +174,8 @@ def _sees(cost, k):
 
 @hidden
 def _search(maps, m, people, traits, routes, robots, robot_traits, sees, w, i, to_x, to_y, cell, gap, cost):
-    """Search like `next_point` on a grid with cells of ``cell``, m, keeping a gap of ``gap``, m, to bodies. Also return whether a
-    path exists.
+    """Search as in `next_point`, on a grid with a cell size of ``cell``, m, keeping a gap of ``gap``, m, to bodies. Also return
+    whether a path exists.
     """
     x, y, radius = people.x[w, i], people.y[w, i], traits.radius[w, i]
     dx, dy = to_x - x, to_y - y
@@ -210,8 +214,8 @@ def _is_near_robot(robots, w, x, y):
 
 @hidden
 def next_point(maps, m, people, traits, routes, robots, robot_traits, sees, w, i, to_x, to_y, cost):
-    """Return the next point (2,) on the path of pedestrian i round standing bodies to a point, the length of the rest of the path,
-    m, and whether such a path exists and does not lead straight ahead.
+    """Return the next point (2,) on the path of pedestrian i around standing bodies to a given point, the length of the rest of
+    that path, m, and whether such a path exists and does not lead straight ahead.
 
     Args:
         cost: (CELLS,) costs of cells, overwritten.
@@ -229,14 +233,14 @@ def next_point(maps, m, people, traits, routes, robots, robot_traits, sees, w, i
 
 @hidden
 def has_path(maps, m, people, traits, routes, robots, robot_traits, sees, w, i, to_x, to_y, cost):
-    """Return whether pedestrian i has a path round standing bodies to a point. The arguments are those of `next_point`."""
+    """Return whether pedestrian i has a path around standing bodies to a point. The arguments are those of `next_point`."""
     there = (maps, m, people, traits, routes, robots, robot_traits, sees, w, i, to_x, to_y)
     return _search(*there, _CELLS_OF[0], _GAP[0], cost)[4] or _search(*there, _CELLS_OF[1], _GAP[1], cost)[4]
 
 
 @hidden
 def walk_round(maps, m, people, traits, robots, robot_traits, sees, routes, progress, w, i, cost):
-    """If pedestrian i considers standing bodies, have it walk round those on the path to the point that it walks to now."""
+    """If pedestrian i considers standing bodies, make it walk around those on its path to the point that it is walking to."""
     if progress.aware[w, i] == ZERO or routes.waits[w, i]:
         return
     to_x, to_y, rest = routes.x[w, i], routes.y[w, i], routes.rest[w, i]

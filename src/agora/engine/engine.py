@@ -1,7 +1,7 @@
-"""The native engine: crowd, bodies and rules advance a world, by kernels over its batch.
+"""The native engine: crowd, bodies and rules advance the worlds of a batch, using kernels that run over the batch.
 
-The steps are always the same: doors move; all parts read generation t; crowd and robots advance to t + dt; contacts are swept and
-outcomes decided; the generations are swapped. Sensors are computed on demand (`agora.engine.observe`).
+The order within a step is always the same: doors move; all parts read generation t; the crowd and the robots advance to t + dt;
+contacts are swept and outcomes decided; the generations are swapped. Sensors are computed on demand (`agora.engine.observe`).
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ __all__ = ["Engine"]
 
 
 class Engine:
-    """Advances a world by steps.
+    """Advances a world step by step.
 
     Args:
         world: world to advance.
-        crowd: crowd that moves its pedestrians; if None, the caller writes `World.next_pedestrians` before every step.
-        bodies: bodies of its robots (`agora.interfaces.Bodies`); None for the library's own.
+        crowd: crowd that moves the world's pedestrians; if None, the caller must write `World.next_pedestrians` before every step.
+        bodies: bodies of the world's robots (`agora.interfaces.Bodies`); None for the library's own implementation.
         ends: sum of END bits (`agora.world.records`) of contacts that end an episode; other contacts are counted.
-        remove: whether robots that have ended leave the world.
+        remove: whether robots leave the world when their episode has ended.
 
     Attributes:
-        offers: channels that the simulator measures, by their names.
+        offers: channels that the simulator measures, by name.
     """
 
     def __init__(
@@ -70,19 +70,19 @@ class Engine:
         is_fed: bool = False,
         drawn: bool = False,
     ) -> Engine:
-        """Return an engine with its crowd, under the conditions of a batch.
+        """Return an engine with a crowd, under the conditions of a batch.
 
         Args:
             starts: every episode that a world may run.
-            conditions: conditions of all of them.
+            conditions: conditions shared by all episodes.
             worlds: number of worlds, W; 0 for one per start.
-            threads: number of threads that share the worlds.
+            threads: number of threads among which the worlds are divided.
             slots: pedestrian slots per world; 0 for the minimum.
             is_fed: whether external forces may act on pedestrians.
             drawn: whether the starts are only examples; a world may run any start that the engine `holds`.
 
         Raises:
-            InputError: the simulator does not run single steps, or has its own engine (`agora.engine.backends`).
+            InputError: the simulator cannot run single steps, or has its own engine (`agora.engine.backends`).
         """
         simulator = steps_of(conditions.simulator)
         if isinstance(simulator, WholeSimulator):
@@ -108,7 +108,9 @@ class Engine:
         return Engine(world, crowd, simulator.bodies(world), ends=conditions.ends, remove=conditions.remove)
 
     def _calls_from(self, now: int) -> tuple[list[Callable[[], None]], list[Callable[[], None]]]:
-        """Return the calls of a step from generation ``now``: without crowd models (between crowd periods), and with them."""
+        """Return the calls that make up a step from generation ``now``: first without crowd models (between crowd periods), then
+        with them.
+        """
         crowd, robots = self.crowd, [self._bodies.move(now), self._rules.judge(now, self._bodies.walls)]
         if crowd is None:
             calls = self._plan(robots)
@@ -117,7 +119,9 @@ class Engine:
         return self._plan([*move, *robots]), self._plan([*crowd.think(now), *crowd.compute(now), *move, *robots])
 
     def _plan(self, parts: Sequence[Part]) -> list[Callable[[], None]]:
-        """Return the parts of a step as calls; consecutive kernels are merged into one call, which runs them world by world."""
+        """Return the parts of a step as a list of calls; consecutive kernels are merged into one call, which runs them world by
+        world.
+        """
         calls: list[Callable[[], None]] = []
         for is_reader, some in itertools.groupby(parts, lambda part: isinstance(part, CrowdReader)):
             if is_reader:
@@ -132,17 +136,17 @@ class Engine:
         return self.world.holds(start) and (routing is None or routing.holds(start))
 
     def reset(self, world: int, start: Start) -> None:
-        """Start an episode in one world; the others continue."""
+        """Start an episode in one world; the other worlds continue."""
         self.world.reset(world, start)
         self._bodies.reset(world, start)
         if self.crowd is not None:
             self.crowd.reset(world, start)
 
     def adopt(self, world: int) -> None:
-        """Continue from the records of one world; the engine keeps no other state."""
+        """Continue from the records of one world; the engine does not keep any other state."""
 
     def advance(self, steps: int, after_step: Callable[[], None]) -> None:
-        """Advance by some physics steps; ``after_step`` is called after each."""
+        """Advance by ``steps`` physics steps; ``after_step`` is called after each of them."""
         for _ in range(steps):
             self.step()
             after_step()
@@ -151,7 +155,7 @@ class Engine:
         """Advance every world that is not done by one physics step.
 
         Args:
-            commands: (W, R, 3) twists in the robots' frames, m/s and rad/s; by default the last ones.
+            commands: (W, R, 3) commanded twists in the robots' frames, m/s and rad/s; by default the previous commands.
         """
         world = self.world
         if commands is not None:
@@ -169,10 +173,10 @@ class Engine:
 
 
 def steps_of(simulator: AnySimulator) -> AnySimulator:
-    """Return a simulator that runs single steps.
+    """Return the simulator if it can run single steps.
 
     Raises:
-        InputError: the simulator does not run single steps.
+        InputError: the simulator cannot run single steps.
     """
     if "step" not in simulator.can:
         raise InputError(f"simulator {type(simulator).__name__} cannot take single steps, which episodes need")

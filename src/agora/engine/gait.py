@@ -1,18 +1,19 @@
-"""The gait of people: walking direction, conduct when blocked, acceleration and turning.
+"""The gait of people: walking direction, behaviour when blocked, acceleration and turning.
 
-Crowd models return velocities that nobody can walk: sideways, backwards, in another direction at every step. This module turns them
-into steps. People walk in the direction in which they face. Speed changes no faster than for 99 of 100 recorded people (ETH/UCY,
-over 0.4 s: 1.6 m/s2). Only braking is twice as hard, and `agora.engine.collision_resolution` may brake harder still. The lateral
-acceleration, speed times turning rate, limits turning. In ETH/UCY its 99th percentile is nearly the same at all speeds from 0.3 to
-2.2 m/s: 0.9 to 1.4 m/s2, or 0.5 to 0.7 m/s2 if positions are smoothed to reduce annotation errors. The 99th percentile of the
-turning rate falls from 2.4 rad/s at 0.4 m/s to 0.8 rad/s at 1.9 m/s (`agora.draft.steps`).
+Crowd models return velocities that no person can walk: sideways, backwards, in a different direction at every step. This module
+turns them into realistic steps. People walk in the direction that they face. Speed changes no faster than for 99 of 100 recorded
+people (ETH/UCY, over 0.4 s: 1.6 m/s2), except that braking may be twice as hard, and `agora.engine.collision_resolution` may brake
+harder still. Turning is limited by the lateral acceleration, i.e. speed times turning rate. In ETH/UCY its 99th percentile is
+nearly the same at all speeds from 0.3 to 2.2 m/s: 0.9 to 1.4 m/s2, or 0.5 to 0.7 m/s2 if positions are smoothed to reduce
+annotation errors. The 99th percentile of the turning rate falls from 2.4 rad/s at 0.4 m/s to 0.8 rad/s at 1.9 m/s
+(`agora.draft.steps`).
 
-A pedestrian that is blocked by people with the same direction, or by a wall, becomes impatient within a second, and calm again
-within a few seconds, or at once if nobody is ahead. Impatient pedestrians close up to the person ahead, whatever their model
-returns, and do not walk back, so that no crowd waits forever in front of a door. People with an oncoming person or a robot near
-them, and people at their goal, are patient. Exception: people that have been stuck for a while and walk round standing bodies
-(`agora.engine.detour`) are impatient near oncoming people, near robots and at their goal, too. Otherwise walls would keep slow
-people from a goal behind a narrow door.
+A pedestrian that is blocked by a wall, or by people walking in the same direction, becomes impatient within a second. It becomes
+calm again within a few seconds, or immediately if nobody is ahead. Impatient pedestrians close up to the person ahead, whatever
+their model returns, and do not walk backwards, so that crowds do not wait forever in front of a door. People near an oncoming
+person or a robot, and people at their goal, are patient. There is one exception: people who have been stuck for a while and walk
+around standing bodies (`agora.engine.detour`) are also impatient near oncoming people, near robots and at their goal. Otherwise,
+walls would keep slow people from reaching a goal behind a narrow door.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _HELD = np.float32(0.3)  # fraction of the preferred speed, below which a pedest
 _PATIENCE = np.float32(1.0)  # s
 _CALMING = np.float32(8.0)  # s
 _CLOSING_UP = np.float32(0.4)  # s, time gap to the body ahead
-_CLOSE = np.float32(0.404)  # s, a hundredth more: persons farther ahead slow nobody
+_CLOSE = np.float32(0.404)  # s, one hundredth more: people farther ahead do not slow anybody down
 _LANE = np.float32(0.65)  # fraction of the bodies' width within which a body is ahead
 _DOOR_LANE = np.float32(0.45)  # the same in front of a door, where people squeeze past each other
 _SHUFFLE = np.float32(0.2)  # m/s, lowest speed of closing up
@@ -57,12 +58,12 @@ class Gait(NamedTuple):
     Attributes:
         facing_x: (W, P) direction in which a pedestrian faces, x.
         facing_y: (W, P) direction in which a pedestrian faces, y.
-        held: (W, P) impatience, 0 to 1.
-        way_x: (W, P) direction of the path, x: to the goal or through the door in front; 0 for people that have arrived or want to
+        held: (W, P) impatience, from 0 to 1.
+        way_x: (W, P) direction of the path, x: to the goal, or through the door ahead; 0 for people who have arrived or want to
             stand.
-        way_y: (W, P) direction of the path, y; 0 as ``way_x``.
-        door: (W, P) 1 for people in front of a door or at a corner, 0 for all others.
-        steps: (W, P) 1 for people that walk in steps, 0 for all others.
+        way_y: (W, P) direction of the path, y; 0 in the same cases as ``way_x``.
+        door: (W, P) 1 for people in front of a door or at a corner, 0 for everybody else.
+        steps: (W, P) 1 for people who walk in steps, 0 for everybody else.
     """
 
     facing_x: Floats
@@ -78,8 +79,8 @@ class Turning(NamedTuple):
     """The limits on turning, float32; see `agora.draft.steps.Steps`.
 
     Attributes:
-        lateral: largest lateral acceleration, m/s2.
-        on_the_spot: largest turning rate, rad/s.
+        lateral: maximum lateral acceleration, m/s2.
+        on_the_spot: maximum turning rate, rad/s.
     """
 
     lateral: np.float32
@@ -87,19 +88,19 @@ class Turning(NamedTuple):
 
     @staticmethod
     def of(steps: Steps) -> Turning:
-        """Return the limits of `Steps` as float32."""
+        """Return the limits from `Steps` as float32."""
         return Turning(*map(np.float32, (steps.lateral, steps.on_the_spot)))
 
 
 class Ahead(NamedTuple):
-    """The point to which the pedestrians of W worlds walk now, and the direction in which their paths continue there.
+    """The points that the pedestrians of W worlds are walking to, and the directions in which their paths continue from there.
 
     Attributes:
-        x: (W, P) the point, x, m.
-        y: (W, P) the point, y, m.
+        x: (W, P) the point to walk to, x, m.
+        y: (W, P) the point to walk to, y, m.
         beyond_x: (W, P) direction of the path beyond the point, x; 0 at the end of the path.
         beyond_y: (W, P) direction of the path beyond the point, y; 0 at the end of the path.
-        aware: (W, P) above 0 for people that walk round standing bodies (`agora.engine.progress`).
+        aware: (W, P) above 0 for people who walk around standing bodies (`agora.engine.progress`).
     """
 
     x: Floats
@@ -127,11 +128,11 @@ def _write_path_directions(people, traits, goals, ahead, gait, w):
 
 @lean_inlined
 def _count_people(people, traits, gait, w, i, ex, ey, lane, close):
-    """Return how many people meet pedestrian i, how many are ahead of it towards (ex, ey), and how many of these may be within
-    ``close``, m.
+    """Return how many people meet pedestrian i, how many are ahead of it in direction (ex, ey), and how many of the latter may be
+    within ``close``, m.
 
-    A person that is near, ahead, and either standing or with another direction meets the pedestrian. (One loop that vectorises:
-    most people are far away.)
+    A person meets the pedestrian if it is near and ahead, and is either standing or walking in another direction. (A single loop
+    that vectorises, because most people are far away.)
     """
     x, y, radius, active, way_x, way_y = people.x[w], people.y[w], traits.radius[w], people.active[w], gait.way_x[w], gait.way_y[w]
     xi, yi, own, ux, uy = x[i], y[i], radius[i], way_x[i], way_y[i]
@@ -159,7 +160,7 @@ def _faces_robot(people, robots, gait, w, i):
 
 @lean_inlined
 def _free_distance(people, traits, w, i, ex, ey, lane):
-    """Return the distance that pedestrian i can walk towards (ex, ey) until it touches a person ahead, m."""
+    """Return how far pedestrian i can walk in direction (ex, ey) before it touches a person ahead, m."""
     room = _LOOK
     for j in range(traits.count[w]):
         px, py = people.x[w, j] - people.x[w, i], people.y[w, j] - people.y[w, i]
@@ -175,19 +176,19 @@ def _free_distance(people, traits, w, i, ex, ey, lane):
 
 @lean_inlined
 def _close_up(h, sees, people, traits, goals, robots, aware, gait, w, i, wx, wy):
-    """Change the requested velocity of pedestrian i, which is or was recently blocked, according to its impatience."""
+    """Adjust the requested velocity of pedestrian i, which is or recently was blocked, according to its impatience."""
     s = traits.speed[w, i]
     dx, dy = goals.x[w, i] - people.x[w, i], goals.y[w, i] - people.y[w, i]
     distance = math.sqrt(dx * dx + dy * dy + _TINY)
     ex, ey = dx / distance, dy / distance
-    # Only pedestrians on the way become impatient; at the goal nobody needs to press forwards.
+    # Only pedestrians on their way become impatient; at the goal, nobody needs to press forward.
     slow = people.vx[w, i] * ex + people.vy[w, i] * ey < _HELD * s
     comes = (distance > _THERE or aware) and s > ZERO
     held, free, alone, room = gait.held[w, i], False, True, _LOOK
     if comes:
         lane = _DOOR_LANE if gait.door[w, i] > ZERO else _LANE
         met, ahead, tight = _count_people(people, traits, gait, w, i, ex, ey, lane, _CLOSE * s)
-        # Oncoming people and robots need patience: closing up to them would block both sides.
+        # Stay patient near oncoming people and robots: closing up to them would block both sides.
         free = not (sees & SEES_PEDESTRIANS and met > 0)
         free = free and not (sees & SEES_ROBOTS and _faces_robot(people, robots, gait, w, i))
         free = free or aware
@@ -207,8 +208,8 @@ def _close_up(h, sees, people, traits, goals, robots, aware, gait, w, i, wx, wy)
 
 @inlined
 def _step(h, turning, vx, vy, ax, ay, fastest, fx, fy):
-    """Return the velocity (2,) after a step from velocity (vx, vy) with requested velocity (ax, ay), and the new facing direction
-    (2,).
+    """Return the velocity (2,) after a step that starts with velocity (vx, vy) and aims for the requested velocity (ax, ay), and
+    the new facing direction (2,).
     """
     speed = math.sqrt(vx * vx + vy * vy + _TINY)
     walks = speed > _FACING
@@ -216,16 +217,16 @@ def _step(h, turning, vx, vy, ax, ay, fastest, fx, fy):
     speed = min(speed, fastest)
     asked = math.sqrt(ax * ax + ay * ay + _TINY)
     ux, uy = ax / asked, ay / asked
-    # The turning rate is limited on the spot, and by the lateral acceleration while walking.
+    # On the spot, the turning rate itself is limited; while walking, it is limited by the lateral acceleration.
     sine = h * min(turning.on_the_spot, turning.lateral / speed)
     cosine = math.sqrt(max(ONE - sine * sine, ZERO))
     left = sine if fx * uy - fy * ux >= ZERO else -sine
     far = fx * ux + fy * uy < cosine
     tx, ty = fx * cosine - fy * left if far else ux, fy * cosine + fx * left if far else uy
-    # Without a requested speed the direction is kept.
+    # Without a requested speed, the direction is kept.
     turns = asked > _LEAST
     fx, fy = tx if turns else fx, ty if turns else fy
-    # Only the component along the facing direction is walked; it changes within the limits of braking and speeding up.
+    # Only the component along the facing direction is walked; it changes within the limits on braking and acceleration.
     along = max(ax * fx + ay * fy, ZERO)
     along = min(max(along, speed - _BRAKING * h), speed + _SPEEDING_UP * h)
     return along * fx, along * fy, fx, fy
@@ -243,10 +244,10 @@ def walk(
         substeps: number of equal parts of the step.
         turning: `Turning`, the limits on turning.
         sees: bits as for crowd models (`agora.interfaces.CompiledCrowdModel`).
-        minds: (W, P) bodies that a pedestrian reacts to, as in `agora.engine.published_collision_resolution`.
+        minds: (W, P) which bodies a pedestrian reacts to, as in `agora.engine.published_collision_resolution`.
         people: pedestrians at the beginning of the substep.
-        goals: waypoints that crowd models read.
-        forced: (W, P) not 0 if an external force acts, which may move people in any direction.
+        goals: waypoints as read by crowd models.
+        forced: (W, P) nonzero if an external force acts on the pedestrian; forces may move people in any direction.
         ahead: record `Ahead`.
         gait: record `Gait`, which is written.
     """

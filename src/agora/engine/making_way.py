@@ -2,9 +2,10 @@
 
 A pedestrian that wants to stand (it waits, talks, or is at its place) steps aside if it stands in the path of another pedestrian
 that has been stuck for `WAITS`. It steps to the nearer side of the path, or to the right side if it stands in the middle. If a wall
-blocks that side, it steps to the other side, or else ahead along the path. So a pedestrian without room asks the people who stand
-ahead of it. A pedestrian that wants to step back, but has no room (`agora.engine.standing_back`), asks the people behind it in the
-same way. A pedestrian that steps aside stops when the other pedestrian has passed. People who sit or work keep their places.
+blocks that side, it steps to the other side, or else ahead along the path. In this way, a pedestrian that cannot get through asks
+the people who stand ahead of it to make way. A pedestrian that wants to step back but has no room (`agora.engine.standing_back`)
+asks the people behind it in the same way. A pedestrian that steps aside stops when the other pedestrian has passed. People who sit
+or work keep their places.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS
 
 _NEAR = np.float32(0.7)  # m, between the bodies, within which a pedestrian makes way
 _PACE = np.float32(0.5)  # m/s
-_STEP = np.float32(0.8)  # m, to which a pedestrian steps at a time
+_STEP = np.float32(0.8)  # m, distance that a pedestrian steps aside at a time
 _SHARE = np.float32(0.4)  # of the step, for which there must be room
 _LANE = np.float32(0.15)  # m, by which a path is wider on each side than the radii of the bodies
 _MIDDLE = np.float32(0.01)  # m, from the middle of the path, within which a pedestrian counts as in the middle
@@ -32,7 +33,7 @@ _TINY = np.float32(1e-6)
 
 @hidden
 def _wants_to_stand(people, traits, waypoints, minds, w, i):
-    """Return whether pedestrian i wants to stand, on its feet."""
+    """Return whether pedestrian i wants to stand still, on its feet."""
     if minds.state[w, i] == _SITTING or minds.state[w, i] == _WORKING:
         return False
     dx, dy = waypoints.x[w, i] - people.x[w, i], waypoints.y[w, i] - people.y[w, i]
@@ -41,7 +42,7 @@ def _wants_to_stand(people, traits, waypoints, minds, w, i):
 
 @hidden
 def _way_of(progress, asks, w, j):
-    """Return the direction in which pedestrian j wants to go: back if it asks the people behind it for room."""
+    """Return the direction in which pedestrian j wants to go; this is backwards if it asks the people behind it for room."""
     sign = -ONE if asks[w, j] else ONE
     return sign * progress.ahead_x[w, j], sign * progress.ahead_y[w, j]
 
@@ -72,7 +73,7 @@ def _stopped_by(people, traits, progress, asks, w, i):
 def _has_room(maps, m, people, traits, w, i, j, x, y):
     """Return whether pedestrian i can stand at a point without touching walls or people.
 
-    If it already touches pedestrian j, for whom it makes way, it may keep touching that pedestrian, but must not come nearer.
+    If it already touches pedestrian j, for whom it makes way, it may stay in contact, but must not come nearer.
     """
     if distance_at(maps, m, x, y) < traits.radius[w, i]:
         return False
@@ -90,7 +91,7 @@ def _has_room(maps, m, people, traits, w, i, j, x, y):
 
 @lean_kernel
 def make_way(sees, maps, people, traits, waypoints, minds, clock, progress, asks, first, last):
-    """Have people who stand in another pedestrian's path step aside: change their current waypoints and speeds (W, P).
+    """Make people who stand in another pedestrian's path step aside, by changing their current waypoints and speeds (W, P).
 
     Args:
         sees: bits as for crowd models (`agora.interfaces.CompiledCrowdModel`).

@@ -1,7 +1,8 @@
 """Giving way: pedestrians let each other pass in narrow places.
 
-If two people cannot pass each other, the nearer one goes first, and the oncoming one waits before the narrow place, a step aside.
-If two people meet inside, the one with the larger id steps back. This module reads and writes `agora.engine.routes.Routes`.
+Where two people cannot pass each other, the one nearer to the narrow place goes first; the oncoming one waits in front of it, a
+step to the side. If two people meet inside, the one with the larger id steps back. This module reads and writes
+`agora.engine.routes.Routes`.
 """
 
 from __future__ import annotations
@@ -15,20 +16,20 @@ from agora.core.jit import hidden
 from agora.core.scalar import HALF, ONE, TWO, ZERO
 
 REACHED = np.float32(0.3)
-"""Distance to the next point of the path at which it counts as reached, m."""
+"""Distance to the next point on the path at which the point counts as reached, m."""
 
 _DOUBLE = np.float32(2.1)  # clearance, in radii, below which two people cannot pass each other
 _SHARE = np.float32(0.98)
 _AHEAD = np.float32(2.4)  # m, distance ahead that is searched for narrow places
-_STRIDE = np.float32(0.3)  # m, distance between two readings on the path
+_STRIDE = np.float32(0.3)  # m, distance between two samples on the path
 _CELLS = np.float32(2.0)  # more than the error of the distance field between the centres of cells
-_ROOM = np.float32(1.2)  # m, distance from a narrow place that is left to people coming out of it
+_ROOM = np.float32(1.2)  # m, distance from a narrow place that is left free for people coming out of it
 _OPPOSED = np.float32(-0.2)  # cosine of the angle between opposed directions
 _LANE = np.float32(1.0)  # m, to the side of the path
-_FAR = np.float32(6.0)  # m, distance at which a person in a narrow place is seen
+_FAR = np.float32(6.0)  # m, distance up to which a person in a narrow place is seen
 _EQUAL = np.float32(0.01)  # m, tolerance for two equally near people
 _SQUEEZED = np.float32(0.95)  # fraction of the radius that a person needs next to a body
-_STANDS = np.float32(0.15)  # m/s, speed below which a robot stands
+_STANDS = np.float32(0.15)  # m/s, speed below which a robot counts as standing
 _INSIDE = np.float32(0.8)  # m, distance from the narrow place within which a person is in it
 _IMPATIENCE = np.float32(1.0)  # m per second of being stuck beyond `_LONG`, by which a pedestrian counts as nearer
 _LONG = np.float32(3.0)  # s
@@ -44,7 +45,9 @@ def gap(ax, ay, bx, by):
 
 @hidden
 def _is_narrow(maps, m, x, y, ux, uy, radius):
-    """Return whether a person walking to (ux, uy) leaves no room for another next to it: left, right, or away from the wall."""
+    """Return whether a person walking in direction (ux, uy) leaves no room for another person on its left, on its right, or on the
+    side away from the wall.
+    """
     double = _DOUBLE * radius
     free, nx, ny = clearance_at(maps, m, x, y)
     if free >= double:
@@ -116,9 +119,10 @@ def _is_robot(robots, w, x, y):
 
 @hidden
 def _find_oncoming(people, traits, routes, maps, m, w, i, ux, uy):
-    """Return the pedestrian that pedestrian i, walking to (ux, uy), meets in a narrow place and steps back for, or -1.
+    """Return the pedestrian that pedestrian i, walking in direction (ux, uy), meets in a narrow place and steps back for; -1 if
+    there is none.
 
-    Smaller ids go first.
+    The pedestrian with the smaller id goes first.
     """
     x, y = people.x[w, i], people.y[w, i]
     for j in range(traits.count[w]):
@@ -129,7 +133,7 @@ def _find_oncoming(people, traits, routes, maps, m, w, i, ux, uy):
         speed = max(math.sqrt(vx * vx + vy * vy), _TINY)
         if routes.roads[w, j] < 0 or vx * ux + vy * uy >= _OPPOSED * speed or traits.id[w, j] > traits.id[w, i]:
             continue
-        if traits.speed[w, j] == ZERO:  # it stays there, and does not want to pass
+        if traits.speed[w, j] == ZERO:  # it stays there and does not want to pass
             continue
         if _is_narrow(maps, m, people.x[w, j], people.y[w, j], vx / speed, vy / speed, traits.radius[w, j]):
             return j
@@ -138,9 +142,9 @@ def _find_oncoming(people, traits, routes, maps, m, w, i, ux, uy):
 
 @hidden
 def _must_wait(people, traits, routes, robots, sees_robots, rounds, progress, maps, m, w, i, ux, uy):
-    """Return whether an oncoming person goes first through the narrow place ahead of pedestrian i, which walks to (ux, uy).
+    """Return whether an oncoming person goes first through the narrow place ahead of pedestrian i, who walks in direction (ux, uy).
 
-    A pedestrian that has been stuck for some time counts as nearer. People that want to stand do not count if pedestrian i is aware
+    A pedestrian that has been stuck for some time counts as nearer. People who want to stand are ignored if pedestrian i is aware
     of standing bodies.
     """
     x, y, nx, ny = people.x[w, i], people.y[w, i], routes.narrow_x[w, i], routes.narrow_y[w, i]
@@ -177,7 +181,7 @@ def _must_wait(people, traits, routes, robots, sees_robots, rounds, progress, ma
 
 @hidden
 def look_ahead(maps, people, traits, robots, robot_traits, sees_robots, rounds, progress, routes, m, w, i):
-    """Record whether there is a narrow place on the path of pedestrian i, and whether the pedestrian must wait before it."""
+    """Record whether there is a narrow place on the path of pedestrian i, and whether the pedestrian must wait in front of it."""
     x, y, radius = people.x[w, i], people.y[w, i], traits.radius[w, i]
     routes.waits[w, i] = False
     _find_narrow_place(maps, m, routes, w, i, x, y, radius)
@@ -200,7 +204,9 @@ def look_ahead(maps, people, traits, robots, robot_traits, sees_robots, rounds, 
 
 @hidden
 def waiting_place(routes, w, i, x, y):
-    """Return the point where pedestrian i waits: away from the narrow place or from the person met there, and a step aside."""
+    """Return the point where pedestrian i waits: back from the narrow place, or from the person it meets there, and a step to the
+    side.
+    """
     bx, by = x - routes.narrow_x[w, i], y - routes.narrow_y[w, i]
     mine = max(math.sqrt(bx * bx + by * by), _TINY)
     back = max(_ROOM - mine, ZERO) / mine

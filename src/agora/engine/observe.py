@@ -1,4 +1,4 @@
-"""Observations of robots at time t, as rows: row ``w * R + r`` is robot r of world w. Every call reuses the arrays."""
+"""Observations of robots at time t, as rows: row ``w * R + r`` is robot r of world w. The arrays are reused at every call."""
 
 from __future__ import annotations
 
@@ -37,20 +37,20 @@ def _gather(robots, status, pose, twist, goal, first, last):
 
 
 class Observer:
-    """Makes the observations of a batch's robots for one planner.
+    """Produces the observations of a batch's robots for one planner.
 
     Args:
-        world: the worlds.
+        world: state of the worlds.
         wiring: the robots' channels.
         control: control period, s.
-        offers: channels that the simulator measures, by their names.
+        offers: channels that the simulator measures, by name.
 
     Attributes:
-        rows: number of rows N.
+        rows: number of rows, N.
         limits: limits of the robots.
         wiring: as given.
-        bound: channels bound to the batch, in the order of their needs.
-        now: present time, s, on the clock of `receive_scan`; None if scans come from the world.
+        bound: channels bound to the batch, each after the channels that it needs.
+        now: current time, s, on the clock of `receive_scan`; None if scans come from the world.
     """
 
     def __init__(self, world: World, wiring: Wiring, control: float, offers: Mapping[str, Offer] | None = None) -> None:
@@ -79,23 +79,27 @@ class Observer:
         self._shown = [(name, self.bound[provider]) for name, provider in wiring.shown]
 
     def _measuring_work(self) -> list[Work]:
-        """Return the work of the sensor period: measuring channels, after the non-measuring channels that they need."""
+        """Return the work to do every sensor period: the channels that measure, each after the non-measuring channels that it
+        needs.
+        """
         measuring = [provider for provider, bound in self.bound.items() if bound.measure is not None]
         wanted = {one for provider in measuring for one in self.wiring.with_needs(provider)}
         works = [bound.measure or bound.read for provider, bound in self.bound.items() if provider in wanted]
         return [work for work in works if work is not None]
 
     def part(self, kind: type[_Part]) -> _Part | None:
-        """Return the object that does the work of a channel, by its class; None if no such channel is needed."""
+        """Return the object of a given class that does the work of a channel; None if no such channel is needed."""
         return next((bound.part for bound in self.bound.values() if isinstance(bound.part, kind)), None)
 
     def everywhere(self, work: Callable[[int, int], Any]) -> None:
-        """Call a function for ranges of rows, on the world's threads."""
+        """Call a function for ranges of rows on the world's threads."""
         count = self._world.layout.robots
         self._world.threads.everywhere(lambda first, last: work(first * count, last * count))
 
     def layer_costs(self, world: int, robot: int, place: Map) -> Array:
-        """Return the costs (rows, columns) uint8 that layers add to the whole map, from a robot's knowledge of pedestrians."""
+        """Return the costs (rows, columns) uint8 that the layers add to the whole map, based on what a robot knows about
+        pedestrians.
+        """
         layered = self.wiring.layered
         assert layered is not None
         for provider in self.wiring.with_needs(layered):
@@ -105,7 +109,7 @@ class Observer:
         return costs
 
     def _time(self) -> Doubles:
-        """Return the time (W, R) of each robot, s: of the episode, or ``now``."""
+        """Return the time (W, R) of each robot, s: the episode's time, or ``now``."""
         if self.now is not None:
             self._moment[...] = self.now
         else:
@@ -113,7 +117,7 @@ class Observer:
         return self._moment
 
     def place(self, world: int, robot: int, model: RobotModel) -> None:
-        """Set the robot of a row at the start of an episode; the row's state is reset."""
+        """Set the robot of a row at the start of an episode, and reset the row's state."""
         n = world * self._world.layout.robots + robot
         if self._models[n] is not model:
             self._models[n], self._radius[n] = model, model.radius
@@ -126,7 +130,9 @@ class Observer:
                 bound.begin(world, robot, model)
 
     def measure(self, worlds: Collection[int] | None = None) -> None:
-        """Measure the channels that are due at the sensor period, in all or some worlds; readings stay until the next one."""
+        """Measure the channels that are due at the sensor period, in all or some worlds; readings remain valid until the next
+        measurement.
+        """
         if not self._measures:
             return
         self._gather_present_poses()
@@ -144,7 +150,7 @@ class Observer:
         return self.part(HeldScans)
 
     def receive_scan(self, world: int, robot: int, ranges: Floats, time: float) -> None:
-        """Give a row the ranges (B,) of an external scan taken at ``time``, s; it stays until the next scan."""
+        """Give a row the ranges (B,) of an external scan taken at ``time``, s; the scan is used until the next one arrives."""
         assert self.scans is not None
         self.scans.reading["ranges"][world, robot] = ranges
         self._gather_present_poses()
@@ -153,16 +159,16 @@ class Observer:
             work(world, world + 1)
 
     def recorded_readings(self, world: int, robot: int) -> dict[str, Reading]:
-        """Return copies of the last readings of a robot's recorded channels, by name."""
+        """Return copies of the latest readings of a robot's recorded channels, by name."""
         found = {name: self.bound[provider].reading for name, provider in self.wiring.recorded}
         return {name: {key: array[world, robot].copy() for key, array in reading.items()} for name, reading in found.items()}
 
     def _gather_present_poses(self) -> None:
-        """Read the present poses of the robots."""
+        """Read the current poses of the robots."""
         self._gather[self._world.now](0, self._world.layout.worlds)
 
     def observe(self) -> Observation:
-        """Return the present knowledge of every row."""
+        """Return what every row's robot currently knows."""
         self._gather_present_poses()
         if self._heavy:
             self._world.threads.everywhere(*self._reads)

@@ -1,4 +1,4 @@
-"""Observations of a batch whose robots may have different sensors."""
+"""Observations for a batch whose robots may have different sensors."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def recordable_channels(names: Collection[str]) -> tuple[str, ...]:
-    """Return names of channels, each once.
+    """Return the names of channels without duplicates.
 
     Raises:
         UnknownNameError: a name is unknown.
@@ -48,7 +48,7 @@ def wiring_of(
     sensors: Sequence[Named],
     record: Collection[str] = (),
 ) -> Wiring:
-    """Return the channels of a robot with a lidar and other sensors.
+    """Return the channels of a robot, given its lidar and its other sensors.
 
     Args:
         needs: channels that the planner reads.
@@ -58,7 +58,7 @@ def wiring_of(
         record: names of channels that are recorded.
 
     Raises:
-        InputError: a channel does not exist, or the robot lacks a sensor that it needs.
+        InputError: a channel does not exist, or needs a sensor that the robot does not have.
     """
     setting = Setting(conditions.lidar or lidar, {one.name: one.part for one in sensors}, conditions.perception, conditions.layers)
     wiring = Wiring.of([name if one is None else one for name, one in channels_of(needs).items()], setting, record)
@@ -69,18 +69,19 @@ def wiring_of(
 
 
 class Observers:
-    """One `Observer` for all robots with the same channels, which the same sensors imply; usually there is one for all.
+    """Groups robots with the same channels, and has one `Observer` for each group. Robots with the same sensors have the same
+    channels, so usually there is a single observer.
 
     Args:
-        world: the worlds.
-        needs: the channels that the planner reads.
+        world: state of the worlds.
+        needs: channels that the planner reads.
         conditions: conditions of the episodes.
         models: models of the robots.
         record: names of channels that are recorded (`recordable_channels`).
-        offers: channels that the simulator measures, by their names.
+        offers: channels that the simulator measures, by name.
 
     Attributes:
-        record: as given, each once.
+        record: as given, without duplicates.
         kinds: the channels of each observer.
 
     Raises:
@@ -106,18 +107,18 @@ class Observers:
         self._rows = np.tile(np.array(self._number[: world.layout.robots], np.int64), world.layout.worlds)
 
     def _kind(self, lidar: Lidar | None, sensors: tuple[Named, ...]) -> Wiring:
-        """Return the channels of a robot with these sensors."""
+        """Return the channels of a robot with the given sensors."""
         if (lidar, sensors) not in self._known:
             self._known[lidar, sensors] = wiring_of(self._needed, self._conditions, lidar, sensors, self.record)
         return self._known[lidar, sensors]
 
     @property
     def one(self) -> Observer:
-        """Return the observer of the first robot, which is the observer of all robots with the same sensors."""
+        """Return the observer of the first robot, which all robots with the same sensors share."""
         return self._each[0]
 
     def number(self, robot: int) -> int:
-        """Return the number of a robot's observer, and of its observation in `observe`."""
+        """Return the number of a robot's observer, which is also the index of its observation in the result of `observe`."""
         return self._number[robot]
 
     def of(self, robot: int) -> Observer:
@@ -125,7 +126,9 @@ class Observers:
         return self._each[self._number[robot]]
 
     def of_robot(self, robot: int, seen: Sequence[Observation], memory: Memory) -> tuple[Observation, Memory]:
-        """Return the part of the observations, and of the memory after `ask`, for robots like this one."""
+        """Return the part of the observations, and of the memory after `ask`, that belongs to robots with the same sensors as this
+        one.
+        """
         number = self.number(robot)
         return seen[number], memory if len(seen) == 1 else memory.get(str(number), {})
 
@@ -133,7 +136,7 @@ class Observers:
         """Set the robot of a row at the start of an episode.
 
         Raises:
-            InputError: its sensors differ from those of the robots with this number in the batch.
+            InputError: the robot's sensors differ from those of the other robots with this number in the batch.
         """
         if self._kind(model.lidar, model.sensors) != self.kinds[self._number[robot]]:
             raise InputError(f"robot {robot}: {model.name} has different sensors from the batch's other robots of this number")
@@ -147,55 +150,60 @@ class Observers:
 
     @property
     def _paths(self) -> list[HeldPaths]:
-        """Return the global paths of each observer that has some."""
+        """Return the global paths of each observer that uses global paths."""
         return [held for observer in self._each if (held := observer.part(HeldPaths)) is not None]
 
     def set_path(self, world: int, robot: int, path: Floats | Doubles) -> None:
-        """Give a robot its global path (K, 2); (0, 2) for none. Without a reader of paths, nothing changes."""
+        """Give a robot its global path (K, 2); (0, 2) if there is none. Does nothing if no channel reads paths."""
         for held in self._paths:
             held.set(world, robot, path)
 
     def path(self, world: int, robot: int) -> Floats:
-        """Return the global path (K, 2) of a robot, m; (0, 2) for none."""
+        """Return the global path (K, 2) of a robot, m; (0, 2) if there is none."""
         held = self.of(robot).part(HeldPaths)
         return np.zeros((0, 2), np.float32) if held is None else held.of(world, robot)
 
     def layer_costs(self, world: int, robot: int, place: Map) -> Array:
-        """Return the costs (rows, columns) uint8 that layers add to the whole map, from a robot's knowledge of pedestrians."""
+        """Return the costs (rows, columns) uint8 that the layers add to the whole map, based on what a robot knows about
+        pedestrians.
+        """
         return self.of(robot).layer_costs(world, robot, place)
 
     def measure(self, worlds: Collection[int] | None = None) -> None:
-        """Measure the channels that are due at the sensor period, in all or some worlds; readings stay until the next one."""
+        """Measure the channels that are due at the sensor period, in all or some worlds; readings remain valid until the next
+        measurement.
+        """
         for observer in self._each:
             observer.measure(worlds)
 
     def clear_scans(self) -> None:
-        """Set scans in which no beam hits anything."""
+        """Set all scans to scans in which no beam hits anything."""
         for scans in (observer.scans for observer in self._each):
             if scans is not None and scans.lidar is not None:
                 scans.ranges[...] = scans.lidar.range_max
 
     def read_at(self, time: float) -> None:
-        """Set the present time, s, on the clock of external scans."""
+        """Set the current time, s, on the clock of external scans."""
         for observer in self._each:
             observer.now = time
 
     def recorded_readings(self, world: int, robot: int) -> dict[str, Reading]:
-        """Return copies of the last readings of a robot's recorded channels, by name: arrays of its fields."""
+        """Return copies of the latest readings of a robot's recorded channels, by name; a reading has one array per field."""
         return self.of(robot).recorded_readings(world, robot)
 
     def observe(self) -> tuple[Observation, ...]:
-        """Return the present knowledge of every row, for each kind of robot."""
+        """Return what every row's robot currently knows, for each kind of robot."""
         return tuple(observer.observe() for observer in self._each)
 
     def ask(self, planner: Any, seen: Sequence[Observation], memory: Memory, active: Bools) -> tuple[Answer, dict[int, str]]:
-        """Return the planner's commands for `observe`, and the reasons of failed rows (`agora.planners.adapters.call`).
+        """Return the planner's commands for the result of `observe`, and the failure reasons of failed rows
+        (`agora.planners.adapters.call`).
 
         Args:
             planner: planner of every robot.
-            seen: observations of `observe`.
-            memory: memory of the previous call; {} at the start.
-            active: (N,) rows that count.
+            seen: observations returned by `observe`.
+            memory: memory returned by the previous call; {} at the start.
+            active: (N,) rows that are in use.
         """
         ranges = self.one.everywhere if self._world.threads.several else None
         if len(seen) == 1:

@@ -1,12 +1,12 @@
-"""Waypoints out of reach: nobody waits for a place that another body occupies, or that walls keep people away from.
+"""Unreachable waypoints: nobody waits for a place that another body occupies, or that walls keep people away from.
 
-If a body stands so near to a waypoint that nobody else fits within its tolerance, a pedestrian that is one step away from that body
-continues to the next waypoint.
+If a body stands so near to a waypoint that nobody else fits within the waypoint's tolerance, a pedestrian that is one step away
+from that body continues to the next waypoint.
 
 Most crowd models keep people some distance away from walls. Pedestrians come to rest in front of a waypoint near a wall, in
 particular in a corner, and would wait there forever. A pedestrian that has stood near such a waypoint for a while continues to the
-next one, or leaves there. A pedestrian that has given up its waypoint (`agora.engine.progress`, `agora.engine.standing_back`)
-continues to the next one. If its waypoint is its exit, it takes another exit, which lies behind it.
+next one, or leaves if the waypoint is its exit. A pedestrian that has given up its waypoint (`agora.engine.progress`,
+`agora.engine.standing_back`) continues to the next one. If the waypoint was its exit, it takes another exit that lies behind it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from agora.engine.pedestrian_kernels import next_waypoint
 from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, lanes
 
 STANDS = np.float32(0.1)
-"""Speed below which a person stands, m/s."""
+"""Speed below which a person counts as standing, m/s."""
 
 ROOM = np.float32(0.2)
 """Gap that people leave between bodies, m."""
@@ -31,16 +31,18 @@ ROOM = np.float32(0.2)
 PATIENCE = np.float32(4.0)
 """Time for which a pedestrian stands near a waypoint at a wall before the waypoint counts as reached, s."""
 
-_OTHER = np.float32(2.0)  # m, least distance to the other exit that a pedestrian takes
+_OTHER = np.float32(2.0)  # m, minimum distance to the other exit that a pedestrian takes
 _EQUAL = np.float32(1e-3)  # m, by which the distances of equally near exits may differ
 _INFINITE = np.float32(np.inf)
 _STEP = np.float32(0.5)  # m
-_NEAR = np.float32(3.0)  # m, largest distance from the waypoint
+_NEAR = np.float32(3.0)  # m, maximum distance from the waypoint
 
 
 @inlined
 def _is_in_the_way(tx, ty, tolerance, x, y, reach, jx, jy):
-    """Return whether a body a step ahead of (x, y) blocks the path to (tx, ty); nobody comes nearer to it than ``reach``, m."""
+    """Return whether a body one step ahead of (x, y) blocks the path to (tx, ty), given that nobody comes nearer to the body than
+    ``reach``, m.
+    """
     dx, dy, ax, ay = jx - tx, jy - ty, jx - x, jy - y
     return (math.sqrt(dx * dx + dy * dy) + tolerance < reach) & (ax * ax + ay * ay < (reach + _STEP) * (reach + _STEP))
 
@@ -77,7 +79,7 @@ def _largest_radius(traits, robot_traits, w):
 
 @hidden
 def _is_kept_off(maps, people, traits, waypoints, w, i):
-    """Return whether pedestrian i stands before its waypoint, which is nearer to a wall than people walk."""
+    """Return whether pedestrian i stands in front of its waypoint because the waypoint is nearer to a wall than people walk."""
     k = waypoints.index[w, i]
     tx, ty, room = waypoints.list_x[w, i, k], waypoints.list_y[w, i, k], traits.radius[w, i] + ROOM
     if waypoints.x[w, i] != tx or waypoints.y[w, i] != ty or not traits.speed[w, i] > ZERO:
@@ -91,10 +93,11 @@ def _is_kept_off(maps, people, traits, waypoints, w, i):
 
 @hidden
 def _turn_back(people, traits, waypoints, progress, w, i):
-    """Give pedestrian i, which cannot reach its exit, the nearest exit of another pedestrian that lies behind it.
+    """Give pedestrian i, who cannot reach its exit, the nearest exit that is used by another pedestrian and lies behind pedestrian
+    i.
 
-    If two exits are equally near to within 1 mm, the exit of the pedestrian with the smaller id is taken. Nothing changes if there
-    is none.
+    If the distances to two exits differ by less than the tolerance, the exit of the pedestrian with the smaller id is taken.
+    Nothing changes if there is none.
     """
     x, y, last = people.x[w, i], people.y[w, i], waypoints.count[w, i] - 1
     nearest, found = _INFINITE, -1
@@ -121,12 +124,12 @@ def pass_occupied(
 
     Args:
         dt: physics step, s.
-        substep: the last substep of the step, from 1.
+        substep: number of the last substep of the step, counted from 1.
         sees: bits as for crowd models (`agora.interfaces.CompiledCrowdModel`).
         people: pedestrians at the end of the step.
-        robots: robots at its beginning.
+        robots: robots at the beginning of the step.
         kept_off: (W, P) time for which walls have kept a pedestrian away from its waypoint, s.
-        progress: record `agora.engine.progress.Progress`, of which ``stalled`` and ``hopeless`` are written.
+        progress: record `agora.engine.progress.Progress`, whose fields ``stalled`` and ``hopeless`` are written.
     """
     for w in range(first, last):
         if clock.done[w]:

@@ -1,4 +1,4 @@
-"""Global paths: plans them for the robots, and decides when a new one is due."""
+"""Global paths: planning them for the robots, and deciding when a new path is due."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class Paths:
     """Gives the robots of a batch their global paths, if a planner reads them.
 
     Args:
-        world: the worlds.
-        observers: observers, which take the paths, and know the layers on the map.
+        world: state of the worlds.
+        observers: observers, which receive the paths and provide the costs that layers add to the map.
         conditions: the global planner, its replanning period, and the layers.
-        keep: whether the paths of an episode are kept for `stored_paths`.
+        keep: whether to keep the paths of an episode for `stored_paths`.
     """
 
     def __init__(self, world: World, observers: Observers, conditions: Conditions, *, keep: bool = False) -> None:
@@ -42,7 +42,7 @@ class Paths:
         self._given: dict[tuple[int, int], list[Doubles]] = {}
 
     def begin(self, w: int, start: Start) -> None:
-        """Start an episode in one world: every robot gets the path to its first goal."""
+        """Start an episode in one world: every robot gets a path to its first goal."""
         self._starts[w], self._looked[w] = start, 0
         for r, robot in enumerate(start.robots):
             self._given[w, r] = []
@@ -56,7 +56,7 @@ class Paths:
         """Return the worlds (W,) whose paths are due for replanning.
 
         Args:
-            step: (W,) physics steps since the episodes began; larger than at the previous call.
+            step: (W,) number of physics steps since each episode began; higher than at the previous call.
         """
         if self._every == 0:
             return np.zeros(len(self._looked), np.bool_)
@@ -70,12 +70,12 @@ class Paths:
         return np.array([robots.x[w, r], robots.y[w, r], robots.heading[w, r]], float)
 
     def replan(self, w: int, r: int) -> None:
-        """Give a robot the path from its present position to its current goal."""
+        """Give a robot the path from its current position to its current goal."""
         goals = self._world.status.goals
         self.plan(w, r, self.pose(w, r), np.array([goals.x[w, r], goals.y[w, r], goals.heading[w, r]], float))
 
     def plan(self, w: int, r: int, here: Array, goal: Array) -> None:
-        """Give a robot the path from a place to a goal, (2,) m or poses (3,); an empty path if there is none."""
+        """Give a robot the path from a place to a goal, given as (2,), m, or as poses (3,); an empty path if there is none."""
         if self._needed:
             path = self.find(w, r, here, goal)
             self._observers.set_path(w, r, path)
@@ -85,17 +85,19 @@ class Paths:
                 self._given[w, r].append(np.column_stack((np.full(len(points), now), points)))
 
     def stored_paths(self, w: int, r: int) -> Doubles | None:
-        """Return the stored paths of a robot since its episode began, as `agora.core.recording.Recording.planned_path`; None
-        without.
+        """Return the stored paths of a robot since its episode began, in the form of `agora.core.recording.Recording.planned_path`;
+        None if none are stored.
         """
         return np.concatenate(self._given[w, r]) if self._keep else None
 
     def find(self, w: int, r: int, here: Array, goal: Array) -> Floats:
-        """Return the path (K, 2) of the global planner from a place to a goal, (2,) m or poses (3,); (0, 2) if there is none."""
+        """Return the global planner's path (K, 2) from a place to a goal, given as (2,), m, or as poses (3,); the path is (0, 2) if
+        there is none.
+        """
         return self.question(w, r, here, goal)()
 
     def question(self, w: int, r: int, here: Array, goal: Array) -> Callable[[], Floats]:
-        """Return the request that `find` makes, which can be run later and in another thread."""
+        """Return the planning request made by `find`, which can be run later and in another thread."""
         start = self._starts[w]
         place, model = start.map, start.robots[r].model
         cost = self._observers.layer_costs(w, r, place) if self._layered else None
@@ -111,10 +113,11 @@ class Paths:
 def path_for(
     model: RobotModel, planner: GlobalPlanner, place: Map, here: Array, there: Array, cost: Array | None = None
 ) -> Floats | None:
-    """Return the path (K, 2) or (K, 3) of a global planner for a robot between two places, (2,) m or poses (3,); None for no path.
+    """Return a global planner's path (K, 2) or (K, 3) for a robot between two places, given as (2,), m, or as poses (3,); None if
+    there is no path.
 
-    The path is planned for the disc around the robot's outline; if there is none, for the largest disc inside. A planner that
-    handles the outline itself is called once.
+    The path is planned for the disc around the robot's outline or, if there is no such path, for the largest disc inside the
+    outline. A planner that handles the outline itself is called only once.
 
     Raises:
         ComponentError: the planner's code fails.
@@ -127,10 +130,10 @@ def path_for(
 
 
 def _ask_planner(planner: GlobalPlanner, request: PathRequest) -> Floats | None:
-    """Return the path of a global planner, after checks.
+    """Call a global planner and return its path after checking it.
 
     Raises:
-        ComponentError: the planner raised, or returned something other than points (K, 2), poses (K, 3) or None.
+        ComponentError: the planner raised an exception, or returned something other than points (K, 2), poses (K, 3) or None.
     """
     who = f"global planner {type(planner).__name__}"
     with blame(who):
@@ -142,5 +145,5 @@ def _ask_planner(planner: GlobalPlanner, request: PathRequest) -> Floats | None:
 
 
 def _pose(place: Array) -> Doubles:
-    """Return a pose (3,) of a place (2,) or (3,); a missing heading is NaN."""
+    """Return a place, given as (2,) or (3,), as a pose (3,); a missing heading is NaN."""
     return np.array([place[0], place[1], place[2] if len(place) > 2 else np.nan])

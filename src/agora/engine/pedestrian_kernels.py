@@ -1,4 +1,4 @@
-"""Advances pedestrians from generation t to t + dt: simulated ones with the crowd model's output, replayed ones with their
+"""Advances pedestrians from generation t to t + dt: simulated pedestrians by the crowd model's output, replayed ones along their
 recording.
 """
 
@@ -17,14 +17,14 @@ from agora.world.replayed import place_replayed
 
 _TINY = np.float32(1e-12)
 LARGEST = np.float32(1e6)
-"""Largest absolute component of a crowd model's output, m/s2 for accelerations or m/s for velocities."""
+"""Maximum absolute value of a component in a crowd model's output: m/s2 for accelerations, m/s for velocities."""
 
 _WALKING = np.float32(0.05)  # below this speed, m/s, a pedestrian keeps its heading
 
 
 @inlined
 def _next_velocity(vx, vy, ox, oy, acceleration, cap, dt):
-    """Return a crowd model's output as a velocity, with its speed clipped at ``cap``."""
+    """Convert a crowd model's output to a velocity, with the speed limited to ``cap``."""
     a = vx + ox * dt if acceleration else ox
     b = vy + oy * dt if acceleration else oy
     s = math.sqrt(a * a + b * b + _TINY)
@@ -50,14 +50,14 @@ def _integrate(now, after, traits, w, vx, vy, dt):
 
 @lean_kernel
 def choose_velocities(dt, substep, substeps, acceleration, factor, number, now, traits, answers, out_x, out_y, first, last):
-    """Write the velocity that each pedestrian's own crowd model gives it at the end of a substep.
+    """Write the velocity at the end of a substep that each pedestrian gets from its own crowd model.
 
     Args:
         dt: physics step, s.
-        substep: number of the substep, 1..substeps; all are equal parts of the step.
+        substep: number of the substep, 1..substeps; all substeps are equally long.
         acceleration: (K,) whether a model outputs accelerations.
-        factor: (K,) cap of each model's speed, in preferred speeds.
-        number: (W, P) number of the model that moves a pedestrian.
+        factor: (K,) speed cap of each model, as a multiple of the preferred speed.
+        number: (W, P) number of the model that moves each pedestrian.
         answers: (K, 2, W, P) outputs of the models.
     """
     h = dt / np.float32(substeps)
@@ -73,11 +73,11 @@ def choose_velocities(dt, substep, substeps, acceleration, factor, number, now, 
 
 @lean_kernel
 def find_unwalkable(now, number, answers, first, last):
-    """Return ``w * P + i`` of the first pedestrian whose model's output is not finite or beyond `LARGEST`; -1 if there is none.
+    """Return ``w * P + i`` for the first pedestrian whose model's output is not finite or exceeds `LARGEST`; -1 if there is none.
 
     Args:
         now: pedestrians at the beginning of the substep.
-        number: (W, P) number of the model that moves a pedestrian.
+        number: (W, P) number of the model that moves each pedestrian.
         answers: (K, 2, W, P) outputs of the models.
     """
     slots = number.shape[1]
@@ -95,9 +95,9 @@ def take_forces(dt, substeps, factor, number, now, traits, fed, out_x, out_y, fi
 
     Args:
         dt: physics step, s.
-        substeps: number of substeps of the step.
-        factor: (K,) cap of each crowd model's speed, in preferred speeds.
-        number: (W, P) number of the model whose cap counts.
+        substeps: number of substeps per step.
+        factor: (K,) speed cap of each crowd model, as a multiple of the preferred speed.
+        number: (W, P) number of the model whose cap applies.
     """
     h = dt / np.float32(substeps)
     for w in range(first, last):
@@ -134,7 +134,7 @@ def _turn_headings(now, after, w):
 
 @hidden
 def next_waypoint(traits, waypoints, clock, w, i, substep):
-    """Make the next waypoint of a pedestrian, of at least two, the current one."""
+    """Make the next waypoint of a pedestrian with at least two waypoints the current one."""
     k, n = waypoints.index[w, i], waypoints.count[w, i]
     if waypoints.mode[w, i] == RANDOM:
         k = (k + 1 + np.int32(uniform_at(clock.key[w], traits.id[w, i], clock.step[w], substep - 1) * (n - 1))) % n
@@ -148,7 +148,7 @@ def next_waypoint(traits, waypoints, clock, w, i, substep):
 
 @hidden
 def _pass_reached(after, traits, waypoints, clock, w, substep):
-    """Make the next waypoint current when one is reached."""
+    """Make the next waypoint current for pedestrians that have reached the current one."""
     for i in range(traits.count[w]):
         if waypoints.count[w, i] < 2 or not after.active[w, i]:
             continue
@@ -160,7 +160,9 @@ def _pass_reached(after, traits, waypoints, clock, w, substep):
 
 @lean_kernel
 def reset_wishes(traits, waypoints, minds, clock, first, last):
-    """Reset the goals and speeds of pedestrians before behaviours: the list's current waypoint, at the undisturbed speed."""
+    """Reset the goals and speeds of pedestrians before behaviours run: to the current waypoint in the list, and to the undisturbed
+    speed.
+    """
     for w in range(first, last):
         if clock.done[w]:
             continue
@@ -173,15 +175,15 @@ def reset_wishes(traits, waypoints, minds, clock, first, last):
 
 @lean_kernel
 def advance_pedestrians(dt, substep, substeps, now, after, traits, waypoints, replay, clock, vx, vy, first, last):
-    """Write the pedestrians of worlds ``first <= w < last`` at the end of a substep; finished worlds stay unchanged.
+    """Write the pedestrians of worlds ``first <= w < last`` at the end of a substep; finished worlds are left unchanged.
 
     Args:
         dt: physics step, s.
-        substep: number of the substep, 1..substeps; all are equal parts of the step.
+        substep: number of the substep, 1..substeps; all substeps are equally long.
         now: pedestrians at the beginning of the substep.
-        after: pedestrians at its end.
-        vx: (W, P) velocities at its end, x, m/s.
-        vy: (W, P) velocities at its end, y, m/s.
+        after: pedestrians at the end of the substep.
+        vx: (W, P) velocities at the end of the substep, x, m/s.
+        vy: (W, P) velocities at the end of the substep, y, m/s.
     """
     h, share = dt / np.float32(substeps), np.float64(substep) / np.float64(substeps)
     for w in range(first, last):

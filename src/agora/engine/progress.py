@@ -1,4 +1,4 @@
-"""Progress: whether pedestrians that want to walk on make progress, and for how long they have been stuck."""
+"""Progress: whether pedestrians who want to walk on make progress, and how long they have been stuck."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class Progress(NamedTuple):
         stalled: (W, P) time without progress, s.
         aware: (W, P) time for which the pedestrian still considers standing bodies, s.
         ahead_x: (W, P) direction in which the pedestrian wants to walk on, x; recorded while ``aware`` is above 0.
-        ahead_y: (W, P) direction in which the pedestrian wants to walk on, y; as ``ahead_x``.
-        left: (W, P) shortest length of the path to the waypoint so far, m.
+        ahead_y: (W, P) direction in which the pedestrian wants to walk on, y; recorded like ``ahead_x``.
+        left: (W, P) minimum length so far of the remaining path to the waypoint, m.
         late: (W, P) time since the path last became shorter, s.
         hopeless: (W, P) whether the pedestrian gives up its waypoint (`agora.engine.standing_back`,
             `agora.engine.occupied_waypoints`).
-        stopped: (W,) number of people without progress for `WAITS`.
+        stopped: (W,) number of people who have made no progress for `WAITS`.
     """
 
     from_x: Floats
@@ -57,7 +57,7 @@ class Progress(NamedTuple):
 
     @staticmethod
     def of_nobody(worlds: int, slots: int) -> Progress:
-        """Return the progress of worlds without people."""
+        """Return the progress record for worlds without people."""
         real = np.zeros((8, worlds, slots), np.float32)
         return Progress._make([*real, np.zeros((worlds, slots), np.bool_), np.zeros(worlds, np.int32)])
 
@@ -88,13 +88,13 @@ def record_progress(h, people, traits, progress, w, i, left):
 
 @hidden
 def record_path(h, progress, w, i, left, excused):
-    """Record the length of pedestrian i's path to its waypoint, and give up the waypoint if the path has not become shorter for
-    long.
+    """Record the length of pedestrian i's path to its waypoint, and give up the waypoint if the path has not become shorter for a
+    long time.
 
     Args:
         h: time since the last call, s.
         left: length of the path, m.
-        excused: whether the waypoint has changed, or the pedestrian waits before a narrow place.
+        excused: whether the waypoint has changed, or the pedestrian is waiting in front of a narrow place.
     """
     if excused or progress.stalled[w, i] + progress.aware[w, i] == ZERO or left < progress.left[w, i] - _NEARER:
         progress.left[w, i], progress.late[w, i] = left, ZERO

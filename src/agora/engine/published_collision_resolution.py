@@ -1,16 +1,17 @@
-"""The older collision resolution, kept for suites whose numbers were published with it (``yields: false``).
+"""The older collision resolution, kept for suites whose results were published with it (``yields: false``).
 
 All other suites use `agora.engine.collision_resolution`. Both keep pedestrians from stepping into a wall, a robot or a pedestrian
-that they see, under every crowd model. With this module, one-way crowds get stuck before doors: a pedestrian steps aside only for
-one that stands or comes towards it.
+that they see, under every crowd model. With this module, one-way crowds get stuck in front of doors, because a pedestrian steps
+aside only for one that stands still or comes towards it.
 
 The crowd models choose velocities; this module removes the components that would make bodies overlap at the end of the step. In a
-pair of pedestrians each gives up its share of the closing speed; for a robot or a wall only the pedestrian gives up speed. The only
-velocity that is added slowly parts bodies that already overlap. A few rounds over the worst contact of each pedestrian determine
-how much each gives up; if that is not enough in a dense crowd, pedestrians that would still step into somebody stop.
+pair of pedestrians, each gives up its share of the closing speed; with a robot or a wall, only the pedestrian gives up speed. The
+only velocity that the module adds is one that slowly moves overlapping bodies apart. A few rounds over the worst contact of each
+pedestrian determine how much each gives up; if that is not enough in a dense crowd, pedestrians that would still step into somebody
+stop.
 
-A pedestrian that is stopped by a standing or oncoming one steps aside, to the right, so that two people that meet do not stand in
-front of each other forever; the one with the larger id also steps back.
+A pedestrian that is stopped by a standing or oncoming one steps aside, to the right, so that two people who meet do not stand
+facing each other forever. The one with the larger id also steps back.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ _TINY = np.float32(1e-12)
 
 @hidden
 def _allowed_closing_speed(gap, inverse_h):
-    """Return the largest closing speed that keeps a gap open, m/s; negative if the gap must open."""
+    """Return the maximum closing speed that keeps a gap open, m/s; negative if the gap must widen."""
     return gap * inverse_h if gap > ZERO else max(gap * inverse_h, -PARTING)
 
 
@@ -82,9 +83,9 @@ def _yield_to_people(pairs, normals, found, minds, vx, vy, inverse_h, worst):
 
 @hidden
 def _step_aside(people, traits, goals, w, i, j, nx, ny, vx, vy):
-    """Make pedestrian i step aside if j in direction (nx, ny) blocks it and does not walk in the same direction.
+    """Make pedestrian i step aside if pedestrian j, in direction (nx, ny), blocks it and does not walk in the same direction.
 
-    Returns whether it steps aside.
+    Returns whether pedestrian i steps aside.
     """
     wx, wy = wish_of(people, traits, goals, w, i)
     ox, oy = wish_of(people, traits, goals, w, j)
@@ -100,7 +101,7 @@ def _step_aside(people, traits, goals, w, i, j, nx, ny, vx, vy):
 
 @hidden
 def _all_step_aside(people, traits, goals, w, pairs, normals, found, mind, vx, vy):
-    """Make all blocked pedestrians step aside; return whether any does."""
+    """Make all blocked pedestrians step aside; return whether any of them does."""
     changed = False
     for k in range(found):
         i, j, nx, ny = pairs[0, k], pairs[1, k], normals[0, k], normals[1, k]
@@ -126,7 +127,7 @@ def _yield_to_robot(people, traits, robots, robot_traits, w, i, r, vx, vy, inver
 
 @lean_inlined
 def _resolve(people, traits, robots, robot_traits, w, found, pressed, h, s):
-    """Run rounds over the worst contact of each pedestrian, and finally the walls."""
+    """Resolve the worst contact of each pedestrian in rounds, and the contacts with walls last."""
     inverse_h, changed, turn, count = ONE / h, True, 0, traits.count[w]
     while changed and turn < _ROUNDS:
         turn += 1
@@ -147,15 +148,15 @@ def _resolve(people, traits, robots, robot_traits, w, found, pressed, h, s):
 def keep_apart_as_published(
     dt, substeps, sees, minds, people, traits, goals, replay, robots, robot_traits, maps, clock, out_x, out_y, first, last
 ):  # fmt: skip
-    """Reduce the velocities (W, P) so that no bodies overlap at the end of a substep.
+    """Reduce the velocities (W, P) so that bodies do not overlap at the end of a substep.
 
     Args:
         dt: physics step, s.
         substeps: number of equal parts of the step.
         sees: bits as for crowd models.
-        minds: (W, P) ALL, ROBOTS or NOTHING, with IGNORES_ROBOTS added or not.
+        minds: (W, P) ALL, ROBOTS or NOTHING, optionally plus IGNORES_ROBOTS.
         people: pedestrians at the beginning of the substep.
-        goals: waypoints that crowd models read.
+        goals: waypoints as read by crowd models.
     """
     h = dt / np.float32(substeps)
     s = make_scratch(people.x.shape[1], _PAIRS)

@@ -43,7 +43,7 @@ def _sample(
 
 
 def take_events(world: World) -> Iterator[tuple[int, int, Contact]]:
-    """Return the contact events of every world since the last call: world, robot, contact."""
+    """Yield the contact events of all worlds since the last call, as world number, robot number and contact."""
     status = world.status
     for w in np.flatnonzero(status.events.count):
         for k in range(min(status.events.count[w], status.events.step.shape[1])):
@@ -62,19 +62,19 @@ def take_events(world: World) -> Iterator[tuple[int, int, Contact]]:
 
 
 def _stack(arrays: Sequence[Array]) -> Array:
-    """Return arrays stacked; arrays that are shorter along an axis, such as paths, repeat their last entry."""
+    """Return the arrays stacked; arrays that are shorter along an axis, such as paths, are padded with their last entry."""
     longest = np.max([array.shape for array in arrays], axis=0)
     short = (np.pad(array, [(0, most - own) for most, own in zip(longest, array.shape, strict=True)], "edge") for array in arrays)
     return np.stack(arrays if all(array.shape == arrays[0].shape for array in arrays) else list(short))
 
 
 class Recorder:
-    """Samples of every world of a batch.
+    """Stores the samples of every world of a batch.
 
     Args:
-        world: the worlds.
-        length: largest number of samples of an episode.
-        notes: notes of the planner (`agora.interfaces.NOTES`).
+        world: state of the worlds.
+        length: maximum number of samples per episode.
+        notes: names of the planner's notes to record (`agora.interfaces.NOTES`).
         states: whether social states are recorded.
     """
 
@@ -99,13 +99,13 @@ class Recorder:
         self._bound = [bind(_sample, robots, people, *arrays) for people, robots in map(world.generation, (0, 1))]
 
     def start(self, world: int) -> None:
-        """Delete the records of a world and restart."""
+        """Delete the records of a world and start anew."""
         self.cursor[world] = 0
         self._events[world] = []
         self._readings[world] = [[] for _ in self._readings[world]]
 
     def sample(self) -> None:
-        """Record the present state and the contact events since the last call."""
+        """Record the current state, and the contact events since the last call."""
         world = self._world
         self._bound[world.now](0, world.layout.worlds)
         if world.doors is not None:
@@ -115,7 +115,7 @@ class Recorder:
             self._events[w].append((r, contact))
 
     def record_notes(self, notes: Mapping[str, Array], active: Bools) -> None:
-        """Record the planner's notes (N,) at the last sample, and the robots' commands, in active rows (N,)."""
+        """Record the planner's notes (N,) and the robots' commands at the last sample, for active rows (N,)."""
         rows = np.flatnonzero(active)
         worlds, robots = np.divmod(rows, self._world.layout.robots)
         for name in self._notes.keys() & notes.keys():
@@ -123,27 +123,31 @@ class Recorder:
         self._commands[worlds, self.cursor[worlds] - 1, robots] = self._world.commands[worlds, robots]
 
     def recorded_notes(self, world: int, robot: int, samples: slice) -> dict[str, Array]:
-        """Return the notes on one robot between these samples, by name, and its commands."""
+        """Return the notes on one robot between the given samples, by name, and the robot's commands."""
         noted = {name: kept[world, samples, robot][:-1] for name, kept in (self._notes | {"command": self._commands}).items()}
         return {name: kept.astype(np.int32 if kept.dtype == np.int8 else np.float64) for name, kept in noted.items()}
 
     def read(self, observers: Observers, active: Bools) -> None:
-        """Record the last readings of recorded channels of robots in active rows (N,)."""
+        """Record the latest readings of the recorded channels, for the robots in active rows (N,)."""
         for w, r in zip(*np.divmod(np.flatnonzero(active), self._world.layout.robots), strict=True):
             self._readings[w][r].append(observers.recorded_readings(int(w), int(r)))
 
     def readings(self, world: int, robot: int, calls: int) -> dict[str, Reading]:
-        """Return the readings of one robot's recorded channels before its first ``calls`` calls of the planner, (calls, ...)."""
+        """Return the readings of one robot's recorded channels before each of the first ``calls`` calls of the planner, as (calls,
+        ...).
+        """
         kept = self._readings[world][robot][:calls]
         first = kept[0] if kept else {}
         return {name: {key: _stack([one[name][key] for one in kept]) for key in reading} for name, reading in first.items()}
 
     def contacts(self, world: int, robot: int) -> tuple[Contact, ...]:
-        """Contact events of one robot, in time order."""
+        """Return the contact events of one robot in chronological order."""
         return tuple(sorted((c for r, c in self._events[world] if r == robot), key=lambda c: (c.time, c.kind, c.party)))
 
     def samples_until(self, world: int, end_step: int) -> tuple[slice, np.ndarray]:
-        """Return which samples belong to a robot that ended at a step, and their times, s; the last sample is the end."""
+        """Return which samples belong to a robot whose episode ended at a given step, and their times, s; the last sample is at the
+        end.
+        """
         steps = self.steps[world, : self.cursor[world]]
         count = int(np.searchsorted(steps, end_step)) + 1
         times = np.minimum(steps[:count], end_step) * self._world.dt

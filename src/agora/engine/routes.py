@@ -1,12 +1,13 @@
 """Routes: pedestrians find their way around walls and furniture, through doors, and let each other pass in narrow places.
 
-Behaviours and waypoint lists set where a pedestrian wants to go; crowd models steer straight to a point. In between, a route
-replaces the wanted point by the point to walk to now: a visible place on the path, moved outwards along the line of sight by the
-length of the remaining path, so that a model's use of the distance stays correct. If the wanted point is visible, nothing changes.
-Routes lead over the roads of the map (`agora.maps.roads`) and are pulled taut: about twice per second each pedestrian checks how
-far along the route the path is free. A pedestrian that has been pushed off its route, or has another destination, gets a new route.
+Behaviours and waypoint lists determine where a pedestrian wants to go; crowd models steer straight to a point. A route comes in
+between: it replaces the destination by the point to walk to now. This is a visible place on the path, moved outwards along the line
+of sight by the length of the remaining path, so that models that use the distance still work correctly. If the destination is
+visible, nothing changes. Routes lead over the roads of the map (`agora.maps.roads`) and are shortened like a taut string: about
+twice per second, each pedestrian checks how far along the route the path is free. A pedestrian that has been pushed off its route,
+or has a new destination, gets a new route.
 
-If two people cannot pass each other, one of them gives way (`agora.engine.narrow`). A stuck pedestrian walks round standing bodies
+If two people cannot pass each other, one of them gives way (`agora.engine.narrow`). A stuck pedestrian walks around standing bodies
 (`agora.engine.detour`), takes another route, or stands back (`agora.engine.standing_back`).
 """
 
@@ -37,13 +38,13 @@ if TYPE_CHECKING:
     from agora.world.world import World
 
 _LOOK = 0.6  # s, time between two checks of the route
-_MOVED = np.float32(0.5)  # m, distance that the wanted point may move before the route is recomputed
+_MOVED = np.float32(0.5)  # m, distance that the destination may move before the route is recomputed
 _AMPLE = np.float32(0.2)  # m, clearance beyond the radius that a short cut needs, or the clearance at its ends if smaller
 _SHARE = np.float32(0.98)
 _EQUAL = np.float32(0.01)  # m, by which the costs of equal routes may differ
 _LEAST = np.float32(0.75)  # clearance, in radii, at which a road is still followed: a pedestrian next to the road slides back
 _DISTANT = np.float32(3.0)  # m, distance to the next point beyond which checks are half as frequent
-_TIRED = np.float32(7.0)  # s without progress after which a pedestrian no longer waits before a narrow place
+_TIRED = np.float32(7.0)  # s without progress after which a pedestrian no longer waits in front of a narrow place
 _STRAIGHT, _NONE = -1, -1
 _TINY = np.float32(1e-6)
 _INFINITE = np.float32(np.inf)
@@ -53,26 +54,26 @@ class Routes(NamedTuple):
     """The routes of the pedestrians of W worlds.
 
     Attributes:
-        roads: (W, P) number of the roads that a pedestrian uses, -1 for none.
+        roads: (W, P) number of the road network that a pedestrian uses; -1 for none.
         wanted_x: (W, P) point to which the route leads, x, m.
         wanted_y: (W, P) point to which the route leads, y, m.
-        hop: (W, P) next place of the route; -1 if the wanted point is visible.
-        last: (W, P) last place of the route.
+        hop: (W, P) next place on the route; -1 if the destination is visible.
+        last: (W, P) last place on the route.
         x: (W, P) point to walk to, x, m.
         y: (W, P) point to walk to, y, m.
-        rest: (W, P) length of the path beyond that point, m.
-        beyond_x: (W, P) direction of the path beyond that point, x; 0 if it is unknown or nothing is left.
-        beyond_y: (W, P) direction of the path beyond that point, y; 0 as ``beyond_x``.
-        route_x: (W, P) ``x`` of the route, without the detour round standing bodies, m.
-        route_y: (W, P) ``y`` of the route, without the detour round standing bodies, m.
-        through_x: (W, P) ``beyond_x`` of the route, without the detour round standing bodies.
-        through_y: (W, P) ``beyond_y`` of the route, without the detour round standing bodies.
+        rest: (W, P) length of the path beyond the point to walk to, m.
+        beyond_x: (W, P) direction of the path beyond that point, x; 0 if it is unknown or the path ends there.
+        beyond_y: (W, P) direction of the path beyond that point, y; 0 in the same cases as ``beyond_x``.
+        route_x: (W, P) ``x`` of the route without the detour around standing bodies, m.
+        route_y: (W, P) ``y`` of the route without the detour around standing bodies, m.
+        through_x: (W, P) ``beyond_x`` of the route without the detour around standing bodies.
+        through_y: (W, P) ``beyond_y`` of the route without the detour around standing bodies.
         narrow: (W, P) whether a narrow place is ahead, or the pedestrian is in it.
-        narrow_x: (W, P) the narrow place, x, m.
-        narrow_y: (W, P) the narrow place, y, m.
-        waits: (W, P) whether the pedestrian lets others through there.
-        due: (W, P) number of the crowd model's call at which the pedestrian checks its route again.
-        fresh: (W, P) whether there is no route yet.
+        narrow_x: (W, P) position of the narrow place, x, m.
+        narrow_y: (W, P) position of the narrow place, y, m.
+        waits: (W, P) whether the pedestrian waits for others to pass through the narrow place.
+        due: (W, P) number of the call at which the pedestrian will check its route again.
+        fresh: (W, P) whether no route has been computed yet.
     """
 
     roads: Ints
@@ -99,14 +100,14 @@ class Routes(NamedTuple):
 
 @hidden
 def _is_free(maps, m, x, y, to_x, to_y, width):
-    """Return whether the straight path is at least ``width`` wide, m, or as wide as at its ends."""
+    """Return whether the straight path is at least ``width``, m, wide, or as wide as at its ends."""
     here, there = distance_at(maps, m, x, y), distance_at(maps, m, to_x, to_y)
     return is_clear_between(maps, m, x, y, to_x, to_y, min(width, min(here, there) * _SHARE), here)
 
 
 @hidden
 def _standing_point(roads, q, maps, m, x, y, radius):
-    """Return the point where the disc fits: the given point, or the nearest one of the roads."""
+    """Return a point where the disc fits: the given point, or else the nearest point on the roads."""
     if distance_at(maps, m, x, y) >= radius:
         return x, y
     cell = cell_near(roads, q, x, y)
@@ -123,7 +124,7 @@ def _walk_to(routes, w, i, x, y, rest):
 
 @hidden
 def _go_on(routes, w, i, dx, dy):
-    """Record the direction of the path beyond the point to walk to."""
+    """Record the direction in which the path continues beyond the point to walk to."""
     length = math.sqrt(dx * dx + dy * dy)
     if length > _TINY:
         routes.beyond_x[w, i], routes.beyond_y[w, i] = dx / length, dy / length
@@ -131,7 +132,7 @@ def _go_on(routes, w, i, dx, dy):
 
 @hidden
 def _walk_straight(routes, w, i, foot_x, foot_y, x, y):
-    """Walk to the wanted point, which is visible; by way of its nearest free point if it is inside an obstacle."""
+    """Walk straight to the destination, which is visible; if it is inside an obstacle, via the free point nearest to it."""
     tx, ty = routes.wanted_x[w, i], routes.wanted_y[w, i]
     routes.hop[w, i] = _STRAIGHT
     beyond = gap(foot_x, foot_y, tx, ty)
@@ -143,7 +144,7 @@ def _walk_straight(routes, w, i, foot_x, foot_y, x, y):
 
 @hidden
 def _remaining_length(roads, q, a, b, foot_x, foot_y):
-    """Return the length of the path from place a by place b to the free point nearest to the wanted point."""
+    """Return the length of the path from place a via place b to the free point nearest to the destination."""
     base, n = roads.place_start[q], roads.places[q]
     way = roads.cost[roads.pair_start[q] + np.int64(a) * n + b]
     return way + gap(roads.place_x[base + b], roads.place_y[base + b], foot_x, foot_y)
@@ -151,17 +152,17 @@ def _remaining_length(roads, q, a, b, foot_x, foot_y):
 
 @hidden
 def _is_near_end(roads, routes, w, i):
-    """Return whether a route has at most one more place after the next."""
+    """Return whether a route has at most one more place after the next one."""
     q, hop, last = routes.roads[w, i], routes.hop[w, i], routes.last[w, i]
     return hop == last or roads.after[roads.pair_start[q] + np.int64(hop) * roads.places[q] + last] == last
 
 
 @hidden
 def _find(roads, maps, m, routes, w, i, x, y, foot_x, foot_y, radius):
-    """Choose the cheapest route among the places visible from both ends; a straight line if there is none.
+    """Choose the cheapest route that begins and ends at places visible from the respective end; a straight line if there is none.
 
-    Among equally cheap routes, the right-hand one is taken: its first and last place are farther to the right of the straight line
-    to the wanted point.
+    Of equally cheap routes, the right-hand one is taken, i.e. the one whose first and last places are farther to the right of the
+    straight line to the destination.
     """
     q = routes.roads[w, i]
     base, n, pairs = roads.place_start[q], roads.places[q], roads.pair_start[q]
@@ -202,7 +203,7 @@ def _find(roads, maps, m, routes, w, i, x, y, foot_x, foot_y, radius):
 
 @hidden
 def _follow_route(roads, maps, m, routes, w, i, x, y, radius):
-    """Walk to the farthest visible point of the route; to another route if no point of it is visible."""
+    """Walk to the farthest visible point on the route; if no point is visible, choose another route."""
     q = routes.roads[w, i]
     base, n, pairs = roads.place_start[q], roads.places[q], roads.pair_start[q]
     foot_x, foot_y = _standing_point(roads, q, maps, m, routes.wanted_x[w, i], routes.wanted_y[w, i], radius)
@@ -259,12 +260,12 @@ def follow_routes(
     look, every, dt, sees, roads, maps, people, traits, waypoints, robots, robot_traits, clock, routes, progress, goal_x, goal_y,
     cost, first, last
 ):  # fmt: skip
-    """Write the points (W, P) to which the pedestrians of worlds ``first <= w < last`` walk now, m.
+    """Write the points (W, P), m, that the pedestrians of worlds ``first <= w < last`` should walk to now.
 
     Args:
-        look: number of calls between two checks of a route.
-        every: physics steps between two calls.
-        dt: time between two calls, s; 0 if pedestrians do not walk round standing bodies.
+        look: number of calls between checks of a route.
+        every: number of physics steps between calls.
+        dt: time between calls, s; 0 if pedestrians do not walk around standing bodies.
         sees: bits as for crowd models (`agora.interfaces.CompiledCrowdModel`).
         progress: record `agora.engine.progress.Progress`, which is written.
         cost: (W, `agora.engine.detour.CELLS`) scratch.
@@ -276,7 +277,7 @@ def follow_routes(
         progress.stopped[w] = 0
         for i in range(traits.count[w]):
             tx, ty = waypoints.x[w, i], waypoints.y[w, i]
-            # Until a route says otherwise, crowd models read the wanted point itself.
+            # Unless a route says otherwise, crowd models read the destination itself.
             goal_x[w, i], goal_y[w, i] = tx, ty
             if dt > ZERO:
                 record_progress(dt, people, traits, progress, w, i, gap(tx, ty, people.x[w, i], people.y[w, i]))
@@ -298,7 +299,7 @@ def follow_routes(
             dx, dy = routes.x[w, i] - x, routes.y[w, i] - y
             arrived = routes.rest[w, i] > ZERO and dx * dx + dy * dy < REACHED * REACHED
             if routes.fresh[w, i] or arrived or call >= routes.due[w, i]:
-                # Checks are spread over the calls by id, so that their cost is even.
+                # Checks are spread over the calls by id, so that every call costs about the same.
                 routes.due[w, i] = call + look - (traits.id[w, i] % look if call == 0 else 0)
                 if leads:
                     _follow_route(roads, maps, m, routes, w, i, x, y, traits.radius[w, i])
@@ -311,14 +312,14 @@ def follow_routes(
                 routes.through_x[w, i], routes.through_y[w, i] = routes.beyond_x[w, i], routes.beyond_y[w, i]
                 walk_round(maps, m, people, traits, robots, robot_traits, sees, routes, progress, w, i, cost[w])
                 dx, dy = routes.x[w, i] - x, routes.y[w, i] - y
-                # Far from the next point and without a narrow place, half the checks are enough.
+                # Far from the next point, and with no narrow place ahead, half the checks are enough.
                 if dx * dx + dy * dy > _DISTANT * _DISTANT and not routes.narrow[w, i]:
                     routes.due[w, i] += look
             if routes.waits[w, i]:
                 goal_x[w, i], goal_y[w, i] = waiting_place(routes, w, i, x, y)
             elif routes.rest[w, i] > ZERO:
-                # Move the point outwards by the remaining path, so that models that slow down near their goal do
-                # not slow down here.
+                # Move the point outwards by the length of the remaining path, so that models that slow down near the goal do not
+                # slow down at this point.
                 k = ONE + routes.rest[w, i] / max(math.sqrt(dx * dx + dy * dy), _TINY)
                 goal_x[w, i], goal_y[w, i] = x + dx * k, y + dy * k
             else:
@@ -345,7 +346,9 @@ def _empty_routes(shape: tuple[int, int]) -> Routes:
 
 
 def _roads(start: Start) -> dict[float, Roads | None]:
-    """Return the roads of an episode's pedestrians, by their radius; None if there is nothing to walk around."""
+    """Return the roads of an episode's pedestrians, keyed by the pedestrians' radius; None for a radius without anything to walk
+    around.
+    """
     return {radius: roads_of(start.map, radius_class(radius)) for radius in sorted(set(start.pedestrians.radius.tolist()))}
 
 
@@ -358,16 +361,17 @@ class Routing:
 
     Args:
         world: world of the pedestrians.
-        starts: every episode that a world may run.
-        every: physics steps of the crowd period.
+        starts: starts of all episodes that a world may run.
+        every: number of physics steps per crowd period.
         drawn: whether the starts are only examples; a world may run any start that `holds`.
-        rounds: whether pedestrians walk round standing bodies (`agora.engine.detour`).
+        rounds: whether pedestrians walk around standing bodies (`agora.engine.detour`).
 
     Attributes:
-        routes: present routes of all pedestrians.
+        routes: current routes of all pedestrians.
         progress: progress of all pedestrians; empty unless ``rounds``.
-        backs: people that stand back or take another route; none unless ``rounds``.
-        goals: waypoints of the world as crowd models read them; the current ones are the points to which pedestrians walk now.
+        backs: people who stand back or take another route; empty unless ``rounds``.
+        goals: waypoints of the world as crowd models read them; the current ones are the points that pedestrians should walk to
+            now.
     """
 
     def __init__(self, world: World, starts: Sequence[Start], every: int, drawn: bool = False, rounds: bool = False) -> None:
@@ -406,7 +410,7 @@ class Routing:
         return len(found) <= room and all(len(one.place) <= store.places and one.nearest.size <= store.cells for one in found)
 
     def part(self, generation: int, sees: int) -> Work:
-        """Return the work that writes the goals, reading a generation of pedestrians and robots."""
+        """Return the work item that writes the goals, given a generation of pedestrians and robots."""
         world = self._world
         people, robots = world.generation(generation)
         numbers = (np.int64(self._look), np.int64(self._every), self._period, np.int64(sees))
@@ -416,7 +420,7 @@ class Routing:
         )
 
     def standing_back(self, generation: int, sees: int) -> Work:
-        """Return the work that makes people stand back or take another route, given a generation of pedestrians and robots."""
+        """Return the work item that makes people stand back or take another route, given a generation of pedestrians and robots."""
         world = self._world
         people, robots = world.generation(generation)
         there = (self._store.arrays, world.maps, people, world.traits, world.waypoints, world.minds, robots, world.robot_traits)

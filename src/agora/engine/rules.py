@@ -1,4 +1,4 @@
-"""The rules of an episode: contacts of a step, and the end of the episode."""
+"""The rules of an episode: the contacts in each step, and the end of the episode."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _PEDESTRIAN, _WALL, _ROBOT = int(ContactKind.PEDESTRIAN), int(ContactKind.WALL),
 _REACHED, _TIMEOUT, _OUT_OF_MAP = int(Outcome.REACHED), int(Outcome.TIMEOUT), int(Outcome.OUT_OF_MAP)
 _PEDESTRIAN_COLLISION, _WALL_COLLISION = int(Outcome.PEDESTRIAN_COLLISION), int(Outcome.WALL_COLLISION)
 _ROBOT_COLLISION, _SIMULATOR_FAILED = int(Outcome.ROBOT_COLLISION), int(Outcome.SIMULATOR_FAILED)
-_HALVINGS = 8  # accuracy, as a fraction of the part in which outlines start to meet: 7.5 mm become 0.03 mm
+_HALVINGS = 8  # accuracy, as a fraction of the part in which outlines begin to touch: 7.5 mm become 0.03 mm
 
 
 @hidden
 def _write_event(status, w, r, kind, party, fraction, x, y):
-    """Write a contact event and return its index; when the list is full the last event is overwritten and the count continues."""
+    """Write a contact event and return its index; when the list is full, the last event is overwritten and the count continues."""
     k = min(status.events.count[w], status.events.step.shape[1] - 1)
     status.events.count[w] += 1
     status.events.step[w, k] = status.clock.step[w]
@@ -79,7 +79,9 @@ def _touches(robots, traits, maps, pedestrians, people, w, r):
 
 @lean_kernel
 def find_touching(robots, traits, maps, pedestrians, people, touching, first, last):
-    """Write to ``touching`` (W, R) which robots of worlds ``first <= w < last`` touch a wall, a pedestrian or another robot."""
+    """Write to ``touching`` (W, R) whether each robot of worlds ``first <= w < last`` touches a wall, a pedestrian or another
+    robot.
+    """
     for w in range(first, last):
         for r in range(robots.x.shape[1]):
             touching[w, r] = _touches(robots, traits, maps, pedestrians, people, w, r)
@@ -87,14 +89,14 @@ def find_touching(robots, traits, maps, pedestrians, people, touching, first, la
 
 @hidden
 def _is_at(traits, w, r, x, y, heading, turn, dx, dy, body, share):
-    """Return whether the polygon of robot r, after a share of a motion, is within ``body`` of the origin."""
+    """Return whether the polygon of robot r, after a fraction ``share`` of a motion, is within ``body`` of the origin."""
     return point_to_polygon(traits, w, r, x + share * dx, y + share * dy, wrap(heading + share * turn), ZERO, ZERO) <= body
 
 
 @hidden
 def _touch_pedestrian(now, after, traits, pedestrians, next_pedestrians, people, w, r, i):
-    """Return the time at which robot r touches pedestrian i, and whether they overlap at the end."""
-    # A pedestrian that appears in this step has no earlier position: it counts as standing at its new one.
+    """Return the time at which robot r touches pedestrian i, and whether they overlap at the end of the step."""
+    # A pedestrian that appears in this step has no earlier position, so it counts as standing at its new position.
     new = not pedestrians.active[w, i]
     px = next_pedestrians.x[w, i] if new else pedestrians.x[w, i]
     py = next_pedestrians.y[w, i] if new else pedestrians.y[w, i]
@@ -103,7 +105,7 @@ def _touch_pedestrian(now, after, traits, pedestrians, next_pedestrians, people,
     dx, dy = ex - ox, ey - oy
     body = people.radius[w, i]
     reach = traits.radius[w, r] + body
-    # The sweep of the discs is exact and cheap; polygons are only tested if the discs touch.
+    # Sweeping the discs is exact and cheap; polygons are tested only if the discs touch.
     t = swept_discs(ox, oy, dx, dy, reach)
     if t > ONE or traits.vertices[w, r] == 0:
         return t, ex * ex + ey * ey <= reach * reach
@@ -127,8 +129,8 @@ def _touch_pedestrian(now, after, traits, pedestrians, next_pedestrians, people,
 
 @hidden
 def _touch_body(now, after, traits, pedestrians, next_pedestrians, people, w, r, i, end):
-    """Return the time at which robot r first touches one of the discs ``i <= k < end``, that disc, and whether any overlap at the
-    end.
+    """Return the time at which robot r first touches one of the discs ``i <= k < end``, the number of that disc, and whether any of
+    them overlaps the robot at the end of the step.
     """
     earliest, first, overlaps = NEVER, i, False
     for k in range(i, end):
@@ -142,14 +144,16 @@ def _touch_body(now, after, traits, pedestrians, next_pedestrians, people, w, r,
 
 @hidden
 def _are_at(traits, w, a, b, x, y, heading_a, heading_b, turn_a, turn_b, dx, dy, share):
-    """Return whether the footprints of robots a and b touch after a share of their motion, in the frame of b's position."""
+    """Return whether the footprints of robots a and b touch after a fraction ``share`` of their motion; positions are relative to
+    b.
+    """
     ha, hb = wrap(heading_a + share * turn_a), wrap(heading_b + share * turn_b)
     return polygons_meet(traits, w, a, x + share * dx, y + share * dy, ha, b, ZERO, ZERO, hb)
 
 
 @hidden
 def _touch_robot(now, after, traits, w, a, b):
-    """Return the time at which robots a and b touch, and whether they overlap at the end."""
+    """Return the time at which robots a and b touch, and whether they overlap at the end of the step."""
     ox, oy = now.x[w, a] - now.x[w, b], now.y[w, a] - now.y[w, b]
     ex, ey = after.x[w, a] - after.x[w, b], after.y[w, a] - after.y[w, b]
     dx, dy = ex - ox, ey - oy
@@ -179,20 +183,20 @@ def _touch_robot(now, after, traits, w, a, b):
 
 @hidden
 def _position_at(now, after, w, r, t):
-    """Return the position of robot r at time t of the step."""
+    """Return the position of robot r at time t within the step."""
     return now.x[w, r] + t * (after.x[w, r] - now.x[w, r]), now.y[w, r] + t * (after.y[w, r] - now.y[w, r])
 
 
 @hidden
 def _write_pedestrian_event(now, after, pedestrians, next_pedestrians, people, status, w, r, i, t):
-    """Write the event that robot r starts to touch pedestrian i at time t of the step."""
+    """Write the event that robot r begins to touch pedestrian i at time t within the step."""
     x, y = _position_at(now, after, w, r, t)
     k = _write_event(status, w, r, _PEDESTRIAN, people.id[w, i], t, x, y)
     px, py = next_pedestrians.x[w, i], next_pedestrians.y[w, i]
     new = not pedestrians.active[w, i]
     came_x, came_y = (px, py) if new else (pedestrians.x[w, i], pedestrians.y[w, i])
     _write_motion(status.events.here, w, k, now, r, came_x, came_y, ZERO)
-    if new and t <= ZERO:  # a pedestrian that appears at the robot is not a collision by the robot
+    if new and t <= ZERO:  # a pedestrian that appears at the robot's position is not a collision by the robot
         _write_motion(status.events.there, w, k, now, r, px, py, ZERO)
     else:
         _write_motion(status.events.there, w, k, after, r, px, py, ZERO)
@@ -200,7 +204,9 @@ def _write_pedestrian_event(now, after, pedestrians, next_pedestrians, people, s
 
 @hidden
 def _write_contacts(now, after, traits, pedestrians, next_pedestrians, people, status, w, r, wall):
-    """Write the events of robot r in this step; return the END bits of the earliest contact, pedestrians first at equal times."""
+    """Write the events of robot r in this step; return the END bits of the earliest contact. At equal times, pedestrians come
+    first.
+    """
     bits, earliest = 0, NEVER
     end = 0
     # A rigid body of several discs is one party: only its first contact is an event.
@@ -208,7 +214,7 @@ def _write_contacts(now, after, traits, pedestrians, next_pedestrians, people, s
         i = end
         end = end_of_body(people, w, i)
         t, disc, overlap = _touch_body(now, after, traits, pedestrians, next_pedestrians, people, w, r, i, end)
-        # A lasting contact is one event, written when it begins.
+        # A continuous contact is one event, written when it begins.
         if t <= ONE and not status.touching.pedestrian[w, r, i]:
             _write_pedestrian_event(now, after, pedestrians, next_pedestrians, people, status, w, r, disc, t)
             if t < earliest:
@@ -237,7 +243,7 @@ def _write_contacts(now, after, traits, pedestrians, next_pedestrians, people, s
 
 @hidden
 def _judge(after, maps, status, rules, w, r, bits):
-    """Return the outcome of robot r at t + dt: contact before arrival before time-out."""
+    """Return the outcome of robot r at t + dt; a contact takes precedence over arrival, and arrival over a time-out."""
     ends = bits & rules.ends[0]
     step = status.clock.step[w] + 1
     outcome = RUNNING
@@ -278,7 +284,7 @@ def _is_lost(robots, w, r):
 
 @hidden
 def _end_lost(now, after, status, rules, w):
-    """Keep robots that the simulator has lost at their last positions, and end their episodes."""
+    """Keep robots that the simulator has lost at their last known positions, and end their episodes."""
     for r in range(now.x.shape[1]):
         if not _is_lost(after, w, r):
             continue
@@ -291,9 +297,9 @@ def _end_lost(now, after, status, rules, w):
 
 @lean_kernel
 def judge_robots(now, after, traits, maps, pedestrians, next_pedestrians, people, status, rules, walls, first, last):
-    """Write the contacts of the robots of worlds ``first <= w < last`` in a step, decide outcomes, and count the step.
+    """For the robots of worlds ``first <= w < last``, write the contacts in a step, decide outcomes, and count the step.
 
-    ``walls`` (W, R) is the time at which a wall stopped a robot, as a fraction of the step; `NEVER` for none.
+    ``walls`` (W, R) is the time at which a wall stopped a robot, as a fraction of the step; `NEVER` if no wall did.
     """
     robots = now.x.shape[1]
     for w in range(first, last):
@@ -313,12 +319,12 @@ def judge_robots(now, after, traits, maps, pedestrians, next_pedestrians, people
 
 
 class Rules:
-    """Sweeps the contacts of every step, and ends episodes.
+    """Detects contacts in every step by sweeping, and ends episodes.
 
     Args:
         world: world whose robots are judged.
         ends: sum of the END bits (`agora.world.records`) of contacts that end an episode; other contacts are counted.
-        remove: whether ended robots leave the world; else they stay.
+        remove: whether robots leave the world when their episode has ended; otherwise they stay.
     """
 
     def __init__(self, world: World, ends: int = EVERY_CONTACT, remove: bool = False) -> None:
@@ -326,10 +332,10 @@ class Rules:
         self._record = WorldRules(np.array([ends], np.int32), np.array([int(remove)], np.int32))
 
     def judge(self, now: int, walls: Floats) -> Work:
-        """Return the kernel that judges the step from generation ``now`` to the other one.
+        """Return the kernel that judges the step from generation ``now`` to the other generation.
 
         Args:
-            now: 0 or 1.
+            now: number of the current generation, 0 or 1.
             walls: (W, R) time at which a wall stopped a robot, as a fraction of the step.
         """
         w = self._world
@@ -340,7 +346,7 @@ class Rules:
 
 
 def touching_robots(world: World, number: int) -> Bools:
-    """Return the robots (R,) of one world that touch a wall, a pedestrian or another robot now."""
+    """Return which robots (R,) of one world currently touch a wall, a pedestrian or another robot."""
     found = np.zeros((world.layout.worlds, world.layout.robots), np.bool_)
     find_touching(world.robots, world.robot_traits, world.maps, world.pedestrians, world.traits, found, number, number + 1)
     row: Bools = found[number]

@@ -1,4 +1,4 @@
-"""The crowd as a user-written model sees it: views created once, without copies except the walls' distances."""
+"""The crowd as a user-written model sees it: views that are created once and copy nothing except the distances to walls."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _walls(x, y, maps, distance, direction, first, last):
 
 
 class CrowdReader:
-    """Calls a user-written crowd model with one generation of a world."""
+    """Calls a user-written crowd model with one generation of the worlds."""
 
     def __init__(
         self,
@@ -55,7 +55,8 @@ class CrowdReader:
         """Write the model's output to ``out`` (2, W, P).
 
         Raises:
-            ComponentError: the model raised, or its output has another shape or is not finite for an active pedestrian.
+            ComponentError: the model raised an exception, or its output has the wrong shape or is not finite for an active
+                pedestrian.
         """
         people, robots, traits, goals = self._people, self._robots, self._world.traits, self._goals
         self._fill_walls(0, self._world.layout.worlds)
@@ -89,8 +90,8 @@ class CrowdReader:
         self._out[0], self._out[1] = np.where(people.active, answer[..., 0], 0), np.where(people.active, answer[..., 1], 0)
 
     def _speed(self) -> Floats:
-        """Return (W, P) preferred speeds, m/s, reduced before a last waypoint with a stay so that arrival takes at least one
-        second.
+        """Return the preferred speeds (W, P), m/s, reduced near a last waypoint at which the pedestrian stays, so that arrival
+        takes at least one second.
         """
         people, goals = self._people, self._goals
         stays = (goals.mode == STAY) & (goals.index >= goals.count - 1)
@@ -98,7 +99,7 @@ class CrowdReader:
         return np.where(stays, np.minimum(self._world.traits.speed, way / _ARRIVAL), self._world.traits.speed)
 
     def _clearance(self, points: Floats) -> tuple[Floats, Floats]:
-        """Return distances to the nearest wall (W, K) of points (W, K, 2), m, and the unit vectors away from it (W, K, 2)."""
+        """Return the distances (W, K) of points (W, K, 2) from the nearest wall, m, and the unit vectors away from it (W, K, 2)."""
         points = np.asarray(points, np.float32)
         worlds = self._world.layout.worlds
         if points.ndim != 3 or points.shape[0] != worlds or points.shape[2] != 2:

@@ -1,4 +1,4 @@
-"""Semantic attributes of all pedestrians of a world: as points with evidence, and as costs on its map."""
+"""Semantic attributes of all pedestrians in a world, as points with evidence and as costs on the world's map."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ __all__ = ["layer_costs", "semantic_points"]
 
 @dataclass(frozen=True, eq=False)
 class SemanticPoints:
-    """An attribute of the pedestrians of one world at one moment (Arena's message ``SemanticData``).
+    """An attribute of the pedestrians of one world at one point in time (Arena's message ``SemanticData``).
 
     Attributes:
-        attribute: a name in `agora.core.semantics.ATTRIBUTES`.
+        attribute: name from `agora.core.semantics.ATTRIBUTES`.
         time: time since the start of the episode, s.
         location: (K, 2) positions, m, map frame.
         evidence: (K,) evidence for the attribute, or its value.
@@ -48,10 +48,10 @@ def _evidence(attribute, people, minds, out, first, last):
 
 
 def semantic_points(world: World, number: int, attribute: str) -> SemanticPoints:
-    """Return the points of an attribute of a world's pedestrians now.
+    """Return the current points for an attribute of a world's pedestrians.
 
     Args:
-        world: the worlds.
+        world: state of the worlds.
         number: number of the world.
         attribute: name of the attribute.
 
@@ -72,10 +72,10 @@ def semantic_points(world: World, number: int, attribute: str) -> SemanticPoints
 
 
 def layer_costs(world: World, number: int, layers: Sequence[CostmapLayer], map: Map) -> Array:
-    """Return the present costs (rows, columns) uint8 that layers add to the whole map of a world.
+    """Return the current costs (rows, columns) uint8 that the layers add to the whole map of a world.
 
     Args:
-        world: the worlds.
+        world: state of the worlds.
         number: number of the world.
         layers: layers in order of application.
         map: map of the world.

@@ -1,13 +1,13 @@
 """Recorded pedestrians that step aside for a robot, and return to their recorded positions.
 
-The unaligned collision avoidance of C. Reynolds, "Steering behaviors for autonomous characters", GDC 1999: a pedestrian about to be
-touched predicts the positions at the closest approach, and moves away from there. The speed is our choice: just fast enough to
-miss. The recorded motion continues meanwhile, so the deviation is a displacement, which has a bound. A pedestrian that no robot is
-about to touch is exactly at its recorded position.
+This is the unaligned collision avoidance of C. Reynolds, "Steering behaviors for autonomous characters", GDC 1999: a pedestrian
+about to be touched predicts the positions at the closest approach, and moves away from there. The speed is our choice: just fast
+enough to avoid contact. The recorded motion continues in the meantime, so the deviation is a displacement from it, which is
+limited. A pedestrian that no robot is about to touch returns exactly to its recorded position.
 
-A rigid body steps aside as a whole, for the disc that a robot would touch first. Its other discs are not considered, and it
-continues to turn: a robot in its hollow may be touched. Other pedestrians are not considered: a pedestrian that steps aside may
-come near to them. Nobody steps into a wall.
+A rigid body steps aside as a whole, based on the disc that a robot would touch first. Its other discs are ignored, and the body
+continues to turn, so it may touch a robot that is between its discs. Other pedestrians are ignored, too, so a pedestrian that steps
+aside may come near them. Nobody steps into a wall.
 """
 
 from __future__ import annotations
@@ -22,14 +22,16 @@ from agora.core.scalar import ONE, ZERO
 from agora.seeds import uniform_at
 from agora.world.replayed import end_of_body
 
-_USE = 978  # index of the draw, separate from those of waypoints and of `Restless`
+_USE = 978  # index of the random draw, different from those of waypoints and of `Restless`
 _NEVER = np.float32(1e30)
 _TINY = np.float32(1e-6)
 
 
 @hidden
 def _time_to_touch(dx, dy, wx, wy, reach):
-    """Return the time until a disc at (dx, dy) with velocity (wx, wy) is within ``reach``, s; never if it does not approach."""
+    """Return the time until a disc at (dx, dy) with velocity (wx, wy) is within ``reach``, s; the value for never if it does not
+    come that near.
+    """
     a, b, c = wx * wx + wy * wy, dx * wx + dy * wy, dx * dx + dy * dy - reach * reach
     if b >= ZERO:
         return _NEVER
@@ -41,7 +43,9 @@ def _time_to_touch(dx, dy, wx, wy, reach):
 
 @hidden
 def _first_touch(x, y, vx, vy, radius, robots, robot_traits, w, horizon):
-    """Return the time at which a robot first touches a disc at (x, y), s, and that robot; ``horizon`` and -1 for none."""
+    """Return the time at which a robot first touches a disc at (x, y), s, and the number of that robot; ``horizon`` and -1 if there
+    is none.
+    """
     soonest, found = horizon, -1
     for r in range(robots.x.shape[1]):
         if robots.active[w, r]:
@@ -54,14 +58,14 @@ def _first_touch(x, y, vx, vy, radius, robots, robot_traits, w, horizon):
 
 @hidden
 def _evasive_velocity(x, y, vx, vy, radius, robots, robot_traits, w, r, fastest, h):
-    """Return the velocity to add to (vx, vy) so that a disc at (x, y) just misses robot r."""
+    """Return the velocity that must be added to (vx, vy) so that a disc at (x, y) just misses robot r."""
     dx, dy = robots.x[w, r] - x, robots.y[w, r] - y
     wx, wy = robots.world_vx[w, r] - vx, robots.world_vy[w, r] - vy
     nearest = -(dx * wx + dy * wy) / (wx * wx + wy * wy)
     mx, my = dx + nearest * wx, dy + nearest * wy
     apart = math.sqrt(mx * mx + my * my)
     speed = min((radius + robot_traits.radius[w, r] - apart) / max(nearest, h), fastest)
-    if apart < _TINY:  # head-on: to the right
+    if apart < _TINY:  # head-on: step to the right
         closing = math.sqrt(wx * wx + wy * wy)
         return -speed * wy / closing, speed * wx / closing
     return -speed * mx / apart, -speed * my / apart
@@ -69,7 +73,9 @@ def _evasive_velocity(x, y, vx, vy, radius, robots, robot_traits, w, r, fastest,
 
 @hidden
 def _threat(people, after, traits, robots, robot_traits, w, i, end, cx, cy, margin, horizon):
-    """Return which of ``i <= k < end`` a robot touches first with the added velocity (cx, cy), and that robot; -1 for none."""
+    """Return which of the discs ``i <= k < end`` a robot touches first if (cx, cy) is added to their velocities, and the number of
+    that robot; -1 if there is none.
+    """
     soonest, who, found = horizon, i, -1
     for k in range(i, end):
         vx, vy, reach = after.vx[w, k] + cx, after.vy[w, k] + cy, traits.radius[w, k] + margin
@@ -81,7 +87,7 @@ def _threat(people, after, traits, robots, robot_traits, w, i, end, cx, cy, marg
 
 @hidden
 def _displacement_velocity(people, after, traits, robots, robot_traits, w, i, end, sx, sy, margin, horizon, fastest, back, h):
-    """Return the velocity (2,) at which discs ``i <= k < end`` change their displacement (sx, sy)."""
+    """Return the velocity (2,) at which the displacement (sx, sy) of discs ``i <= k < end`` changes."""
     k, r = _threat(people, after, traits, robots, robot_traits, w, i, end, ZERO, ZERO, margin, horizon)
     if r >= 0:
         reach = traits.radius[w, k] + margin
@@ -99,7 +105,7 @@ def _displacement_velocity(people, after, traits, robots, robot_traits, w, i, en
 
 @hidden
 def _shorten(sx, sy, most, less):
-    """Return a displacement (2,) of at most ``most``, m, that is ``less``, m, shorter."""
+    """Return the displacement (2,), shortened by ``less``, m, and limited to ``most``, m."""
     far = math.sqrt(sx * sx + sy * sy)
     k = (min(far, most) - less) / far if far > max(less, _TINY) else ZERO
     return k * sx, k * sy
@@ -107,7 +113,7 @@ def _shorten(sx, sy, most, less):
 
 @hidden
 def _next_displacement(after, traits, maps, w, i, end, sx, sy, cx, cy, h, back, most):
-    """Return the next displacement (2,) after (sx, sy); nearer to the recording if it would lead into a wall."""
+    """Return the displacement (2,) that follows (sx, sy), reduced if it would lead into a wall."""
     nx, ny = _shorten(sx + cx * h, sy + cy * h, most, ZERO)
     m = maps.index[w]
     for k in range(i, end):
@@ -136,15 +142,15 @@ def step_aside(
 
     Args:
         dt: physics step, s.
-        parts: number of substeps of the step.
+        parts: number of substeps per step.
         horizon: as in `agora.draft.sidestep.Sidestep`, s.
-        margin: as there, m.
-        fastest: as there, m/s.
-        back: as there, m/s.
-        most: as there, m.
-        share: as there.
+        margin: as in `agora.draft.sidestep.Sidestep`, m.
+        fastest: as in `agora.draft.sidestep.Sidestep`, m/s.
+        back: as in `agora.draft.sidestep.Sidestep`, m/s.
+        most: as in `agora.draft.sidestep.Sidestep`, m.
+        share: as in `agora.draft.sidestep.Sidestep`.
         people: pedestrians at the beginning of the substep.
-        after: pedestrians at its end.
+        after: pedestrians at the end of the substep.
         robots: robots at the beginning of the step.
     """
     h = dt / np.float32(parts)

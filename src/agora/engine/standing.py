@@ -1,4 +1,4 @@
-"""The reasons of robots that stand although their planner gives none: after 5 s the known circumstances are recorded."""
+"""Reasons for stationary robots whose planner gives none: after 5 s, the known circumstances are recorded."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ STANDS_FOR = 5.0
 """Time after which a robot that has not moved needs a reason, s."""
 
 MOVES = 0.1
-"""Distance from its position beyond which a robot has moved, m."""
+"""Distance from its previous position beyond which a robot counts as having moved, m."""
 
 BESIDE, AT_WALL = 1.0, 0.3
-"""Largest gaps to a person or robot, and to a wall, at which they are named as the reason, m."""
+"""Maximum gaps to a person or robot, and to a wall, at which they are recorded as the reason, m."""
 
 
 class Standing:
-    """Measures for how long robots have stayed within 0.1 m.
+    """Measures how long each robot has stayed within 0.1 m of the same place.
 
     Args:
-        world: the worlds.
+        world: state of the worlds.
         period: control period, s.
     """
 
@@ -45,8 +45,8 @@ class Standing:
 
         Args:
             world: number of the world.
-            place: its map.
-            lost: (R,) robots without a path to their goals; None if that is not known.
+            place: map of the world.
+            lost: (R,) whether each robot has no path to its goal; None if this is not known.
         """
         count = self._world.layout.robots
         rows = slice(world * count, (world + 1) * count)
@@ -54,9 +54,9 @@ class Standing:
         self._lost[rows] = False if lost is None else lost
 
     def record_reasons(self, answer: Answer, active: Bools) -> None:
-        """Record a reason for active rows (N,) that have stood for 5 s and whose planner gave no reason.
+        """Record a reason for active rows (N,) whose robot has been stationary for 5 s and whose planner gave no reason.
 
-        A robot within the tolerance of its goal may still have to turn to the goal's heading, and needs no reason.
+        A robot within the tolerance of its goal may still be turning to the goal's heading, so no reason is recorded for it.
         """
         robots, goals = self._world.robots, self._world.status.goals
         here = np.stack((robots.x, robots.y), -1).reshape(-1, 2).astype(np.float64)
@@ -69,7 +69,9 @@ class Standing:
             reasons[row] = self._reason(row, here[row], answer.twists[row])
 
     def _reason(self, row: int, here: Doubles, twist: Floats) -> Reason:
-        """Return the known circumstances of a robot that stands at a place (2,) and receives a twist (3,)."""
+        """Return the reason for a robot that is stationary at a place (2,) and is commanded a twist (3,), based on the known
+        circumstances.
+        """
         w, r = divmod(row, self._world.layout.robots)
         if self._lost[row]:
             return Reason.NO_PATH
@@ -83,7 +85,7 @@ class Standing:
         return Reason.STANDS
 
     def _nearest(self, w: int, r: int, here: Doubles) -> float:
-        """Return the distance from a place (2,) to the nearest disc of a person or another robot, m; infinite for none."""
+        """Return the distance from a place (2,) to the nearest disc of a person or another robot, m; infinite if there is none."""
         world = self._world
         others = world.robots.active[w].copy()
         others[r] = False

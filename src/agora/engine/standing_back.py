@@ -1,10 +1,10 @@
-"""Standing back: a pedestrian that cannot get through takes another route, or steps out of the passage and waits there.
+"""Standing back: a pedestrian that cannot get through takes another route, or steps out of the passage and waits.
 
-A pedestrian gives in if it makes no progress for `GIVES_IN`, or walks back and forth without coming nearer. By then it has found no
-detour (`agora.engine.detour`), and nobody has made way. It does not push on. If a robot or a standing person blocks a road, and
-another route over the roads of the map leads to its waypoint, it takes that route. Otherwise it steps back, to the side of the
-passage, and waits until nobody stands at the blocked place, or for some seconds. Then it tries again. If it is held up a second
-time at the same place, it gives up its waypoint (`agora.engine.occupied_waypoints`).
+A pedestrian gives in if it makes no progress for `GIVES_IN`, or walks back and forth without coming nearer to its waypoint. By then
+it has found no detour (`agora.engine.detour`), and nobody has made way. It then stops pushing ahead. If a robot or a standing
+person blocks a road, and another route over the roads of the map leads to its waypoint, it takes that route. Otherwise, it steps
+back to the side of the passage, and waits until nobody stands at the blocked place any more, or for some seconds at most. Then it
+tries again. If it is held up a second time at the same place, it gives up its waypoint (`agora.engine.occupied_waypoints`).
 
 The people behind it step back in the same way. People with free space behind them step back first. Nobody steps back from a queue
 in which all people go the same way.
@@ -31,7 +31,7 @@ from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
 GIVES_IN = np.float32(4.0)
 """Time without progress after which a pedestrian takes another route or stands back, s."""
 
-_LATE = np.float32(6.0)  # s without a shorter path after which it does so, too
+_LATE = np.float32(6.0)  # s without the path becoming shorter, after which it gives in, too
 
 FREE, BACK, ROUND = range(3)
 """A pedestrian follows its route, stands back, or takes another route."""
@@ -41,18 +41,18 @@ _CLOSES = np.float32(1.0)  # m, from there, within which a standing body blocks 
 _BARS = np.float32(0.9)  # m, from the blocked place, within which a road is blocked
 _LEAVES = np.float32(0.6)  # of the distance to the blocked place; a road that comes no nearer leads away from it
 _FURTHER = np.float32(20.0)  # m, by which another route may be longer
-_SHORTEST = np.float32(2.5), np.float32(0.8)  # s, least waiting time, and the addition per remainder of the id
-_LONGEST = np.float32(5.0), np.float32(1.0)  # s, longest waiting time at first, and the addition per remainder of the id
-_LOOKS = np.float32(0.5)  # s, between two looks at the blocked place
+_SHORTEST = np.float32(2.5), np.float32(0.8)  # s, minimum waiting time, and the increment per remainder of the id
+_LONGEST = np.float32(5.0), np.float32(1.0)  # s, initial maximum waiting time, and the increment per remainder of the id
+_LOOKS = np.float32(0.5)  # s, between two checks of the blocked place
 _BEYOND = np.float32(1.0)  # m, beyond the blocked place, to which a path must lead
 _KINDS = 5  # number of remainders, so that people who wait together do not start together
 _SAME = np.float32(2.5)  # m, between two blocked places that count as one
 _FORGETS = np.float32(40.0)  # s after which a pedestrian has forgotten a blocked place
 _AWAY = np.float32(2.0)  # m, by which a pedestrian steps back if there is room
 _THERE = np.float32(0.35)  # m, from the place where it waits, within which it has arrived
-_CLEAR = np.float32(0.8)  # m, least distance from where it was stuck, at which a pedestrian has stepped back
+_CLEAR = np.float32(0.8)  # m, minimum distance from the place where it was stuck at which a pedestrian has stepped back
 _STANDS = np.float32(0.15)  # m/s
-_ROOM = np.float32(0.1)  # m, to people and walls at its waiting place; if a wall is nearer already, no nearer to walls
+_ROOM = np.float32(0.1)  # m, to people and walls at its waiting place; if a wall is already nearer, the place is no nearer to walls
 _PACE = np.float32(0.8)  # m/s, at most, while stepping back
 _REACHED = np.float32(1.0)  # m, from the place via which another route leads
 _BEHIND = np.float32(0.4)  # m, between the bodies, within which a pedestrian is asked for room
@@ -73,14 +73,14 @@ class Backs(NamedTuple):
     """The people of W worlds who stand back or take another route.
 
     Attributes:
-        what: (W, P) `FREE`, `BACK` or `ROUND`.
+        what: (W, P) current action: `FREE`, `BACK` or `ROUND`.
         x: (W, P) place to which the pedestrian steps back, or via which its other route leads, x, m.
-        y: (W, P) the same, y, m.
-        time: (W, P) time for which the pedestrian has waited there, s.
-        barred_x: (W, P) blocked place, at which the pedestrian was held up, x, m.
-        barred_y: (W, P) the same, y, m.
-        since: (W, P) time since it was held up there, s; above `_FORGETS` if there is no such place.
-        times: (W, P) number of times that it was held up there.
+        y: (W, P) place to which the pedestrian steps back, or via which its other route leads, y, m.
+        time: (W, P) time for which the pedestrian has waited at that place, s.
+        barred_x: (W, P) the blocked place, where the pedestrian was held up, x, m.
+        barred_y: (W, P) the blocked place, where the pedestrian was held up, y, m.
+        since: (W, P) time since the pedestrian was held up at the blocked place, s; above `_FORGETS` if there is no such place.
+        times: (W, P) number of times that the pedestrian was held up at the blocked place.
         asks: (W, P) whether the pedestrian wants to step back, but the people behind it leave no room.
         waiting: (W,) number of people who stand back, or are still near the place at which they were held up (`_is_held`).
     """
@@ -98,7 +98,7 @@ class Backs(NamedTuple):
 
     @staticmethod
     def of_nobody(worlds: int, slots: int) -> Backs:
-        """Return the record of worlds in which nobody stands back."""
+        """Return the record for worlds in which nobody stands back."""
         real = np.zeros((6, worlds, slots), np.float32)
         what, times = np.zeros((2, worlds, slots), np.int32)
         return Backs._make([what, *real, times, np.zeros((worlds, slots), np.bool_), np.zeros(worlds, np.int32)])
@@ -114,14 +114,14 @@ def _line_distance(px, py, ax, ay, bx, by):
 
 @hidden
 def _is_through(bx, by, ax, ay, cx, cy):
-    """Return whether the straight line from one point to another leads through a blocked place, and not away from it."""
+    """Return whether the straight line from one point to another leads through a blocked place, rather than away from it."""
     return _line_distance(bx, by, ax, ay, cx, cy) < min(_BARS, _LEAVES * gap(ax, ay, bx, by))
 
 
 @hidden
 def _place_near(roads, q, x, y, bx, by):
-    """Return the nearest place of roads q in sight of a point, on a line that does not lead through a blocked place; -1 if there
-    is none.
+    """Return the nearest place on roads q that is visible from a point along a line that does not lead through a blocked place; -1
+    if there is none.
     """
     base, cell = roads.place_start[q], cell_near(roads, q, x, y)
     for s in range(SEEN if cell >= 0 else 0):
@@ -152,14 +152,15 @@ def _is_open(roads, q, a, b, bx, by):
 def _alternative_place(roads, q, x, y, to_x, to_y, bx, by):
     """Return a place near the middle of the cheapest path from one point to another that avoids a blocked place.
 
-    It is -1 if there is no such path or only a long one, or if the usual path does not lead through the blocked place. Of equally
+    Returns -1 if there is no such path or only a long one, or if the usual path does not lead through the blocked place. Of equally
     cheap paths, the right-hand one is taken.
     """
     a, b = _place_near(roads, q, x, y, bx, by), _place_near(roads, q, to_x, to_y, bx, by)
     if a < 0 or b < 0 or _is_open(roads, q, a, b, bx, by):
         return -1
     base, n, pairs = roads.place_start[q], roads.places[q], roads.pair_start[q]
-    # Of places on equally cheap routes, the one with the longest shorter half is taken, then the right-hand one.
+    # Of places on equally cheap routes, the one closest to the middle of its route is taken (the shorter part is longest), then the
+    # right-hand one.
     best, middle, right, found = roads.cost[pairs + np.int64(a) * n + b] + _FURTHER, ZERO, -_INFINITE, -1
     for v in range(n):
         there, on = roads.cost[pairs + np.int64(a) * n + v], roads.cost[pairs + np.int64(v) * n + b]
@@ -178,8 +179,8 @@ def _alternative_place(roads, q, x, y, to_x, to_y, bx, by):
 
 @hidden
 def _people_on_line(people, traits, robots, robot_traits, sees, w, i, x, y, to_x, to_y):
-    """Return how many people are on the straight line from one point to another, and whether the line is blocked: somebody is at
-    the other point, or a robot or a person who wants to stand is on the line.
+    """Return how many people are on the straight line from one point to another, and whether the line is blocked. It is blocked if
+    somebody is at the other point, or if a robot or a person who wants to stand is on the line.
     """
     met, own = ZERO, traits.radius[w, i]
     for j in range(traits.count[w] if sees & SEES_PEDESTRIANS else 0):
@@ -202,12 +203,12 @@ def _people_on_line(people, traits, robots, robot_traits, sees, w, i, x, y, to_x
 
 @hidden
 def _step_back(maps, m, people, traits, robots, robot_traits, sees, backs, w, i, ux, uy):
-    """Choose the place to which pedestrian i, walking along (ux, uy), steps back: outside narrow places, to a side, with few people
-    on the path. Return whether there is one. Of equally good places, the right-hand one is taken.
+    """Choose the place to which pedestrian i, walking along (ux, uy), steps back: outside narrow places, to one side, with few
+    people in between. Return whether there is such a place. Of equally good places, the right-hand one is taken.
     """
     x, y, radius = people.x[w, i], people.y[w, i], traits.radius[w, i]
     here = distance_at(maps, m, x, y)
-    # Directions up to 92 degrees from backwards, at growing distances up to a wall
+    # Try directions up to 92 degrees from backwards, at increasing distances up to a wall
     best, found = _INFINITE, False
     for turn in range(-8, 9):
         angle = np.float32(0.2) * np.float32(-turn)
@@ -234,7 +235,9 @@ def _step_back(maps, m, people, traits, robots, robot_traits, sees, backs, w, i,
 
 @hidden
 def _is_barred(maps, m, people, traits, robots, robot_traits, sees, routes, progress, backs, w, i, cost):
-    """Return whether people are stuck where pedestrian i was held up, or bodies block all paths to that place and beyond."""
+    """Return whether people are stuck at the place where pedestrian i was held up, or bodies block all paths to that place and
+    beyond.
+    """
     x, y, bx, by = people.x[w, i], people.y[w, i], backs.barred_x[w, i], backs.barred_y[w, i]
     for j in range(traits.count[w] if sees & SEES_PEDESTRIANS else 0):
         if people.active[w, j] and progress.stalled[w, j] > ONE and gap(people.x[w, j], people.y[w, j], bx, by) < ONE:
@@ -246,8 +249,8 @@ def _is_barred(maps, m, people, traits, robots, robot_traits, sees, routes, prog
 
 @hidden
 def _nearest_obstacle(people, traits, minds, robots, sees, backs, w, i, x, y):
-    """Return the position (2,) of the standing robot, or of the person who wants to stand, that is nearest to a point, whether
-    there is one within `_CLOSES`, and whether it is a person who may make way.
+    """Return the position (2,) of the obstacle nearest to a point, where obstacles are standing robots and people who want to
+    stand. Also return whether there is one within `_CLOSES`, and whether it is a person who may make way.
     """
     near, bx, by, moves = _CLOSES, x, y, False
     for j in range(traits.count[w] if sees & SEES_PEDESTRIANS else 0):
@@ -266,7 +269,7 @@ def _nearest_obstacle(people, traits, minds, robots, sees, backs, w, i, x, y):
 
 @hidden
 def _length_to(roads, routes, w, j, x, y):
-    """Return the length of the path over the roads from a point to the waypoint of pedestrian j, m."""
+    """Return the length of the path along the roads from a point to the waypoint of pedestrian j, m."""
     q, to_x, to_y = routes.roads[w, j], routes.wanted_x[w, j], routes.wanted_y[w, j]
     shortest = gap(x, y, to_x, to_y)
     if q < 0 or routes.hop[w, j] < 0:
@@ -284,8 +287,8 @@ def _length_to(roads, routes, w, j, x, y):
 
 @hidden
 def _want_to_pass(roads, people, routes, w, i, j):
-    """Return whether pedestrians i and j want to pass each other: along their paths, each is nearer to the waypoint of the other
-    than the other is.
+    """Return whether pedestrians i and j want to pass each other, i.e. whether each is nearer, along the path, to the other's
+    waypoint than the other is.
     """
     ax, ay, bx, by = people.x[w, i], people.y[w, i], people.x[w, j], people.y[w, j]
     least = _MEETS * gap(ax, ay, bx, by)
@@ -297,7 +300,7 @@ def _want_to_pass(roads, people, routes, w, i, j):
 
 @hidden
 def _is_in_queue(roads, people, traits, robots, sees, routes, backs, w, i, ux, uy):
-    """Return whether all people near pedestrian i, which walks to (ux, uy), go the same way, and no robot is near."""
+    """Return whether all people near pedestrian i, who walks in direction (ux, uy), go the same way, and no robot is near."""
     x, y = people.x[w, i], people.y[w, i]
     for j in range(traits.count[w] if sees & SEES_PEDESTRIANS else 0):
         far = gap(people.x[w, j], people.y[w, j], x, y) > _COMPANY
@@ -316,7 +319,7 @@ def _is_in_queue(roads, people, traits, robots, sees, routes, backs, w, i, ux, u
 
 @hidden
 def _give_in(roads, maps, m, people, traits, waypoints, minds, robots, robot_traits, sees, routes, progress, backs, w, i):
-    """Make pedestrian i, which is held up, take another route or step back."""
+    """Make pedestrian i, who is held up, take another route or step back."""
     x, y = people.x[w, i], people.y[w, i]
     dx, dy = routes.x[w, i] - x, routes.y[w, i] - y
     length = max(math.sqrt(dx * dx + dy * dy), _TINY)
@@ -372,8 +375,8 @@ def _is_asked(people, traits, routes, backs, w, i):
 @hidden
 def _wait(period, maps, m, people, traits, waypoints, robots, robot_traits, sees, routes, progress, backs, w, i, cost):
     """Lead pedestrian i back and make it wait there. The wait ends when the blocked place is free, after some seconds, or if the
-    pedestrian has just given up its waypoint and the next waypoint lies elsewhere. If the pedestrian is held up at the same place
-    once more, it waits as before, because the path to the next waypoint leads through the blocked place, too.
+    pedestrian has just given up its waypoint and the next waypoint lies elsewhere. If the pedestrian is held up again at the same
+    place, it waits as before, because the path to the next waypoint leads through the blocked place, too.
     """
     dx, dy = waypoints.x[w, i] - people.x[w, i], waypoints.y[w, i] - people.y[w, i]
     on = dx * (backs.barred_x[w, i] - people.x[w, i]) + dy * (backs.barred_y[w, i] - people.y[w, i])
@@ -381,7 +384,7 @@ def _wait(period, maps, m, people, traits, waypoints, robots, robot_traits, sees
         backs.what[w, i] = FREE
         return
     away = gap(people.x[w, i], people.y[w, i], backs.x[w, i], backs.y[w, i])
-    # It waits from its arrival on, or from far enough back if it gets no further.
+    # The wait begins on arrival or, if the pedestrian gets no farther, once it is far enough back.
     waits = backs.time[w, i] > ZERO or away < _THERE
     back = gap(people.x[w, i], people.y[w, i], backs.barred_x[w, i], backs.barred_y[w, i]) > _AHEAD + _CLEAR
     waits = waits or (back and progress.stalled[w, i] > TWO)
@@ -409,10 +412,10 @@ def stand_back(
     period, sees, roads, maps, people, traits, waypoints, minds, robots, robot_traits, clock, routes, progress, backs, cost, first,
     last,
 ):  # fmt: skip
-    """Make people who are held up stand back or take another route: change their current waypoints and speeds (W, P).
+    """Make people who are held up stand back or take another route, by changing their current waypoints and speeds (W, P).
 
     Args:
-        period: time between two calls, s.
+        period: time between calls, s.
         sees: bits as for crowd models (`agora.interfaces.CompiledCrowdModel`).
         roads: record `agora.maps.roads.RoadArrays`.
         routes: record `agora.engine.routes.Routes`.
@@ -436,7 +439,7 @@ def stand_back(
                 _give_in(
                     roads, maps, m, people, traits, waypoints, minds, robots, robot_traits, sees, routes, progress, backs, w, i
                 )
-                continue  # a waypoint that is given up is replaced first
+                continue  # if the waypoint is given up, it is replaced first
             backs.waiting[w] += _is_held(people, backs, w, i)
             if backs.what[w, i] == BACK:
                 _wait(

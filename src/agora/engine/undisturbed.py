@@ -1,4 +1,4 @@
-"""Episodes without their robots: the paths that pedestrians would have walked."""
+"""Episodes without their robots, which give the paths that pedestrians would have walked."""
 
 from __future__ import annotations
 
@@ -26,17 +26,18 @@ def walk_undisturbed(
     before: Callable[[], None] = lambda: None,
     after: Callable[[], None] = lambda: None,
 ) -> list[Doubles]:
-    """Return the pedestrians' positions of each start in a world without robots: (T, P, 2), m, at the samples of its recording.
+    """Return, for each start, the positions (T, P, 2) of the pedestrians in a world without robots, m, at the sample times of the
+    start's recording.
 
-    All else is as with robots: the pedestrians, their goals, and every random stream. A pedestrian that no robot has influenced,
-    not even through others, has exactly the same position.
+    Everything else is as in the episode with robots: the pedestrians, their goals, and all random streams. A pedestrian that no
+    robot has influenced, even indirectly, has exactly the same position.
 
     Args:
         starts: the episodes.
-        conditions: common conditions of the episodes.
-        ends: end of each episode with its robots, s. Samples are at control rate; the last one is at the end, which may lie
-            between.
-        threads: number of threads that share the worlds.
+        conditions: conditions shared by all episodes.
+        ends: time at which each episode with robots ended, s. Samples are at control rate; the last sample is at this time, which
+            need not be a multiple of the control period.
+        threads: number of threads among which the worlds are divided.
         slots: pedestrian slots per world; 0 for the minimum.
         before: called before each step of the world (a watchdog's heartbeat).
         after: called after each step of the world.

@@ -1,14 +1,15 @@
-"""People that walk unsteadily: their preferred speed and direction fluctuate, no faster than those of recorded people.
+"""People who walk unsteadily: their preferred speed and direction fluctuate, no faster than those of recorded people.
 
-The deviation of the speed (as a fraction) and of the direction (an angle) are processes of L. S. Ornstein and G. E. Uhlenbeck
-(Phys. Rev. 36, 1930). Recorded people of ETH/UCY with nobody within 1.5 m deviate from the mean speed of their path by 12 to 16 %
-(standard deviation, eth and hotel), and from the direction to its end by 0.14 to 0.17 rad; both decay within 1 to 4 s. In the other
-scenes people look at windows and wait for each other: 29 to 46 %, 0.36 to 0.86 rad.
+The deviations of the speed (a fraction) and of the direction (an angle) are Ornstein-Uhlenbeck processes (L. S. Ornstein and G. E.
+Uhlenbeck, Phys. Rev. 36, 1930). Recorded people of ETH/UCY with nobody within 1.5 m deviate from the mean speed along their path by
+12 to 16 % (standard deviation, eth and hotel), and from the direction to the end of their path by 0.14 to 0.17 rad; the deviations
+decay within 1 to 4 s. In the other scenes, people look at shop windows and wait for each other; there, the values are 29 to 46 %
+and 0.36 to 0.86 rad.
 
 A pedestrian that is walking when the episode begins, or when it enters, starts with the deviation of its initial velocity; a
-pedestrian that stands still starts with a drawn deviation. Members of a walking group share their fluctuations; otherwise the group
-would be torn apart. Followers of a leader (`agora.core.state.Minds`, ``led``) do not fluctuate, because their leader does. Near the
-point to which a pedestrian walks, its direction deviates less and less, so that everybody arrives.
+pedestrian that stands still starts with a random deviation. Members of a walking group share their fluctuations; otherwise the
+group would be torn apart. Followers of a leader (`agora.core.state.Minds`, ``led``) do not fluctuate, because their leader does.
+Close to the point that a pedestrian is walking to, its direction deviates less and less, so that everybody arrives.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ from agora.core.scalar import ONE, atan2, sincos
 from agora.core.state import Bools, Floats
 from agora.seeds import uniform_at
 
-_USE = 979  # indices of the draws: 979 and 980 of a lone pedestrian, 981 and 982 of a group
+_USE = 979  # indices of the random draws: 979 and 980 for a single pedestrian, 981 and 982 for a group
 _WIDTH = np.float32(math.sqrt(12.0))  # half-width of the uniform distribution with standard deviation 1
-_BEGUN = np.float32(0.01)  # m/s, speed above which a pedestrian is on the way, however slowly
+_BEGUN = np.float32(0.01)  # m/s, speed above which a pedestrian counts as walking, however slowly
 _FACES = np.float32(0.2)  # m/s, speed above which a velocity defines a direction
 _LEAST, _MOST = np.float32(-0.9), np.float32(1.0)  # deviations of the speed
-_ASIDE = np.float32(1.2)  # rad, largest deviation
+_ASIDE = np.float32(1.2)  # rad, maximum deviation
 _NEAR = np.float32(2.0)  # m, to the point to which a pedestrian walks
 _TINY = np.float32(1e-12)
 
@@ -37,9 +38,9 @@ class Deviations(NamedTuple):
     """The deviations of the pedestrians of W worlds from their preferred speed and direction.
 
     Attributes:
-        known: (W, P) whether the pedestrian has deviations yet.
-        pace: (W, P) deviation of the speed, a fraction of it.
-        direction: (W, P) deviation of the direction, rad, to the left.
+        known: (W, P) whether the pedestrian already has deviations.
+        pace: (W, P) deviation of the speed, as a fraction of it.
+        direction: (W, P) deviation of the direction, positive to the left, rad.
     """
 
     known: Bools
@@ -48,10 +49,10 @@ class Deviations(NamedTuple):
 
 
 class Process(NamedTuple):
-    """The random process of a deviation from one decision to the next.
+    """The random process by which a deviation changes from one decision to the next.
 
     Attributes:
-        kept: fraction of the deviation that stays.
+        kept: fraction of the deviation that is kept.
         fresh: standard deviation of the random part that is added.
         whole: standard deviation of the deviation itself.
     """
@@ -62,14 +63,14 @@ class Process(NamedTuple):
 
     @staticmethod
     def of(deviation: float, time: float, period: float) -> Process:
-        """Return the process with a standard deviation and a correlation time, s, sampled every ``period`` s."""
+        """Return the process with the given standard deviation and correlation time, s, sampled every ``period``, s."""
         kept = math.exp(-period / time)
         return Process(*map(np.float32, (kept, deviation * math.sqrt(1.0 - kept * kept), deviation)))
 
 
 @lean_inlined
 def _draw_number(key, traits, clock, w, i, use):
-    """Return a number of mean 0 and standard deviation 1, the same for all members of a walking group."""
+    """Return a random number with mean 0 and standard deviation 1, the same for all members of a walking group."""
     group = traits.group[w, i]
     who, use = (group, use + 2) if group >= 0 else (traits.id[w, i], use)
     return _WIDTH * (np.float32(uniform_at(key, who, clock.step[w], use)) - np.float32(0.5))
@@ -77,12 +78,12 @@ def _draw_number(key, traits, clock, w, i, use):
 
 @lean_kernel
 def waver(pace, direction, people, traits, minds, waypoints, replay, clock, off, goal_x, goal_y, first, last):
-    """Change the preferred speeds of worlds ``first <= w < last``, and write the points (W, P) that people steer to, m.
+    """Change the preferred speeds in worlds ``first <= w < last``, and write the points (W, P) that people steer towards, m.
 
     Args:
         pace: `Process` of the speed.
         direction: `Process` of the direction.
-        waypoints: waypoints that people would go to.
+        waypoints: waypoints that people would walk to without fluctuations.
         off: `Deviations` of the people, which are written.
     """
     for w in range(first, last):

@@ -1,4 +1,4 @@
-"""The channels of robots of one kind, each after those that it needs."""
+"""The channels of robots of one kind, ordered so that each comes after the channels that it needs."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ ByName = tuple[tuple[str, Provider], ...]
 
 @dataclass(frozen=True)
 class Wiring:
-    """The channels of robots of one kind; kinds with the same channels are equal.
+    """The channels of robots of one kind; two wirings with the same channels are equal.
 
     Attributes:
         shown: channels that the planner reads.
         recorded: channels that are measured for a recording; planners do not see them.
-        layers: layers of costs around pedestrians.
-        layered: attributes that the layers read; None without layers.
-        order: every channel that is bound, after those that it needs, with its own needs.
+        layers: layers that add costs around pedestrians.
+        layered: attributes that the layers read; None if there are no layers.
+        order: all channels that are bound, each with its own needs and placed after the channels that it needs.
     """
 
     shown: ByName
@@ -36,18 +36,18 @@ class Wiring:
 
     @staticmethod
     def of(needs: Collection[str | Channel], setting: Setting | None = None, record: Collection[str] = ()) -> Wiring:
-        """Find the channels that a planner needs, those that are recorded, and all that these need.
+        """Find the channels that a planner needs, those that are recorded, and all channels that these need in turn.
 
-        If ``needs`` contains a channel with parameters, this channel is used wherever its name occurs; otherwise the robot's own
-        channel, or else the registered one.
+        If ``needs`` contains a channel with parameters, this channel is used wherever its name occurs. Otherwise, the robot's own
+        channel is used, or else the registered one.
 
         Args:
-            needs: needs of the planner.
+            needs: channels that the planner needs.
             setting: setting of the robot.
             record: names of channels to record.
 
         Raises:
-            InputError: a channel does not exist, or channels need each other in a circle.
+            InputError: a channel does not exist, or there is a circular dependency between channels.
         """
         finder = _Finder(channels_of(needs), setting or Setting())
         shown = tuple((name, finder.add(name)) for name in finder.given)
@@ -60,11 +60,11 @@ class Wiring:
 
     @property
     def tells_of_people(self) -> bool:
-        """True if any part reads the channel of pedestrians, which depends on the level of perception."""
+        """True if any part reads the pedestrian channel, which depends on the level of perception."""
         return any(name == "pedestrians" for _, needs in [(None, self.shown), *self.order] for name, _ in needs)
 
     def with_needs(self, provider: Provider) -> Iterator[Provider]:
-        """Return a channel, after all that it needs."""
+        """Yield all channels that a channel needs, and then the channel itself."""
         needs = dict(self.order)
         wanted, todo = {provider}, [provider]
         while todo:
@@ -75,14 +75,14 @@ class Wiring:
 
 
 class _Finder:
-    """Finds channels and puts them in order.
+    """Finds channels and sorts them by dependency.
 
     Args:
         given: channels that the planner reads.
         setting: setting of the robot.
 
     Attributes:
-        order: channels that were added, with what each needs.
+        order: channels that were added, each with the channels that it needs.
     """
 
     def __init__(self, given: Mapping[str, Channel | None], setting: Setting) -> None:
@@ -91,7 +91,7 @@ class _Finder:
         self._under_way: list[Provider] = []
 
     def add(self, need: str | Channel) -> Provider:
-        """Add a channel after all that it needs."""
+        """Add a channel after all channels that it needs."""
         provider = self._find(need)
         if provider in self._under_way:
             circle = " -> ".join(one.channel for one in [*self._under_way, provider])
@@ -105,7 +105,7 @@ class _Finder:
         return provider
 
     def _find(self, need: str | Channel) -> Provider:
-        """Return the channel with a name, or with the given parameters."""
+        """Return the channel with a given name, or with given parameters."""
         name, held = (need, None) if isinstance(need, str) else (need.channel, need)
         if held is None:
             held = self.given.get(name) or self.setting.own.get(name)

@@ -1,1 +1,1 @@
-"""Occupancy, distance field, map_server files."""
+"""Maps: occupancy cells, shapes, distance fields, map files, and map generators."""

@@ -15,7 +15,7 @@ TINY = 1e-6  # cells
 
 
 def cells_under(furniture: Iterable[Furniture], map: Map) -> Bools:
-    """Return the cells (rows, columns) of a map that furniture touches."""
+    """Return the cells (rows, columns) of a map that pieces of furniture touch."""
     covered = np.zeros(map.shape, np.bool_)
     for piece in furniture:
         for corners in piece.polygons():
@@ -26,7 +26,9 @@ def cells_under(furniture: Iterable[Furniture], map: Map) -> Bools:
 
 
 def cover(occupied: Bools, corners: Doubles) -> None:
-    """Fill every cell that a rectangle (4, 2) touches, in cells: no side of either parts them."""
+    """Fill every cell that a rectangle (4, 2) touches; coordinates are in cells. Cell and rectangle touch if no side of either
+    separates them.
+    """
     low, high = corners.min(0) + TINY, corners.max(0) - TINY
     rows, columns = cut(low[1], high[1]), cut(low[0], high[0])
     window = occupied[rows, columns]
@@ -43,7 +45,7 @@ def cover(occupied: Bools, corners: Doubles) -> None:
 
 
 def cover_disc(occupied: Bools, disc: Doubles) -> None:
-    """Fill every cell that a disc x, y, radius touches, in cells."""
+    """Fill every cell that a disc (x, y, radius) touches; coordinates are in cells."""
     cx, cy, radius = disc
     rows, columns = cut(cy - radius, cy + radius), cut(cx - radius, cx + radius)
     window = occupied[rows, columns]
@@ -53,5 +55,5 @@ def cover_disc(occupied: Bools, disc: Doubles) -> None:
 
 
 def cut(low: float, high: float) -> slice:
-    """The cells from one coordinate to another, in cells."""
+    """Return the range of cells between two coordinates, given in cells."""
     return slice(max(math.floor(low), 0), max(math.floor(high) + 1, 0))

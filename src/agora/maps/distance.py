@@ -1,7 +1,8 @@
-"""Distances to obstacles: from cell to cell, with exact shapes, and from any point exactly.
+"""Distances to obstacles: between cells, from cells to exact shapes, and exact distances from arbitrary points.
 
-The field of the cells is the exact Euclidean distance transform between cell centres, in whole numbers until the root is taken
-(Meijster, Roerdink and Hesselink 2000); segments, discs and polygons are added analytically at every cell centre.
+The distance field of the cells is the exact Euclidean distance transform between cell centres, computed in integers until the
+square root is taken (Meijster, Roerdink and Hesselink 2000). The distances to segments, discs and polygons are computed
+analytically at every cell centre.
 """
 
 from __future__ import annotations
@@ -17,17 +18,19 @@ from agora.core.state import Bools, Doubles, Floats, Ints, freeze
 __all__ = ["steps_to"]
 
 FAR = np.float32(1e3)
-"""Distance in a field that has no obstacle, m."""
+"""Distance in a field without obstacles, m."""
 
 _NONE = np.int32(1 << 15)
-"""More cells than a side of a map has."""
+"""A number that exceeds the number of cells along any side of a map."""
 
 _ZERO, _ONE, _TINY = np.float32(0.0), np.float32(1.0), np.float32(1e-12)
 
 
 @lean_kernel
 def _along_columns(occupied, steps):
-    """Write to ``steps`` the cells from each cell to the nearest occupied one of its column, `_NONE` if there is none."""
+    """Write to ``steps`` the number of cells from each cell to the nearest occupied cell in its column; `_NONE` if there is
+    none.
+    """
     rows, columns = occupied.shape
     for column in range(columns):
         steps[0, column] = 0 if occupied[0, column] else _NONE
@@ -41,10 +44,11 @@ def _along_columns(occupied, steps):
 
 @lean_kernel
 def _along_rows(steps, resolution, site, begin, out):
-    """Write to ``out`` the distance to the nearest occupied cell, m.
+    """Write to ``out`` the distance from each cell to the nearest occupied cell, m.
 
-    In a row, column i offers column u the squared distance (u - i)^2 + steps[i]^2; the k-th parabola of their lower envelope is
-    that of column ``site[k]``, from column ``begin[k]`` on. All of it is whole numbers, so nothing is rounded before the root.
+    In a row, the squared distance of column u through column i is (u - i)^2 + steps[i]^2, which is a parabola in u. The k-th
+    parabola of the lower envelope belongs to column ``site[k]`` and applies from column ``begin[k]`` on. All values are integers,
+    so nothing is rounded before the square root.
     """
     rows, columns = steps.shape
     for row in range(rows):
@@ -75,7 +79,7 @@ def _along_rows(steps, resolution, site, begin, out):
 
 
 def cell_distance(occupied: Bools, resolution: float) -> Floats:
-    """Return the distance from each cell's centre to the nearest occupied cell's centre, m; `FAR` if there is none."""
+    """Return the distance from each cell's centre to the centre of the nearest occupied cell, m; `FAR` if there is none."""
     field: Floats = np.full(occupied.shape, FAR, np.float32)
     if occupied.any():
         steps = np.empty(occupied.shape, np.int32)
@@ -86,9 +90,10 @@ def cell_distance(occupied: Bools, resolution: float) -> Floats:
 
 
 def steps_to(blocked: Bools) -> Ints:
-    """Return how many cells lie between each cell and the nearest blocked one, diagonals counted as one step.
+    """Return the number of cells between each cell and the nearest blocked cell, counting a diagonal as one step.
 
-    -1 in blocked cells, 0 next to them; if none is blocked, as many as the longer side has. Arena 3.0's distance map.
+    The value is -1 in blocked cells and 0 next to them. If no cell is blocked, it is the length of the longer side in cells. This
+    is Arena 3.0's distance map.
     """
     from scipy.ndimage import distance_transform_cdt
 
@@ -100,7 +105,7 @@ def steps_to(blocked: Bools) -> Ints:
 
 @lean
 def inside(polygon, x, y):
-    """Return whether (x, y) is in a polygon (V, 2), closed, by the even-odd rule."""
+    """Return whether (x, y) is inside a closed polygon (V, 2), by the even-odd rule."""
     result = False
     j = len(polygon) - 1
     for i in range(len(polygon)):
@@ -120,7 +125,7 @@ def _inside_all(polygon, points, out):
 
 @lean_kernel
 def _lower(field, resolution, walls, discs):
-    """Lower a field to the distances to walls and discs, whose coordinates count from the centre of cell [0, 0]."""
+    """Lower a field to the distances to walls and discs, whose coordinates are relative to the centre of cell [0, 0]."""
     rows, columns = field.shape
     for s in range(len(walls)):
         x0, y0 = walls[s, 0], walls[s, 1]
@@ -143,7 +148,7 @@ def _lower(field, resolution, walls, discs):
 
 @lean_kernel
 def _fill(field, resolution, polygon):
-    """Set a field to 0 inside a polygon, whose coordinates count from the centre of cell [0, 0]."""
+    """Set a field to 0 inside a polygon, whose coordinates are relative to the centre of cell [0, 0]."""
     for row in range(field.shape[0]):
         for column in range(field.shape[1]):
             if inside(polygon, np.float32(column) * resolution, np.float32(row) * resolution):
@@ -153,15 +158,16 @@ def _fill(field, resolution, polygon):
 def with_shapes(
     field: Floats, resolution: float, origin: tuple[float, float], walls: Doubles, discs: Doubles, polygons: tuple[Doubles, ...]
 ) -> Floats:
-    """Return a cell field lowered to the distances from the cell centres to exact shapes: 0 inside discs and polygons.
+    """Return a distance field of cells, lowered to the distances from the cell centres to exact shapes; 0 inside discs and
+    polygons.
 
     Args:
-        field: (rows, columns) m.
+        field: (rows, columns) distances to the cells, m.
         resolution: length of a cell, m.
         origin: lower-left corner, m.
-        walls: (S, 4) segments, the edges of the polygons among them.
-        discs: (D, 3).
-        polygons: each (V, 2).
+        walls: (S, 4) segments, including the edges of the polygons, m.
+        discs: (D, 3) x, y, radius, m.
+        polygons: corners (V, 2) of each polygon, m.
     """
     out = field.copy()
     cell = np.float32(resolution)
@@ -177,7 +183,7 @@ def with_shapes(
 
 @spliced
 def _gap_to_cells(x, y, field, side, bound):
-    """Distance in cells from (x, y), in cells from the origin, to the nearest blocked cell's square, at most ``bound``."""
+    """Distance, in cells, from (x, y), in cells from the origin, to the square of the nearest blocked cell, at most ``bound``."""
     rows, columns = field.shape
     best = bound
     for row in range(max(int(math.floor(y - bound)), 0), min(int(math.floor(y + bound)) + 1, rows)):
@@ -188,26 +194,26 @@ def _gap_to_cells(x, y, field, side, bound):
             if free == _ZERO:
                 dx = max(column - x, x - column - 1.0, 0.0)
                 best = min(best, math.sqrt(dx * dx + dy * dy))
-            column += max(int(free / side), 1)  # no cell between is blocked
+            column += max(int(free / side), 1)  # no cell in between is blocked
     return best
 
 
 @lean_kernel
 def gap_to_cells(points, field, resolution, bounds, out):
-    """Write to ``out`` (N,) the exact distance from points (N, 2), relative to the origin, to the blocked cells' squares.
+    """Write to ``out`` (N,) the exact distance from points (N, 2), relative to the origin, to the squares of blocked cells.
 
-    ``field`` is their `cell_distance`, 0 in them. ``bounds`` (N,) are upper limits of the answer, m; only cells within them are
-    looked at.
+    ``field`` is the `cell_distance` to the blocked cells, 0 in the blocked cells themselves. ``bounds`` (N,) are upper bounds on
+    the result, m; only cells within them are examined.
     """
     for i in range(len(points)):
         bound = bounds[i] / resolution
         found = _gap_to_cells(points[i, 0] / resolution, points[i, 1] / resolution, field, resolution, bound)
-        out[i] = resolution * found if found < bound else bounds[i]  # not the bound times a rounding
+        out[i] = resolution * found if found < bound else bounds[i]  # not the bound with a rounding error
 
 
 @lean_kernel
 def _gap_to_edges(points, walls, discs, out):
-    """Write to ``out`` (N,) the distance from points (N, 2) to the nearest segment or disc, infinite without any."""
+    """Write to ``out`` (N,) the distance from points (N, 2) to the nearest segment or disc; infinite if there are none."""
     for i in range(len(points)):
         x, y = points[i, 0], points[i, 1]
         best = math.inf
@@ -224,7 +230,7 @@ def _gap_to_edges(points, walls, discs, out):
 
 
 def inside_all(polygon: Doubles, points: Doubles) -> Bools:
-    """Return which points (N, 2) are in a polygon (V, 2)."""
+    """Return which points (N, 2) are inside a polygon (V, 2)."""
     found: Bools = np.empty(len(points), np.bool_)
     _inside_all(freeze(polygon), freeze(points), found)
     return found
@@ -236,7 +242,7 @@ def edges_of(polygons: Iterable[Doubles]) -> Doubles:
 
 
 def gap_to_shapes(points: Doubles, walls: Doubles, discs: Doubles, polygons: tuple[Doubles, ...]) -> Doubles:
-    """Return the exact distance (N,) from points (N, 2) to the nearest shape: 0 inside, infinite without shapes."""
+    """Return the exact distance (N,) from points (N, 2) to the nearest shape; 0 inside a shape, infinite if there are none."""
     best: Doubles = np.empty(len(points))
     points = freeze(points)
     _gap_to_edges(points, freeze(walls), freeze(discs), best)
@@ -256,7 +262,7 @@ def _to_segment(x, y, x0, y0, x1, y1):
 
 @lean
 def _cross(ax, ay, bx, by, cx, cy, dx, dy):
-    """Return whether segments ab and cd cross, each strictly on both sides of the other."""
+    """Return whether segments ab and cd cross, i.e. each has one end strictly on either side of the other."""
     p = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
     q = (bx - ax) * (dy - ay) - (by - ay) * (dx - ax)
     u = (dx - cx) * (ay - cy) - (dy - cy) * (ax - cx)
@@ -266,7 +272,7 @@ def _cross(ax, ay, bx, by, cx, cy, dx, dy):
 
 @lean
 def _outline_to_segment(outline, x0, y0, x1, y1, best):
-    """Distance from a polygon (V, 2) to a segment, at most ``best``: 0 where they meet or one end is inside."""
+    """Distance from a polygon (V, 2) to a segment, at most ``best``; 0 if they touch or an end is inside the polygon."""
     if inside(outline, x0, y0) or inside(outline, x1, y1):
         return 0.0
     j = len(outline) - 1
@@ -282,7 +288,7 @@ def _outline_to_segment(outline, x0, y0, x1, y1, best):
 
 @spliced
 def _box(outline):
-    """Left, right, bottom and top of a polygon (V, 2)."""
+    """Bounding box of a polygon (V, 2): left, right, bottom and top."""
     left, bottom = right, top = outline[0, 0], outline[0, 1]
     for i in range(1, len(outline)):
         left, right = min(left, outline[i, 0]), max(right, outline[i, 0])
@@ -292,7 +298,7 @@ def _box(outline):
 
 @lean
 def _apart(box, x0, x1, y0, y1):
-    """Distance from a box (left, right, bottom, top) to another."""
+    """Distance between a box (left, right, bottom, top) and another box."""
     left, right, bottom, top = box
     dx, dy = max(max(left - x1, x0 - right), 0.0), max(max(bottom - y1, y0 - top), 0.0)
     return math.sqrt(dx * dx + dy * dy)
@@ -300,9 +306,9 @@ def _apart(box, x0, x1, y0, y1):
 
 @lean_kernel
 def gap_of_outlines(outlines, field, side, out):
-    """Lower ``out`` (N,), m, to the distance from polygons (N, V, 2), relative to the origin, to the blocked squares.
+    """Lower ``out`` (N,), m, to the distance from polygons (N, V, 2), relative to the origin, to the squares of blocked cells.
 
-    ``field`` is their `cell_distance`, 0 in them.
+    ``field`` is the `cell_distance` to the blocked cells, 0 in the blocked cells themselves.
     """
     rows, columns = field.shape
     for n in range(len(outlines)):
@@ -316,11 +322,11 @@ def gap_of_outlines(outlines, field, side, out):
             while column < end:
                 free = field[row, column]
                 x0, y0 = column * side, row * side
-                column += max(int(free / side), 1)  # no cell between is blocked
+                column += max(int(free / side), 1)  # no cell in between is blocked
                 x1, y1 = x0 + side, y0 + side
                 if free > _ZERO or _apart(box, x0, x1, y0, y1) >= best:
                     continue
-                for i in range(len(outline)):  # a corner in the square
+                for i in range(len(outline)):  # a corner is inside the square
                     dx = max(max(x0 - outline[i, 0], outline[i, 0] - x1), 0.0)
                     dy = max(max(y0 - outline[i, 1], outline[i, 1] - y1), 0.0)
                     best = min(best, math.sqrt(dx * dx + dy * dy))

@@ -1,7 +1,8 @@
-"""Doors that move: two leaves that slide apart, as those of a lift.
+"""Moving doors: two leaves that slide apart, like those of a lift.
 
-A map with a door is the place with the door open: what plans on it finds the way through. The leaves on their way are maps of their
-own, between which the engine changes (`agora.world.doors`), so that people, robots, lidars and costmaps all meet the same leaves.
+A map with a door shows the place with the door open, so planners find a path through it. For each position of the moving leaves
+there is a separate map. The engine switches between these maps (`agora.world.doors`), so that people, robots, lidars and costmaps
+all encounter the same leaves.
 """
 
 from __future__ import annotations
@@ -17,20 +18,20 @@ from agora.errors import InputError
 from agora.maps.grid import Map
 
 STAGES = 10
-"""Maps with leaves, from the closed door to the last before the open one."""
+"""Number of maps that show the leaves, from the closed door to the last position before fully open."""
 
 
 @dataclass(frozen=True, eq=False)
 class Door:
-    """A sliding door of two leaves, closed at the beginning.
+    """A sliding door with two leaves, which is closed at the beginning.
 
     Attributes:
         ends: (2, 2) ends of the opening, m; the leaves of the closed door meet in its middle.
         thickness: thickness of the leaves, m.
-        opens: time at which it begins to open, s.
-        closes: time at which it begins to close, s; later where somebody is in it.
-        takes: time from closed to open, s.
-        reach: distance before and behind the opening at which somebody keeps it open, m.
+        opens: time at which the door begins to open, s.
+        closes: time at which the door begins to close, s; it closes later if somebody is in the doorway.
+        takes: time to open fully, s.
+        reach: distance in front of and behind the opening within which a body keeps the door open, m.
     """
 
     ends: Doubles
@@ -59,12 +60,14 @@ class Door:
 
     @cached_property
     def axes(self) -> Doubles:
-        """(2, 2) unit vectors along the opening and across."""
+        """(2, 2) unit vectors along and across the opening."""
         along = (self.ends[1] - self.ends[0]) / self.width
         return np.array([along, (-along[1], along[0])])
 
     def leaves(self, share: float) -> list[Doubles]:
-        """Return the leaves, polygons (4, 2), of a door that is open to a share; parts inside the walls are left out."""
+        """Return the leaves, as polygons (4, 2), of a door opened by a fraction ``share``, from 0 to 1; parts inside the walls are
+        left out.
+        """
         if share >= 1.0:
             return []
         along, across = self.axes
@@ -78,15 +81,16 @@ class Door:
         return np.asarray((np.abs(along) <= 0.5 * self.width + radius) & (np.abs(across) <= self.reach + radius))
 
     def next(self, share: float, time: float, dt: float, held: bool) -> float:
-        """Return how far the door is open, 0 to 1, a step of ``dt`` s after ``time``; ``held`` by somebody in it.
+        """Return the fraction by which the door is open, from 0 to 1, one step of ``dt``, s, after ``time``; ``held`` if somebody
+        is in the doorway.
 
-        A closed door does not open again.
+        A door that has closed does not open again.
         """
         opens = self.opens <= time and (time < self.closes or (held and share > 0.0))
         return min(max(share + (dt if opens else -dt) / self.takes, 0.0), 1.0)
 
 
 def with_door(open_map: Map, door: Door) -> Map:
-    """Return the map with a door, and the maps of its leaves."""
+    """Return the map with a door added, and with the maps that show its leaves."""
     stages = tuple(replace(open_map, polygons=(*open_map.polygons, *door.leaves(k / STAGES))) for k in range(STAGES))
     return replace(open_map, door=door, stages=stages)

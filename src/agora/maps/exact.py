@@ -1,4 +1,4 @@
-"""Maps as files that keep everything: cells and shapes, bit for bit (``.npz``, without pickles)."""
+"""Lossless map files: cells and shapes are stored bit for bit (``.npz``, without pickles)."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from agora.maps.grid import Map
 from agora.packed import arrays_of
 from agora.yaml_tree import require_file
 
-_LARGEST = 500_000_000  # bytes of the arrays: cells of the largest map that can be read, and their unknowns
+_LARGEST = 500_000_000  # bytes of the arrays: occupied and unknown cells of the largest map that can be read
 
 
 def encode_exact(place: Map) -> bytes:
-    """Return the bytes of the file of a map."""
+    """Return the bytes of the file for a map."""
     file = io.BytesIO()
     write_exact(place, file)
     return file.getvalue()
 
 
 def write_exact(place: Map, path: Path | BinaryIO) -> None:
-    """Write a map to a file, of a path or open.
+    """Write a map to a file, given as a path or as an open file.
 
     Raises:
         OSError: the file cannot be written.
@@ -48,7 +48,7 @@ def read_exact(path: Path) -> Map:
     """Read a map that `write_exact` wrote.
 
     Raises:
-        InputError: the file cannot be read, or is none.
+        InputError: the file cannot be read, or is not such a file.
     """
     require_file(path)
     with reading(path, "a cached map"), path.open("rb") as file:
@@ -59,11 +59,11 @@ def decode_exact(stream: BinaryIO, where: str) -> Map:
     """Read a map from an open file that `write_exact` wrote.
 
     Args:
-        stream: the file, in which one can go back.
-        where: names it in messages.
+        stream: the file, which must be seekable.
+        where: name of the file for messages.
 
     Raises:
-        InputError: it is none.
+        InputError: the file is not such a file.
     """
     with reading(where, "a cached map"), arrays_of(stream, where, _LARGEST) as file:
         resolution, x, y, *offset = (float(v) for v in file["frame"])

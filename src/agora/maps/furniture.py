@@ -1,4 +1,4 @@
-"""Furniture: simple models of our own, made of boxes and cylinders, which maps, pictures and 3-D worlds are drawn from."""
+"""Furniture: Agora's own simple models, made of boxes and cylinders, from which maps, pictures and 3-D worlds are drawn."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BLUE = (0.0, 0.45, 0.70)
 
 @dataclass(frozen=True)
 class Box:
-    """A box on its bottom face.
+    """A box that stands on its bottom face.
 
     Attributes:
         x: centre of the bottom face in the model's frame, x, m.
@@ -76,7 +76,7 @@ class Spot:
         x: pose of the pedestrian in the model's frame, x, m.
         y: pose of the pedestrian in the model's frame, y, m.
         heading: pose of the pedestrian in the model's frame, heading, rad.
-        use: activity of the pedestrian there.
+        use: activity of the pedestrian at this place.
     """
 
     x: float
@@ -87,12 +87,13 @@ class Spot:
 
 @dataclass(frozen=True)
 class FurnitureModel:
-    """A kind of furniture; models at a wall have their back to -y and their front to +y, seats that stand alone face +x.
+    """A kind of furniture. Models that stand against a wall have their back towards -y and their front towards +y; free-standing
+    seats face +x.
 
     Attributes:
         name: name in scenario files.
-        parts: solids; those on the floor are in the way of robots and pedestrians, the others do not reach over them.
-        spots: places where pedestrians use it.
+        parts: solids. Those on the floor are obstacles for robots and pedestrians; the others do not extend beyond them.
+        spots: places where pedestrians use the furniture.
     """
 
     name: str
@@ -101,7 +102,7 @@ class FurnitureModel:
 
     @property
     def radius(self) -> float:
-        """Radius of the disc about the model's origin that holds it, m."""
+        """Radius of the disc around the model's origin that contains the model, m."""
         reach = 0.0
         for part in self.parts:
             if isinstance(part, Cylinder):
@@ -112,7 +113,7 @@ class FurnitureModel:
 
     @property
     def extent(self) -> tuple[float, float, float, float]:
-        """The box x0, y0, x1, y1 along the model's axes that holds it, m."""
+        """Bounding box of the model along its axes: x0, y0, x1, y1, m."""
         boxes = []
         for part in self.parts:
             a, b = (part.radius, part.radius) if isinstance(part, Cylinder) else (part.length / 2, part.width / 2)
@@ -123,7 +124,7 @@ class FurnitureModel:
 
 @dataclass(frozen=True)
 class Furniture:
-    """A piece of furniture at its place.
+    """A piece of furniture with its pose on a map.
 
     Attributes:
         model: name in `MODELS`.
@@ -155,7 +156,7 @@ class Furniture:
         return np.array(rows, np.float64).reshape(-1, 3)
 
     def spots(self) -> list[tuple[Spot, Doubles]]:
-        """Return the spots at which pedestrians use it, with the pose (3,) in the map frame."""
+        """Return the spots at which pedestrians use the piece, each with its pose (3,) in the map frame."""
         c, s = math.cos(self.heading), math.sin(self.heading)
         return [
             (spot, np.array([self.x + c * spot.x - s * spot.y, self.y + s * spot.x + c * spot.y, self.heading + spot.heading]))
@@ -164,7 +165,7 @@ class Furniture:
 
 
 _BACK = -math.pi / 2
-"""Heading of who stands in front of something, towards it."""
+"""Heading of a person who stands in front of something and faces it."""
 
 _SIT = Spot(0.0, 0.0, 0.0, "sit")
 
@@ -172,13 +173,13 @@ _SIT = Spot(0.0, 0.0, 0.0, "sit")
 def _block(
     name: str, length: float, width: float, height: float, colour: Colour, *more: Box | Cylinder, stand: bool = False
 ) -> FurnitureModel:
-    """Return a box, the parts on it, and a spot in front of it."""
+    """Return a model made of a box, the parts on it, and a spot in front of it."""
     spots = (Spot(0.0, width / 2 + 0.35, _BACK, "stand"),) if stand else ()
     return FurnitureModel(name, (Box(0.0, 0.0, 0.0, length, width, height, colour), *more), spots)
 
 
 def _bed(name: str, width: float, length: float, colour: Colour) -> FurnitureModel:
-    """A bed with its head at -y, and the place to stand next to it."""
+    """Return a bed with its head at -y, and a place to stand next to it."""
     body, side = Box(0.0, 0.0, 0.0, width, length, 0.55, colour), width / 2 + 0.35
     head, pillow = (
         Box(0.0, 0.05 - length / 2, 0.55, width, 0.1, 0.4, WOOD),
@@ -194,14 +195,16 @@ def _seats(name: str, length: float, width: float, seats: int, colour: Colour, *
 
 
 def _desk(name: str, length: float, width: float) -> FurnitureModel:
-    """A desk with a screen at its back, and where one works at it."""
+    """Return a desk with a screen at its back, and the place of a person working at it."""
     screen = Box(0.0, -0.25 * width, 0.74, 0.55, 0.06, 0.4, DARK)
     body = Box(0.0, 0.0, 0.0, length, width, 0.74)
     return FurnitureModel(name, (body, screen), (Spot(0.0, width / 2 + 0.35, _BACK, "work"),))
 
 
 def _jack(name: str, load: float, colour: Colour) -> FurnitureModel:
-    """Return a pallet jack: forks towards +x under a load of some height, the handle at -x, and the person who pulls it."""
+    """Return a pallet jack with its forks towards +x under a load of a given height, its handle at -x, and the place of the person
+    who pulls it.
+    """
     body, handle = Box(-0.55, 0.0, 0.0, 0.4, 0.55, 0.6, colour), Box(-0.7, 0.0, 0.6, 0.06, 0.3, 0.65, DARK)
     forks: tuple[Box, ...] = tuple(Box(0.2, y, 0.0, 1.1, 0.16, 0.2, STEEL) for y in (-0.18, 0.18))
     loaded = (Box(0.2, 0.0, 0.0, 1.1, 0.8, 0.15 + load, WOOD),) if load else ()
@@ -267,18 +270,18 @@ _MORE = (
 )  # fmt: skip
 
 MODELS = {model.name: model for model in (*_ARENA, *_MORE)}
-"""Every model by name. The names of Arena's static obstacles are among them; the shapes are our own."""
+"""All models by name. They include the names of Arena's static obstacles; the shapes are our own."""
 
 
 @dataclass(frozen=True)
 class ModelFile:
-    """The keys of a file ``obstacles/<name>.yaml`` in the data folder: a model of the user's own.
+    """The keys of a file ``obstacles/<name>.yaml`` in the data folder, which defines a user's own model.
 
     Attributes:
         name: name in scenario files.
-        boxes: boxes that it is made of.
-        cylinders: cylinders that it is made of.
-        source: source of its sizes.
+        boxes: boxes that the model is made of.
+        cylinders: cylinders that the model is made of.
+        source: source of the model's dimensions.
     """
 
     name: str
@@ -292,11 +295,11 @@ class ModelFile:
 
 
 def model_of(name: str) -> FurnitureModel:
-    """Return the model of a name: of `MODELS`, or of a file in the data folder.
+    """Return the model with a given name, from `MODELS` or from a file in the data folder.
 
     Raises:
-        UnknownNameError: no such model.
-        InputError: the file is wrong.
+        UnknownNameError: there is no such model.
+        InputError: the file is invalid.
     """
     if name in MODELS:
         return MODELS[name]
@@ -308,6 +311,6 @@ def model_of(name: str) -> FurnitureModel:
 
 @functools.cache
 def _read(path: Path, changed: int) -> FurnitureModel:
-    """The model of a file while that stays as it is."""
+    """Return the model in a file; cached until the file changes."""
     file = load(path, ModelFile)
     return FurnitureModel(path.stem, (*file.boxes, *file.cylinders))

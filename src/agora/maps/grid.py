@@ -1,4 +1,4 @@
-"""A map: occupancy cells from an image, exact shapes, and the distance fields of both."""
+"""Maps: occupancy cells from an image, exact shapes, and their distance fields."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 __all__ = ["Map"]
 
 LARGEST = 16384
-"""Most cells on a side: beyond it float32 cell coordinates are too coarse to interpolate."""
+"""Maximum number of cells along a side; above it, float32 cell coordinates are too coarse for interpolation."""
 
-_MOST = 40_000_000  # cells: beyond it one map takes more than 2 GB and a minute until an episode begins
+_MOST = 40_000_000  # cells: above this, a single map takes more than 2 GB, and a minute before an episode begins
 _EDGE = np.float32(1.001)
-_FAR_CELL = 1 << 30  # row or column of what is farther off than numbers of cells go
+_FAR_CELL = 1 << 30  # row or column of points that are too far away for cell numbers
 
 
 def _rows(name: str, what: str, values: ArrayLike, width: int) -> Doubles:
@@ -45,10 +45,10 @@ def _rows(name: str, what: str, values: ArrayLike, width: int) -> Doubles:
 
 
 def check_size(rows: int, columns: int, resolution: float, where: str) -> None:
-    """Make sure that a map is not larger than episodes can be played on.
+    """Check that a map is small enough for episodes to run on it.
 
     Raises:
-        InputError: it is; says the cells of what size would do.
+        InputError: the map is too large; the message gives a cell size that would work.
     """
     if rows * columns > _MOST:
         wider = resolution * math.sqrt(rows * columns / _MOST)
@@ -58,29 +58,29 @@ def check_size(rows: int, columns: int, resolution: float, where: str) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Map:
-    """Static surroundings in the map frame; arrays are read-only, grids are indexed [row, column], row grows with y.
+    """Static surroundings in the map frame. Arrays are read-only; grids are indexed [row, column], and rows grow with y.
 
     The space beyond the border is unknown. Robots keep their radius from the border: no start, goal or path is closer, and costmaps
-    are 255 beyond it. The border is not an obstacle, though: it stops no beam, and a robot or pedestrian that crosses it has no
-    contact. Only the centre of a pedestrian has to be on the map (docs/decisions/2026-11-29-borders.md).
+    are 255 beyond it. The border is not an obstacle, though: it does not stop beams, and crossing it is not a contact for robots or
+    pedestrians. Only the centre of a pedestrian has to be on the map (docs/decisions/2026-11-29-borders.md).
 
     Attributes:
         name: name in messages and tables.
         resolution: length of a cell, m.
         origin: lower-left corner of cell [0, 0], m.
-        occupied: (rows, columns) cells of the image that are obstacles; at least 2 x 2 cells.
-        unknown: (rows, columns) cells that are unknown in the image; they do not block, but nothing is placed in them.
+        occupied: (rows, columns) image cells that are obstacles; at least 2 x 2 cells.
+        unknown: (rows, columns) image cells that are unknown; they are not obstacles, but nothing is placed in them.
         segments: (S, 4) thin walls x0, y0, x1, y1, m.
         discs: (D, 3) x, y, radius, m.
-        polygons: filled obstacles, each (V, 2) corners, m.
-        offset: zero of the map frame in the frame of the files that the map was read from (`agora.maps.frame`), m.
+        polygons: filled obstacles, each with corners (V, 2), m.
+        offset: origin of the map frame in the frame of the files that the map was read from (`agora.maps.frame`), m.
         door: a moving door, which is open in this map.
-        stages: the maps with its leaves, beginning with closed (`agora.maps.doors`).
-        ground: (rows, columns) height of the ground, m, -inf in a gap; None if it is level. `agora.maps.ground.met_by` returns the
-            map for a robot.
+        stages: maps with the leaves of the door in successive positions, starting with the closed door (`agora.maps.doors`).
+        ground: (rows, columns) height of the ground, m; -inf in a gap; None if the ground is level. `agora.maps.ground.met_by`
+            returns the map for a robot.
 
     Raises:
-        InputError: an invalid size, number or shape, or a map farther than ``FARTHEST`` from zero.
+        InputError: a size, number or shape is invalid, or the map is farther than ``FARTHEST`` from zero.
     """
 
     name: str
@@ -143,7 +143,7 @@ class Map:
 
     @classmethod
     def open(cls, lower: tuple[float, float], upper: tuple[float, float], *, resolution: float = 0.1, name: str = "open") -> Map:
-        """Return an empty rectangle from its lower-left to (at least) its upper-right corner, m."""
+        """Return an empty rectangular map from its lower-left to (at least) its upper-right corner, m."""
         return cls.from_shapes(bounds=(*lower, *upper), resolution=resolution, name=name)
 
     @classmethod
@@ -158,19 +158,19 @@ class Map:
         resolution: float = 0.1,
         name: str = "shapes",
     ) -> Map:
-        """Return a map of exact shapes alone.
+        """Return a map that consists only of exact shapes.
 
         Args:
-            segments: (S, 4) as the attribute.
-            discs: (D, 3).
-            polygons: each (V, 2).
-            bounds: lower-left x, y and upper-right x, y of the map, m; the last row and column may reach over them.
-            margin: without ``bounds``, free space about the shapes, m.
+            segments: (S, 4), as in the attribute.
+            discs: (D, 3), as in the attribute.
+            polygons: each (V, 2), as in the attribute.
+            bounds: lower-left x, y and upper-right x, y of the map, m; the last row and column may extend beyond them.
+            margin: free space around the shapes if ``bounds`` is not given, m.
             resolution: length of a cell of the distance field, m.
             name: name of the map.
 
         Raises:
-            InputError: bounds that are not a rectangle, or neither bounds nor shapes.
+            InputError: the bounds are not a rectangle, or there are neither bounds nor shapes.
         """
         walls, circles = _rows(name, "segments", segments, 4), _rows(name, "discs", discs, 3)
         areas = tuple(_rows(name, "polygons", p, 2) for p in polygons)
@@ -203,7 +203,7 @@ class Map:
 
     @property
     def has_shapes(self) -> bool:
-        """True where the map has segments, discs or polygons."""
+        """True if the map has segments, discs or polygons."""
         return bool(len(self.segments) or len(self.discs) or self.polygons)
 
     @cached_property
@@ -213,13 +213,15 @@ class Map:
 
     @cached_property
     def distance(self) -> Floats:
-        """(rows, columns) from each cell's centre to the nearest occupied cell's centre, m; 1e3 if none is occupied."""
+        """(rows, columns) distance from each cell's centre to the centre of the nearest occupied cell, m; 1e3 if none is
+        occupied.
+        """
         return distance.cell_distance(self.occupied, self.resolution)
 
     @cached_property
     def clearance(self) -> Floats:
-        """The distance from each cell's centre with the exact distance to segments, discs and polygons, m; `distance` itself if
-        there are none.
+        """(rows, columns) like `distance`, but also including the exact distances to segments, discs and polygons, m; `distance`
+        itself if there are none.
         """
         if not self.has_shapes:
             return self.distance
@@ -227,29 +229,30 @@ class Map:
 
     @cached_property
     def roads(self) -> dict[float, Any]:
-        """Roads of the map that were found so far, by radius (`agora.maps.roads.roads_of`)."""
+        """Roads of the map found so far, by radius (`agora.maps.roads.roads_of`)."""
         return {}
 
     @cached_property
     def met(self) -> dict[tuple[float, float], Map]:
-        """The maps that robots meet, by step and span, that were made so far (`agora.maps.ground.met_by`)."""
+        """The maps for robots made so far, by step and span (`agora.maps.ground.met_by`)."""
         return {}
 
     @cached_property
     def cells(self) -> Bools:
-        """(rows, columns) obstacles as cells alone: cells whose centre is within half a cell of a shape are obstacles, too."""
+        """(rows, columns) all obstacles as cells: cells whose centre is within half a cell of a shape are obstacles, too."""
         return self.clearance <= np.float32(0.5 * self.resolution) if self.has_shapes else self.occupied
 
     @cached_property
     def _kept_inside(self) -> dict[int, Floats]:
-        """The fields that `clearance_inside` has made so far, by the number of cells at the border in which a disc does not fit."""
+        """The fields that `clearance_inside` has computed so far, by the number of cells at the border in which a disc does not
+        fit.
+        """
         return {}
 
     def clearance_inside(self, radius: float) -> Floats:
         """Return `clearance` (rows, columns) for a disc that stays on the map, m.
 
-        In the cells at the border that lie within ``radius`` of it, the space beyond the border counts as an obstacle; in all other
-        cells it does not.
+        In cells within ``radius`` of the border, the space beyond the border counts as an obstacle; in all other cells it does not.
 
         Args:
             radius: radius of the disc, m.
@@ -268,22 +271,22 @@ class Map:
 
     @cached_property
     def _known(self) -> tuple[Bools, Floats]:
-        """The cells that are occupied or unknown, and the distance to them."""
+        """(rows, columns) the cells that are occupied or unknown, and the distance to them, m."""
         if self.unknown is None:
             return self.occupied, self.distance
         blocked = self.occupied | self.unknown
         return blocked, distance.cell_distance(blocked, self.resolution)
 
     def from_file(self, points: ArrayLike) -> Doubles:
-        """Return points (..., 2 or more), x and y first, of the files' frame in the map frame."""
+        """Convert points (..., 2 or more), with x and y first, from the files' frame to the map frame."""
         return moved(points, (-self.offset[0], -self.offset[1]))
 
     def to_file(self, points: ArrayLike) -> Doubles:
-        """Return points (..., 2 or more), x and y first, of the map frame in the files' frame."""
+        """Convert points (..., 2 or more), with x and y first, from the map frame to the files' frame."""
         return moved(points, self.offset)
 
     def place(self, point: ArrayLike) -> str:
-        """Return a point (2 or more) in the files' frame, for messages: ``(1.50, -2.00)``."""
+        """Return a point (2 or more) as text in the files' frame, for messages: ``(1.50, -2.00)``."""
         x, y = self.to_file(point)[:2]
         return f"({x:.2f}, {y:.2f})"
 
@@ -293,13 +296,15 @@ class Map:
         return np.asarray(((offset >= 0) & (offset < self.size)).all(-1))
 
     def margin(self, points: ArrayLike) -> Doubles:
-        """Return the distance from points (..., 2) to the border of the map, m; negative outside."""
+        """Return the distance from points (..., 2) to the border of the map, m; negative outside the map."""
         offset = np.asarray(points, np.float64) - self.origin
         margin: Doubles = np.minimum(offset, self.size - offset).min(axis=-1)
         return margin
 
     def cell_of(self, points: ArrayLike) -> tuple[Ints, Ints]:
-        """Return row and column of the cells that hold points (..., 2); outside the map they are beyond its size or negative."""
+        """Return the row and column of the cells that contain points (..., 2); for points outside the map they are negative or
+        beyond its size.
+        """
         cells = np.floor((np.asarray(points, np.float64) - self.origin) / self.resolution)
         cells = np.clip(cells, -_FAR_CELL, _FAR_CELL).astype(np.int32)
         return cells[..., 1], cells[..., 0]
@@ -311,7 +316,9 @@ class Map:
         return centres
 
     def clearance_at(self, points: ArrayLike) -> Floats:
-        """Return `clearance` at points (..., 2), bilinear between cell centres, its border's value outside (`agora.core.field`)."""
+        """Return `clearance` at points (..., 2), interpolated bilinearly between cell centres; outside the map, the value at the
+        border (`agora.core.field`).
+        """
         offset = (np.asarray(points, np.float64) - self.origin) / self.resolution - 0.5
         rows, columns = self.shape
         u = np.minimum(np.maximum(offset[..., 0].astype(np.float32), np.float32(0)), np.float32(columns) - _EDGE)
@@ -324,13 +331,14 @@ class Map:
         return np.asarray(lower * (1 - b) + upper * b, np.float32)
 
     def gap(self, points: ArrayLike, limit: float = math.inf, *, unknown: bool = False) -> Doubles:
-        """Return the true distance from points (N, 2) to the nearest obstacle, cells taken as squares, at most ``limit``, m.
+        """Return the true distance from points (N, 2) to the nearest obstacle, with cells treated as squares, at most ``limit``, m.
 
-        The fields measure to the centre of an occupied cell, whose square begins half a cell before; this does not.
+        The distance fields measure to the centre of an occupied cell, whose square begins half a cell earlier; this method measures
+        to the square.
 
         Args:
-            points: (N, 2) m.
-            limit: larger distances are not told apart; the smaller, the faster.
+            points: (N, 2) points, m.
+            limit: distance at which results are capped, m; a smaller limit is faster.
             unknown: whether unknown cells count as obstacles.
         """
         where = np.asarray(points, np.float64).reshape(-1, 2)
@@ -350,9 +358,9 @@ class Map:
         return best
 
     def gap_of(self, outlines: ArrayLike) -> Doubles:
-        """Return the true distance from simple polygons (N, V, 2) to the nearest obstacle, m: 0 where they touch or overlap.
+        """Return the true distance from simple polygons (N, V, 2) to the nearest obstacle, m; 0 if they touch or overlap it.
 
-        Infinite where the map has no obstacle.
+        The distance is infinite if the map has no obstacles.
         """
         corners = np.asarray(outlines, np.float64)
         nearest: Doubles = self.gap(corners.reshape(-1, 2)).reshape(corners.shape[:2]).min(axis=1)

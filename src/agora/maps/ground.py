@@ -1,4 +1,4 @@
-"""Ground with steps and gaps, and the map that a robot meets on it."""
+"""Ground with steps and gaps, and the resulting map for a robot."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ from agora.maps import distance
 from agora.maps.grid import Map
 
 LEVEL = 0.02
-"""Difference in height between two neighbouring cells up to which there is no edge for anybody, m."""
+"""Maximum height difference between two neighbouring cells that does not count as an edge for any robot, m."""
 
 
 def met_by(map: Map, step: float, span: float) -> Map:
-    """Return the map that a robot meets: its obstacles, and with them what it can neither step on nor over; without heights.
+    """Return the map for a robot, without heights: it contains the obstacles and everything that the robot can neither step onto
+    nor step over.
 
-    The upper cell of an edge higher than ``step`` is an obstacle. On the upper cell of a lower one, and in a gap, no foot stands:
-    such cells are unknown, so that nothing is placed there. If the nearest cell with ground is more than half of ``span`` away,
-    they are obstacles: a gap as wide as ``span`` can be crossed anywhere, a wider one nowhere.
+    The upper cell of an edge higher than ``step`` is an obstacle. The upper cells of lower edges, and the cells in a gap, offer no
+    foothold: they are unknown, so that nothing is placed there. If the nearest cell with foothold is more than half of ``span``
+    away, they are obstacles. So a gap as wide as ``span`` can be crossed anywhere, and a wider gap nowhere.
 
     Args:
-        map: map; where it has no `Map.ground`, it is the answer.
-        step: highest edge that the robot takes, m; 0 for wheels.
-        span: widest gap that it can step over, m; 0 for wheels.
+        map: map with heights; a map without `Map.ground` is returned unchanged.
+        step: maximum height of an edge that the robot can step onto, m; 0 for wheels.
+        span: maximum width of a gap that the robot can step over, m; 0 for wheels.
     """
     if map.ground is None:
         return map
@@ -50,7 +51,9 @@ def _met(map: Map, step: float, span: float) -> Map:
 
 
 def _wide(footless: Bools, ground: Bools, resolution: float, span: float) -> Bools:
-    """Cells without foothold (rows, columns) that reach farther than half of ``span`` from the ground; measured in half cells."""
+    """Return the cells without foothold (rows, columns) that extend more than half of ``span`` away from the ground; measured in
+    half cells.
+    """
     if span <= 0.0 or not ground.any():
         return footless
     away = distance.cell_distance(np.kron(ground, np.ones((2, 2), np.bool_)), 0.5 * resolution) > 0.5 * span + 1e-6

@@ -1,6 +1,6 @@
 """Map files: map_server's YAML with its image (PGM, PNG ...), and files of shapes.
 
-A file of shapes is YAML or JSON with these keys, all but one of the shapes optional::
+A file of shapes is YAML or JSON with these keys, all of them optional, except that bounds or at least one shape must be given::
 
     name: hall
     resolution: 0.1                       # of the distance field, m
@@ -42,10 +42,11 @@ class MapFile(Checked):
         image: path of the image, relative to the YAML's folder.
         resolution: length of a pixel, m.
         origin: x, y, yaw of the image's lower-left corner; yaw must be 0.
-        negate: 1 where white is occupied.
+        negate: 1 if white is occupied.
         occupied_thresh: darkness above which a pixel is occupied.
         free_thresh: darkness below which a pixel is free.
-        mode: reading of the other pixels: unknown (trinary), graded (scale), or the pixel is the value (raw).
+        mode: how pixels between the thresholds are read: as unknown (trinary), as graded values (scale); or the pixel is the value
+            (raw).
         type: "indoor" or "outdoor" in Arena's maps; not used.
     """
 
@@ -72,14 +73,14 @@ class MapFile(Checked):
 
 @dataclass(frozen=True)
 class ShapesFile(Checked):
-    """The keys of a file of shapes, an example of which is in the module.
+    """The keys of a file of shapes; the module's docstring has an example.
 
     Attributes:
         segments: thin walls x0, y0, x1, y1, m.
         polygons: filled obstacles, corners x, y, m.
         discs: columns x, y, radius, m.
-        bounds: x0, y0, x1, y1, m; without it the shapes and ``margin`` about them.
-        margin: free space about the shapes, m.
+        bounds: x0, y0, x1, y1, m; if not given, the shapes' bounding box plus ``margin``.
+        margin: free space around the shapes, m.
         resolution: length of a cell of the distance field, m.
         name: name of the map.
     """
@@ -115,7 +116,7 @@ class ShapesFile(Checked):
         return replace(map, offset=offset) if any(offset) else map
 
     def _corner(self) -> tuple[float, float]:
-        """The lower-left corner of the bounds, or of the shapes if there are none; (0, 0) for nothing at all."""
+        """Return the lower-left corner of the bounds or, without bounds, of the shapes; (0, 0) if there are neither."""
         if self.bounds is not None:
             return self.bounds[:2]
         corners = [np.reshape(self.segments, (-1, 2)), *(np.reshape(p, (-1, 2)) for p in self.polygons)]
@@ -125,10 +126,10 @@ class ShapesFile(Checked):
 
 
 def _pixels(path: Path, resolution: float) -> Array:
-    """The image of a map, whose pixels are as wide as ``resolution`` says, m, as (rows, columns, channels) uint8, top row first."""
+    """Return the image of a map, whose pixels are ``resolution``, m, wide, as (rows, columns, channels) uint8, top row first."""
     from PIL import Image
 
-    limit, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None  # ours is lower, and says what to do
+    limit, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None  # our limit is lower, and its message says what to do
     try:
         with image_of(path) as image:
             if max(image.size) > LARGEST or min(image.size) < 2:
@@ -148,17 +149,17 @@ def _pixels(path: Path, resolution: float) -> Array:
 
 
 def occupancy(pixels: Array, mode: str, negate: bool, occupied_thresh: float, free_thresh: float) -> Array:
-    """Return the occupancy values of an image by map_server's rules: 0 free, 100 occupied, 1 to 99 in between, 255 unknown.
+    """Return the occupancy values for an image by map_server's rules: 0 free, 100 occupied, 1 to 99 in between, 255 unknown.
 
-    The darkness (255 - mean of the channels) / 255 is compared with both thresholds. As in map_server, in mode trinary the mean is
-    over alpha too, and in mode scale a pixel between the thresholds is unknown where its alpha is 0.
+    The darkness (255 - mean of the channels) / 255 is compared with both thresholds. As in map_server, the mean includes the alpha
+    channel in mode trinary, and a pixel between the thresholds with alpha 0 is unknown in mode scale.
 
     Args:
         pixels: (rows, columns, channels) uint8, channels 1, 3, or 4 with alpha.
         mode: trinary, scale or raw.
         negate: whether white is occupied.
         occupied_thresh: darkness above which a pixel is occupied.
-        free_thresh: darkness below which it is free.
+        free_thresh: darkness below which a pixel is free.
     """
     has_alpha = pixels.shape[2] == 4
     colours = pixels[..., :3] if has_alpha and mode != "trinary" else pixels
@@ -176,12 +177,12 @@ def occupancy(pixels: Array, mode: str, negate: bool, occupied_thresh: float, fr
 
 
 def read_map(path: str | Path) -> Map:
-    """Read a map of map_server: a YAML file and the image that it names.
+    """Read a map in map_server's format: a YAML file and the image that it names.
 
-    Values from 100 are occupied and 255 is unknown, as costmap_2d's static layer has it; what lies between is free.
+    As in costmap_2d's static layer, values of 100 or more are occupied, except for 255, which is unknown; lower values are free.
 
     Raises:
-        InputError: the YAML or the image cannot be read or holds something else; names file, line and key.
+        InputError: the YAML file or the image cannot be read or is invalid; the message names the file, line and key.
     """
     path = Path(path)
     file = load(path, MapFile)
@@ -205,12 +206,12 @@ def read_map(path: str | Path) -> Map:
 def write_map(map: Map, path: str | Path, *, image: Literal["pgm", "png"] = "pgm") -> None:
     """Write the cells of a map as map_server's YAML and, in the same folder, an image that map_server reads back to the same cells.
 
-    Exact shapes are not in an image: cells whose centre is within half a cell of one are written as occupied.
+    An image cannot contain exact shapes: cells whose centre is within half a cell of a shape are written as occupied.
 
     Args:
         map: map to write.
-        path: path of the YAML file; the image gets its name with another ending.
-        image: format and ending of the image.
+        path: path of the YAML file; the image has the same name with a different extension.
+        image: format and extension of the image.
     """
     from PIL import Image
 
@@ -223,16 +224,16 @@ def write_map(map: Map, path: str | Path, *, image: Literal["pgm", "png"] = "pgm
 
 
 def read_shapes(path: str | Path) -> Map:
-    """Read a file of segments, polygons and discs into a map without cells.
+    """Read a file of segments, polygons and discs as a map without cells.
 
     Raises:
-        InputError: the file cannot be read or holds something else; names file, line and key.
+        InputError: the file cannot be read or is invalid; the message names the file, line and key.
     """
     return load(path, ShapesFile).map()
 
 
 def write_shapes(map: Map, path: str | Path) -> None:
-    """Write the shapes of a map as a file that `read_shapes` reads back to the same map; cells are not in it."""
+    """Write the shapes of a map to a file that `read_shapes` reads back to the same map; cells are not written."""
     (x0, y0), (width, height) = map.to_file(map.origin).tolist(), map.size
     file = ShapesFile(
         segments=tuple((*a.tolist(), *b.tolist()) for a, b in map.to_file(map.segments.reshape(-1, 2, 2))),

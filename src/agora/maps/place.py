@@ -1,4 +1,4 @@
-"""A place: a map, its furniture, and the use of its parts; made by map generators, and held by world folders."""
+"""A place: a map with its furniture and zones. Places are made by map generators and stored in world folders."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from agora.yaml_tree import location_of, require_file
 __all__ = ["Place", "read_place"]
 
 _SAME = 1e-6  # m
-_HEAD = 4096  # bytes before the heights in a file
+_HEAD = 4096  # bytes that precede the heights in a file
 
 _FLATLAND = """\
 properties: {velocity_iterations: 10, position_iterations: 10}
@@ -38,8 +38,8 @@ class Place:
     """A map with its furniture and zones.
 
     Attributes:
-        map: static surroundings, with the furniture in it.
-        furniture: furniture in the map, for 3-D worlds, pictures and its use by pedestrians.
+        map: static surroundings, including the furniture.
+        furniture: the pieces of furniture in the map, for 3-D worlds, pictures, and pedestrians that use them.
         zones: parts of the map.
     """
 
@@ -48,7 +48,7 @@ class Place:
     zones: tuple[Zone, ...] = ()
 
     def shapes_of_walls(self) -> tuple[tuple[Doubles, ...], Doubles]:
-        """The map's polygons, and its discs (D, 3), that are not outlines of the furniture."""
+        """Return the map's polygons, and its discs (D, 3), that are not outlines of furniture."""
         outlines = [outline for piece in self.furniture for outline in piece.polygons()]
         columns = np.vstack([np.zeros((0, 3)), *(piece.discs() for piece in self.furniture)])
         polygons = tuple(p for p in self.map.polygons if not any(_same_outline(p, outline) for outline in outlines))
@@ -57,17 +57,18 @@ class Place:
 
 
 def _same_outline(a: Doubles, b: Doubles) -> bool:
-    """Return whether two polygons have the same corners, from whichever on."""
+    """Return whether two polygons have the same corners in the same order, regardless of the first corner."""
     return len(a) == len(b) and any(np.abs(np.roll(a, k, axis=0) - b).max() < _SAME for k in range(len(a)))
 
 
 def read_place(folder: Path) -> Place:
-    """Read the folder ``map`` of a world folder: shapes.yaml or map.yaml, furniture.json, zones.yaml and ground.npz, if they exist.
+    """Read the ``map`` folder in a world folder: shapes.yaml or map.yaml, and furniture.json, zones.yaml and ground.npz if they
+    exist.
 
-    The image of map.yaml has the furniture in it; to the shapes of shapes.yaml it is added here.
+    The image of map.yaml already includes the furniture; this function adds the furniture to the shapes of shapes.yaml.
 
     Raises:
-        InputError: a file is missing or wrong; names file, line and key.
+        InputError: a file is missing or invalid; the message names the file, line and key.
     """
     files = folder / "map"
     shapes = files / "shapes.yaml"
@@ -89,7 +90,7 @@ def read_place(folder: Path) -> Place:
 
 
 def changed(folder: Path) -> int:
-    """Return the time at which the files of a world folder's map were changed last, ns; 0 if there are none."""
+    """Return the time at which the map files in a world folder were last changed, ns; 0 if there are none."""
     files = folder / "map"
     with suppress(OSError):
         return max(path.stat().st_mtime_ns for path in (files, *files.iterdir()))
@@ -97,21 +98,21 @@ def changed(folder: Path) -> int:
 
 
 def _put(piece: Furniture, move: Callable[[ArrayLike], Doubles]) -> Furniture:
-    """A piece of furniture with its place moved."""
+    """Return a piece of furniture, moved to another place."""
     x, y = move((piece.x, piece.y)).tolist()
     return replace(piece, x=x, y=y)
 
 
 def _drawn(zone: Zone, move: Callable[[ArrayLike], Doubles]) -> Zone:
-    """A zone with its corners moved."""
+    """Return a zone with its corners moved."""
     return replace(zone, polygons=tuple(move(polygon) for polygon in zone.polygons))
 
 
 def write_place(place: Place, folder: Path) -> None:
-    """Write a place into a folder, which must be there, as `read_place` reads it and Arena 3.0 lays it out.
+    """Write a place into an existing folder, in Arena 3.0's layout, which `read_place` reads.
 
-    ``map/map.yaml`` has its image next to it; a map of shapes alone is in ``map/shapes.yaml`` too, exactly. A map of both cells and
-    shapes becomes cells. Heights of the ground are in ``map/ground.npz``, as the array ``ground``.
+    ``map/map.yaml`` has its image next to it. A map that consists only of shapes is also written exactly, to ``map/shapes.yaml``. A
+    map with both cells and shapes is written as cells. Ground heights are in ``map/ground.npz``, as the array ``ground``.
     """
     files = folder / "map"
     files.mkdir()
@@ -131,10 +132,10 @@ def write_place(place: Place, folder: Path) -> None:
 
 
 def _read_ground(path: Path, shape: tuple[int, int]) -> Floats:
-    """Read the heights of the ground, one for each cell of a map.
+    """Read the ground heights, one for each cell of a map.
 
     Raises:
-        InputError: the file cannot be read, or holds something else.
+        InputError: the file cannot be read or is invalid.
     """
     require_file(path)
     most = _HEAD + shape[0] * shape[1] * np.dtype(np.float64).itemsize
@@ -150,10 +151,10 @@ def _read_ground(path: Path, shape: tuple[int, int]) -> Floats:
 
 
 def read_furniture(path: Path) -> tuple[Furniture, ...]:
-    """Read a file of furniture: a list of ``model``, ``x``, ``y`` and ``heading``.
+    """Read a furniture file: a list of entries with ``model``, ``x``, ``y`` and ``heading``.
 
     Raises:
-        InputError: the file cannot be read or holds something else; names file, line and key.
+        InputError: the file cannot be read or is invalid; the message names the file, line and key.
     """
     furniture = load(path, tuple[Furniture, ...])
     for number, piece in enumerate(furniture):

@@ -1,4 +1,4 @@
-"""The kernels that make the roads of a map: compiled loops over its cells and places (`agora.maps.roads`)."""
+"""The kernels that compute the roads of a map: compiled loops over its cells and places (`agora.maps.roads`)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from agora.core.scalar import HALF, ONE, ZERO
 SIGHT = np.float32(8.0)  # m, how far from a place its surroundings may reach
 _LONGEST = np.float32(12.0)  # m, of a road
 _AMPLE = np.float32(0.3)  # m, clearance beyond the radius above which a road is not narrow
-_NARROW = np.float32(3.0)  # how much dearer a road is where the disc just fits
-_STEP = np.float32(0.1)  # m, between two readings of a road's width
+_NARROW = np.float32(3.0)  # factor by which a road is more expensive where the disc just fits
+_STEP = np.float32(0.1)  # m, between two samples of a road's width
 _PART = np.float32(0.3)  # of a step, so that no road between centres of cells has a length of a whole number of steps
 _APART = np.float32(0.6)  # m, between two such places
-_RINGS = np.float32(2.0), np.float32(4.0), SIGHT  # m, round a cell, whose places are looked at one after the other
-_SLACK = np.float32(1e-3)  # m, more than the distance field's error in arithmetic
+_RINGS = np.float32(2.0), np.float32(4.0), SIGHT  # m, around a cell, whose places are examined one after the other
+_SLACK = np.float32(1e-3)  # m, more than the rounding error of the distance field
 _CENTIMETRES = np.float32(100.0)
 _FARTHEST = np.int64(1 << 40)  # more than the square of any distance on a map, in halves of a cell
 _SEEN = np.int64(-2)  # for two places that see each other
@@ -26,7 +26,7 @@ _SEEN = np.int64(-2)  # for two places that see each other
 
 @hidden
 def _is_apart(point, chosen, count, cell):
-    """Return whether a cell is not close to a chosen one."""
+    """Return whether a cell is not close to any chosen cell."""
     for k in range(count):
         dx, dy = point[chosen[k], 0] - point[cell, 0], point[chosen[k], 1] - point[cell, 1]
         if dx * dx + dy * dy < _APART * _APART - _SLACK:
@@ -36,11 +36,11 @@ def _is_apart(point, chosen, count, cell):
 
 @device
 def cover(maps, point, rows, columns, order, rank, forced, least, reach, owner, chosen):
-    """Choose the forced cells and, in an order, cells that together see all others. Return their number, and write for each cell
-    the first chosen cell that sees it, or the nearest if several have the same rank.
+    """Choose the forced cells and, in the given order, cells that together see all others. Return the number of chosen cells. For
+    each cell, write the first chosen cell that sees it, or the nearest one if several have the same rank.
 
     Cells of the same rank do not prevent each other from being chosen. ``owner`` is -2 for cells in which the disc does not fit,
-    which no cell can see, and -1 for other unseen cells.
+    which cannot be seen from any cell, and -1 for other unseen cells.
     """
     count, before = 0, 0
     for k in range(rows * columns):
@@ -74,7 +74,7 @@ def cover(maps, point, rows, columns, order, rank, forced, least, reach, owner, 
 
 @hidden
 def _see(maps, ax, ay, bx, by, least):
-    """Return whether there is a straight road between two points, in both orders."""
+    """Return whether there is a straight road between two points in both directions."""
     dx, dy = ax - bx, ay - by
     if dx * dx + dy * dy > _LONGEST * _LONGEST:
         return False
@@ -83,7 +83,7 @@ def _see(maps, ax, ay, bx, by, least):
 
 @hidden
 def _worth_of(width, rows, columns, mine, theirs):
-    """The worth of two neighbouring cells as places: the wider the better, in steps of 1 cm, then the nearer to the centre of the
+    """Return how good two neighbouring cells are as places: wider is better, in steps of 1 cm, then nearer to the centre of the
     map.
     """
     far = np.int64(0)
@@ -95,7 +95,9 @@ def _worth_of(width, rows, columns, mine, theirs):
 
 @device
 def borders(maps, point, width, rows, columns, least, owner, chosen, best, met):
-    """For pairs of chosen cells a < b that do not see each other, mark the widest pair of neighbouring cells that they own."""
+    """For pairs of chosen cells a < b that do not see each other, mark the widest pair of neighbouring cells of which a owns one
+    and b the other.
+    """
     for turn in range(2):
         for k in range(rows * columns):
             a = owner[k]
@@ -135,7 +137,7 @@ def cell_near(roads, q, x, y):
 
 @hidden
 def road(maps, m, x0, y0, x1, y1, radius):
-    """Return the cost of a straight road on map ``m`` for a disc, m: its length, and more where it is narrow."""
+    """Return the cost of a straight road on map ``m`` for a disc, m: its length, plus a surcharge where it is narrow."""
     dx, dy = x1 - x0, y1 - y0
     length = math.sqrt(dx * dx + dy * dy)
     parts = max(int(length / _STEP + _PART), 1)
@@ -149,7 +151,7 @@ def road(maps, m, x0, y0, x1, y1, radius):
 
 @device
 def join(maps, place, least, cost):
-    """Write the cost of the roads between places that see each other."""
+    """Write the costs of the roads between places that see each other."""
     for a in range(len(place)):
         for b in range(a):
             if _see(maps, place[a, 0], place[a, 1], place[b, 0], place[b, 1], least):
@@ -159,10 +161,10 @@ def join(maps, place, least, cost):
 
 @device
 def look(maps, point, free, place, least, near_start, near_place, columns, seen):
-    """Write for each free cell the nearest places in sight of its point.
+    """For each free cell, write the nearest places that are visible from its point.
 
-    The places within `SIGHT` of anywhere in square k of `SIGHT` are ``near_place[near_start[k]:near_start[k + 1]]``; squares lie in
-    rows of ``columns`` from the point of the smallest coordinates on.
+    The area is divided into squares with sides of `SIGHT`, in rows of ``columns``, starting at the point with the minimum
+    coordinates. The places that may be within `SIGHT` of a point in square k are ``near_place[near_start[k]:near_start[k + 1]]``.
     """
     left, bottom = np.min(point[:, 0]), np.min(point[:, 1])
     near, distance = np.empty(len(place), np.int32), np.empty(len(place), np.float32)

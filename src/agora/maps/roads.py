@@ -1,8 +1,8 @@
-"""The roads of a map: the shortest ways, round every obstacle, from anywhere to anywhere for a walking disc.
+"""The roads of a map: the shortest paths around all obstacles, between any two points, for a walking disc.
 
-A few hundred places see all the free space between them. Two that see each other are joined by a straight road, which costs its
-length, and more where it is narrow. All shortest ways between the places are computed once for a map; a way from a point to another
-one is then found among the places that each of them sees (`agora.engine.routes`).
+A few hundred places together see all the free space. Two places that see each other are joined by a straight road, whose cost is
+its length, plus a surcharge where it is narrow. The shortest paths between all places are computed once per map. A path from one
+point to another is then found via the places that each of the two points sees (`agora.engine.routes`).
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from agora.maps.road_kernels import SIGHT, borders, cover, join, look
 from agora.maps.store import build_store
 
 SEEN = 6
-"""Places that are kept for each cell: the nearest ones in sight."""
+"""Number of places kept for each cell: the nearest visible ones."""
 
 _CELL = 0.2  # m, of the roads' own grid
-_WIDE = np.float32(1.2)  # m, clearance above which one cell is as good a place as another
+_WIDE = np.float32(1.2)  # m, clearance above which all cells are equally good places
 _NECK = np.float32(0.05)  # m, by which a narrow place is narrower than 0.4 m along it, and wider than 0.4 m across it
-_ROUND = 0.15  # m, by which ways keep farther from corners than the disc must
+_ROUND = 0.15  # m, extra distance that paths keep from corners
 _BEND = 0.6  # of the Laplacian of the distance to a point, above which an obstacle has a corner
-_BEFORE = 3  # cells, from a narrow place to those before and behind it
+_BEFORE = 3  # cells, from a narrow place to the squares before and behind it
 _INFINITE = np.float32(np.inf)
 _ALIKE = np.float32(1e-3)  # m, by which rounding may make equal distances differ
-_HOP = 0.02  # m, cost of every road of a path beyond its length
+_HOP = 0.02  # m, cost of every road on a path in addition to its length
 _STEP_OF_WIDTH = 0.01  # of `_WIDE`
 _CLASS = 0.05  # m, radii are rounded up to a multiple of it
 _REACH = 1.5  # m, from a point in an obstacle to the free space that counts as its own
@@ -40,18 +40,19 @@ _REACH = 1.5  # m, from a point in an obstacle to the free space that counts as 
 
 @dataclass(frozen=True, eq=False)
 class Roads:
-    """The roads of one map for a disc of one radius; L places, H x W cells of the roads' own grid.
+    """The roads of one map for a disc of one radius, with L places and H x W cells in the roads' own grid.
 
     Attributes:
         radius: radius of the disc, m.
         place: (L, 2) places, m.
-        cost: (L, L) cost of the cheapest way between two places, m: its length, and more where it is narrow; infinite without any.
-        after: (L, L) number of the place after the first on the way to the second, -1 if there is none.
+        cost: (L, L) cost of the cheapest path between two places, m: its length, plus a surcharge where it is narrow; infinite if
+            there is none.
+        after: (L, L) number of the place that follows the first place on the path to the second; -1 if there is none.
         origin: (2,) lower-left corner of the grid, m.
         cell: length of a side of a cell, m.
         point: (H, W, 2) the point of each cell that is farthest from obstacles, m.
-        nearest: (H, W) number, row * W + column, of the nearest cell in which the disc fits, -1 where it fits nowhere.
-        seen: (H, W, SEEN) the places in sight of the cell's point, the nearest first, then -1.
+        nearest: (H, W) number, row * W + column, of the nearest cell in which the disc fits; -1 if it fits nowhere.
+        seen: (H, W, SEEN) places visible from the cell's point, nearest first, padded with -1.
     """
 
     radius: float
@@ -65,16 +66,16 @@ class Roads:
     seen: Ints
 
     def cell_of(self, x: float, y: float) -> int:
-        """The number of the nearest cell in which the disc fits, -1 where it fits nowhere."""
+        """Return the number of the nearest cell in which the disc fits; -1 if it fits nowhere."""
         rows, columns = self.nearest.shape
         column = min(max(int((x - self.origin[0]) / self.cell), 0), columns - 1)
         row = min(max(int((y - self.origin[1]) / self.cell), 0), rows - 1)
         return int(self.nearest[row, column])
 
     def reaches(self, start: ArrayLike, end: ArrayLike) -> bool:
-        """Return whether there is a way from near one point (2,) to near another, m.
+        """Return whether there is a path from near one point (2,), m, to near another.
 
-        A point in which the disc does not fit stands for the nearest one in which it does, at most `_REACH` m away.
+        If the disc does not fit at a point, the nearest point where it fits is used, at most `_REACH` m away.
         """
         ends = []
         for x, y in np.array([start, end], np.float64):
@@ -89,26 +90,26 @@ class Roads:
 
 
 class RoadArrays(NamedTuple):
-    """Roads of several maps and radii in flat arrays, for kernels.
+    """The roads of several maps and radii in flat arrays, for kernels; Q road networks, one per map and radius.
 
     Attributes:
-        place_start: (Q,) first place of each map and radius.
-        pair_start: (Q,) its first element of ``cost`` and ``after``.
-        places: (Q,) its number of places L.
-        cell_start: (Q,) its first cell.
-        rows: (Q,) number of rows of its grid.
-        columns: (Q,) number of columns of its grid.
-        origin_x: (Q,) lower-left corner of its grid, x, m.
-        origin_y: (Q,) lower-left corner of its grid, y, m.
-        cell: (Q,) length of a side of its cells, m.
+        place_start: (Q,) index of each network's first place.
+        pair_start: (Q,) index of each network's first element in ``cost`` and ``after``.
+        places: (Q,) number of places, L.
+        cell_start: (Q,) index of each network's first cell.
+        rows: (Q,) number of rows in the grid.
+        columns: (Q,) number of columns in the grid.
+        origin_x: (Q,) lower-left corner of the grid, x, m.
+        origin_y: (Q,) lower-left corner of the grid, y, m.
+        cell: (Q,) length of a side of a cell, m.
         place_x: x of all places, m.
         place_y: y of all places, m.
         cost: as in `Roads`.
         after: as in `Roads`.
         point_x: x of the points of all cells, m.
         point_y: y of the points of all cells, m.
-        nearest: numbers of the nearest cells of all cells, as in `Roads`.
-        seen: (cells, SEEN) places in sight, as in `Roads`.
+        nearest: for each cell, the number of the nearest cell in which the disc fits, as in `Roads`.
+        seen: (cells, SEEN) visible places, as in `Roads`.
     """
 
     place_start: Array
@@ -131,16 +132,16 @@ class RoadArrays(NamedTuple):
 
 
 def radius_class(radius: float) -> float:
-    """The radius for which roads are made where somebody has this one, m."""
+    """Return the radius for which roads are computed for pedestrians with the given radius, m."""
     return max(math.ceil(radius / _CLASS - 1e-4), 1) * _CLASS
 
 
 def roads_of(map: Map, radius: float) -> Roads | None:
-    """Return the roads of a map for a disc of a radius, m; None if there is nothing to walk round. The map keeps them.
+    """Return the roads of a map for a disc of a given radius, m; None if there is nothing to walk around. The map caches the roads.
 
     Args:
         map: map of the surroundings.
-        radius: a `radius_class`.
+        radius: radius of the disc, as returned by `radius_class`, m.
     """
     if not map.has_shapes and not map.occupied.any():
         return None
@@ -175,13 +176,13 @@ def _find(map: Map, radius: float) -> Roads:
 
 @dataclass(frozen=True)
 class _Grid:
-    """The grid of the roads: squares of ``step`` cells of the map. It extends beyond the map equally far on opposite sides, by
-    half a cell if needed, so a turned or mirrored map has the turned or mirrored grid.
+    """The grid of the roads: squares of ``step`` cells of the map. It extends beyond the map equally far on opposite sides, by half
+    a cell if needed, so that rotating or mirroring the map rotates or mirrors the grid with it.
 
     Attributes:
-        step: cells of the map along a side of a square.
+        step: number of map cells along a side of a square.
         shape: rows and columns of squares.
-        over: cells by which the grid extends beyond the map on each side, rows and columns.
+        over: number of cells by which the grid extends beyond the map on each side, in rows and columns.
         origin: (2,) lower-left corner, m.
         cell: length of a side of a square, m.
     """
@@ -194,7 +195,7 @@ class _Grid:
 
     @staticmethod
     def of(map: Map) -> _Grid:
-        """The grid for a map."""
+        """Return the grid for a map."""
         step = max(1, round(_CELL / map.resolution))
         rows, columns = (-(-n // step) for n in map.shape)
         over = (rows * step - map.shape[0]) / 2, (columns * step - map.shape[1]) / 2
@@ -202,7 +203,9 @@ class _Grid:
         return _Grid(step, (rows, columns), over, origin.astype(np.float32), step * map.resolution)
 
     def blocks(self, cells: Array, beyond: Any) -> Array:
-        """The cells (rows, columns) of the map in each square (H, W, R, C), including its edges; ``beyond`` off the map."""
+        """Return the map cells (rows, columns) in each square, as (H, W, R, C), including the edges of the square; ``beyond``
+        outside the map.
+        """
         sizes = [self.step + round(2 * over) % 2 for over in self.over]
         first = [math.ceil(over) for over in self.over]
         ends = [(n - 1) * self.step + size for n, size in zip(self.shape, sizes, strict=True)]
@@ -213,9 +216,10 @@ class _Grid:
 
 
 def _points(map: Map, grid: _Grid) -> tuple[Floats, Floats]:
-    """For each square of the grid, its point (H, W, 2) farthest from obstacles, m, and the distance to them (H, W), m.
+    """Return, for each square of the grid, its point (H, W, 2) farthest from obstacles, m, and that point's distance (H, W) from
+    them, m.
 
-    Among equally far cells the nearest to the centre of the square is taken; if several are equally near, their mean.
+    Of equally distant points, the one nearest to the centre of the square is taken; if several are equally near, their mean.
     """
     known = map.clearance if map.unknown is None else np.where(map.unknown, np.float32(-1.0), map.clearance)
     blocks = grid.blocks(known, np.float32(-1.0))
@@ -233,11 +237,11 @@ def _points(map: Map, grid: _Grid) -> tuple[Floats, Floats]:
 
 
 def _in_order(width: Floats, free: Array, necks: Bools, corners: Bools) -> tuple[Ints, Ints]:
-    """The free squares, as numbers, in the order in which they become places, and the rank of each.
+    """Return the numbers of the free squares in the order in which they become places, and the rank of each.
 
-    Narrow places come first, then corners, then the widest squares. Among squares of equal width, the nearest to the centre of
-    the map comes first. Squares at the same distance have the same rank. So squares that a rotation of the map about its centre
-    or a reflection exchanges have the same rank.
+    Narrow places come first, then corners, then the widest squares. Among squares of equal width, the nearest to the centre of the
+    map comes first. Squares at the same distance have the same rank. Therefore, squares that are exchanged by a reflection of the
+    map or a rotation about its centre have the same rank.
     """
     rows, columns = width.shape
     row, column = np.divmod(free.astype(np.int64), columns)
@@ -251,8 +255,8 @@ def _in_order(width: Floats, free: Array, necks: Bools, corners: Bools) -> tuple
 
 
 def _necks(width: Floats) -> Bools:
-    """(H, W) the squares in the middle of a narrow place, narrower than the squares along it and wider than the squares across
-    it, and the squares directly before and behind it, so that paths lead through its middle.
+    """(H, W) whether a square is in the middle of a narrow place, i.e. narrower than the squares along it and wider than the
+    squares across it, or directly before or behind such a square, so that paths lead through the middle.
     """
     found = np.zeros(width.shape, np.bool_)
     for (ar, ac), (br, bc) in (((0, 1), (1, 0)), ((1, 0), (0, 1)), ((1, 1), (1, -1)), ((1, -1), (1, 1))):
@@ -271,9 +275,10 @@ def _necks(width: Floats) -> Bools:
 
 
 def _corners(map: Map, grid: _Grid, radius: float) -> Bools:
-    """(H, W) the squares round the corners of obstacles, where the shortest paths bend.
+    """(H, W) whether a square is near a corner of an obstacle, where the shortest paths bend.
 
-    There the distance to obstacles is the distance to a point, whose Laplacian is 1 / distance. For a straight wall it is 0.
+    Near a corner, the distance to obstacles is the distance to a point, whose Laplacian is 1 / distance. Near a straight wall, the
+    Laplacian is 0.
     """
     field, far = map.clearance.astype(np.float64), max(1, round(_ROUND / map.resolution))
     around = np.pad(field, far, mode="edge")
@@ -286,7 +291,7 @@ def _corners(map: Map, grid: _Grid, radius: float) -> Bools:
 
 
 def _beside(grid: Array, row: int, column: int) -> Floats:
-    """The values of a grid so many cells away, -1 beyond its border."""
+    """Return the values of a grid shifted by (row, column) cells; -1 beyond its border."""
     far = max(abs(row), abs(column))
     around = np.pad(grid.astype(np.float32), far, constant_values=-1.0)
     rows, columns = grid.shape
@@ -294,7 +299,7 @@ def _beside(grid: Array, row: int, column: int) -> Floats:
 
 
 def _nearest(free: Bools) -> Ints:
-    """(H, W) number of the nearest free cell; -1 everywhere if none is free."""
+    """(H, W) number of the nearest free cell; -1 everywhere if no cell is free."""
     from scipy.ndimage import distance_transform_edt
 
     if not free.any():
@@ -304,8 +309,8 @@ def _nearest(free: Bools) -> Ints:
 
 
 def _cheapest(straight: Floats) -> tuple[Floats, Ints]:
-    """Return the cost of the cheapest paths (L, L), and the place after the first on each, from the costs of the straight roads (L,
-    L). A straight road is preferred to two roads by way of a place on it.
+    """Return the costs of the cheapest paths (L, L), and the place that follows the first on each path, given the costs of the
+    straight roads (L, L). A straight road is preferred to two roads via a place on it.
     """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import dijkstra
@@ -316,14 +321,15 @@ def _cheapest(straight: Floats) -> tuple[Floats, Ints]:
     rows, columns = np.nonzero(np.isfinite(straight))
     graph = csr_array((straight[rows, columns].astype(np.float64) + _HOP, (rows, columns)), shape=(count, count))
     cost, before = dijkstra(graph, return_predecessors=True)
-    after = np.where(before < 0, -1, before).T.astype(np.int32)  # the roads lead both ways
+    after = np.where(before < 0, -1, before).T.astype(np.int32)  # roads can be used in both directions
     return cost.astype(np.float32), np.ascontiguousarray(after)
 
 
 def _about(point: Floats, place: Floats) -> tuple[Ints, Ints, int]:
-    """The places (L, 2) within `SIGHT` of each square of `SIGHT` over all points, as `look` takes them.
+    """Divide the area of all points into squares with sides of `SIGHT`, and list the places (L, 2) within `SIGHT` of each square,
+    in the form that `look` takes.
 
-    They are where each square's places begin, the places, in the order of their numbers, and how many squares a row has.
+    Return the start of each square's entries, the numbers of the places in ascending order, and the number of squares per row.
     """
     low = point.min(0)
     columns, rows = (int(n) + 1 for n in (point.max(0) - low) / SIGHT)
@@ -337,7 +343,9 @@ def _about(point: Floats, place: Floats) -> tuple[Ints, Ints, int]:
 def _with_borders(
     maps: object, point: Floats, width: Floats, rows: int, columns: int, least: np.float32, owner: Ints, chosen: Ints
 ) -> Ints:
-    """The chosen cells, and between any two whose surroundings meet but who do not see each other, the two cells where they do."""
+    """Return the chosen cells and, for any two of them whose areas touch but which do not see each other, the two neighbouring
+    cells where the areas touch.
+    """
     count = len(chosen)
     best, met = np.full((count, count), -1, np.int64), np.zeros(rows * columns, np.bool_)
     borders(maps, point, width, rows, columns, least, owner, chosen, best, met)
@@ -345,17 +353,17 @@ def _with_borders(
 
 
 class RoadStore:
-    """Roads of several maps and radii in flat arrays; those that no world uses make room for others.
+    """Stores the roads of several maps and radii in flat arrays; roads that are no longer used by any world make room for others.
 
     Args:
-        count: number of roads at once.
-        places: most places of one of them.
-        cells: most cells of one of them.
+        count: maximum number of road networks in the store at the same time.
+        places: maximum number of places in one road network.
+        cells: maximum number of cells in one road network.
 
     Attributes:
-        places: most places of one of them.
-        cells: most cells of one of them.
-        arrays: the record that kernels take.
+        places: maximum number of places in one road network.
+        cells: maximum number of cells in one road network.
+        arrays: the record passed to kernels.
     """
 
     def __init__(self, count: int, places: int, cells: int) -> None:
@@ -380,7 +388,7 @@ class RoadStore:
         )  # fmt: skip
 
     def use(self, world: int, roads: Sequence[Roads]) -> list[int]:
-        """Let a world use these roads, and no others any more; return their numbers."""
+        """Assign roads to a world, replacing those that it used before; return the numbers of the roads."""
         return self._slots.assign(world, roads)
 
     def _write(self, q: int, roads: Roads) -> None:

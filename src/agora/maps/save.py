@@ -1,4 +1,4 @@
-"""World folders that appear whole or not at all."""
+"""Writing world folders atomically: they appear complete or not at all."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ __all__ = ["whole", "write_world"]
 
 @contextmanager
 def whole(output: Path, name: str = "folder") -> Iterator[Path]:
-    """A folder that appears under its name when everything is in it, or not at all; ``name`` names it in messages.
+    """Context for writing a folder that appears under its name only once it is complete; ``name`` is its name in messages.
 
     Raises:
-        InputError: it is there and not empty, or cannot be written.
+        InputError: the folder exists and is not empty, or cannot be written.
     """
     output = output.absolute()
     part, mine = output.with_name(f".{output.name}.{os.getpid()}.part"), False
@@ -40,17 +40,17 @@ def whole(output: Path, name: str = "folder") -> Iterator[Path]:
 
 
 def write_world(place: Place, folder: Path, kinds: Sequence[str], *, height: float = 2.5, name: str = "") -> None:
-    """Write a place into an existing folder, and 3-D files of some kinds into its folder ``worlds``.
+    """Write a place into an existing folder, and 3-D files of the given kinds into its ``worlds`` folder.
 
     Args:
         place: place to write.
         folder: folder of the world.
         kinds: kinds of 3-D files (`agora.maps.world3d.export.KINDS`).
         height: height of walls, m.
-        name: name of the 3-D files; the map's if empty.
+        name: name of the 3-D files; the map's name if empty.
 
     Raises:
-        UnknownNameError: no such kind; nothing was written.
+        UnknownNameError: a kind is unknown; nothing was written.
     """
     check_kinds(kinds)
     write_place(place, folder)

@@ -1,4 +1,4 @@
-"""The flat store: maps of different size in one set of arrays, for kernels."""
+"""The flat store: maps of different sizes in one set of arrays, for kernels."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from agora.errors import InputError
 from agora.maps.distance import FAR
 from agora.maps.grid import Map
 
-_LEAST = 4  # cells of a slot to which nothing was written yet
+_LEAST = 4  # cells of a slot to which nothing has been written yet
 
 
 @dataclass(frozen=True)
 class MapRoom:
-    """The room of a store.
+    """The capacity of a store.
 
     Attributes:
-        maps: number of maps in the store at once.
-        cells: most cells of one map with occupied cells.
-        shaped: most cells of one map with shapes.
-        bare: most cells of one map without occupied cells; all of these share one empty grid.
-        segments: most segments of one map.
-        discs: most discs of one map.
-        stages: most maps with the leaves of a door that come with one map.
+        maps: maximum number of maps in the store at the same time.
+        cells: maximum number of cells in a map that has occupied cells.
+        shaped: maximum number of cells in a map that has shapes.
+        bare: maximum number of cells in a map without occupied cells; all such maps share one empty grid.
+        segments: maximum number of segments in a map.
+        discs: maximum number of discs in a map.
+        stages: maximum number of stages of a map, i.e. maps that show the leaves of its door.
     """
 
     maps: int = 1
@@ -41,7 +41,7 @@ class MapRoom:
 
     @staticmethod
     def of(maps: Iterable[Map], most: int = 0) -> MapRoom:
-        """Room for any of the maps: for all of them at once, or for ``most``."""
+        """Return the capacity needed for the given maps: for all of them at once, or for ``most`` at a time."""
         different = {id(m): m for m in maps}.values()
         single = [stage for m in different for stage in (m, *m.stages)]
         return MapRoom(
@@ -55,7 +55,7 @@ class MapRoom:
         )
 
     def holds(self, map: Map) -> bool:
-        """Return whether there is room for a map, once another one leaves."""
+        """Return whether the store has room for a map once another map leaves."""
         return len(map.stages) <= self.stages and all(
             one.occupied.size <= (self.cells if one.occupied.any() else self.bare)
             and (not one.has_shapes or one.occupied.size <= self.shaped)
@@ -66,18 +66,18 @@ class MapRoom:
 
 
 class MapStore:
-    """Maps of different size in flat arrays, and the number of each world's map.
+    """Maps of different sizes in flat arrays, and the number of each world's map.
 
-    A map on which no world is any more makes room for another one. Memory that nothing was written to costs nothing yet. Bytes per
-    cell: 5 for a map of cells alone (its clearance is its distance), 9 for cells with shapes, 4 for shapes alone. So 256 maps of
-    400 x 400 cells take 164 to 369 MB.
+    A map that is no longer used by any world makes room for another one. Memory that has not been written to takes up no space yet.
+    A cell takes 5 bytes in a map with only cells (whose clearance equals its distance), 9 bytes in a map with cells and shapes, and
+    4 bytes in a map with only shapes. So 256 maps of 400 x 400 cells take 164 to 369 MB.
 
     Args:
-        worlds: number of worlds W.
-        room: number of maps, and the largest sizes.
+        worlds: number of worlds, W.
+        room: capacity of the store: the number of maps and their maximum sizes.
 
     Attributes:
-        arrays: the record that kernels take.
+        arrays: the record passed to kernels.
     """
 
     def __init__(self, worlds: int, room: MapRoom) -> None:
@@ -109,7 +109,7 @@ class MapStore:
         )
 
     def use(self, world: int, map: Map) -> None:
-        """Let a world be on a map; the numbers of the map's stages follow its own."""
+        """Put a world on a map. The numbers of the map's stages follow the map's own number."""
         (slot,) = self._slots.assign(world, [map])
         self.arrays.index[world] = slot * self._family
 
@@ -118,7 +118,7 @@ class MapStore:
             self._put(number, one)
 
     def _put(self, m: int, one: Map) -> None:
-        """Write a map, or a stage of one, to its place."""
+        """Write a map, or a stage of a map, to its slot."""
         a, room, size = self.arrays, self._room, one.occupied.size
         a.start[m] = room.bare + m * room.cells if one.occupied.any() else 0
         a.clearance_start[m] = a.start[m]
@@ -139,14 +139,14 @@ class MapStore:
 def build_store(maps: Sequence[Map], index: ArrayLike) -> Maps:
     """Return M maps in flat arrays, and the number of each world's map.
 
-    A map given twice is stored once.
+    A map that is given twice is stored only once.
 
     Args:
         maps: maps, at least one.
-        index: (W,) for each world the number of its map in ``maps``.
+        index: (W,) for each world, the index of its map in ``maps``.
 
     Raises:
-        InputError: no maps, or a number that is not one of a map.
+        InputError: there are no maps, or an index is not that of a map.
     """
     if not maps:
         raise InputError("a store needs at least one map")

@@ -1,4 +1,4 @@
-"""The way from one point of a map to another round every obstacle, as the points at which it bends."""
+"""The path around all obstacles from one point of a map to another, as the points at which it bends."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ _STEP = 0.1  # m
 
 
 def way(map: Map, radius: float, start: ArrayLike, end: ArrayLike) -> Doubles | None:
-    """Return a way (N, 2) that a disc walks from one point (2,) to another, both among its points, m; None without any.
+    """Return the path (N, 2) of a walking disc from one point (2,) to another, including both points, m; None if there is no path.
 
-    Straight where that is free; else over the roads of the map (`agora.maps.roads`), which pedestrians follow too.
+    The path is straight if the straight line is free. Otherwise it follows the roads of the map (`agora.maps.roads`), as
+    pedestrians do.
 
     Args:
         map: map of the surroundings.
@@ -32,13 +33,13 @@ def way(map: Map, radius: float, start: ArrayLike, end: ArrayLike) -> Doubles | 
 
 
 def _is_free(map: Map, radius: float, start: Doubles, end: Doubles) -> bool:
-    """Return whether a disc fits all along a straight line."""
+    """Return whether a disc fits everywhere on a straight line."""
     count = 2 + int(np.hypot(*(end - start)) / _STEP)
     return bool((map.clearance_at(start + np.linspace(0.0, 1.0, count)[:, None] * (end - start)) >= radius).all())
 
 
 def _places(roads: Roads, start: Doubles, end: Doubles) -> Doubles | None:
-    """The places of the cheapest way between two points."""
+    """Return the places on the cheapest path between two points; None if there is no path."""
     cells = roads.cell_of(*start), roads.cell_of(*end)
     if min(cells) < 0:
         return None
@@ -59,12 +60,12 @@ def _places(roads: Roads, start: Doubles, end: Doubles) -> Doubles | None:
 
 
 def length_of(points: Doubles) -> float:
-    """Length of a way (N, 2), m."""
+    """Return the length of a path (N, 2), m."""
     return float(np.hypot(*np.diff(points, axis=0).T).sum())
 
 
 def along(points: Doubles, distance: float) -> Doubles:
-    """Return the point (2,) of a way (N, 2) that is ``distance``, m, from its beginning, at most its end."""
+    """Return the point (2,) on a path (N, 2) at ``distance``, m, from its start; the end of the path if it is shorter."""
     parts = np.hypot(*np.diff(points, axis=0).T)
     done = np.concatenate([[0.0], np.cumsum(parts)])
     return np.array([np.interp(distance, done, points[:, axis]) for axis in range(2)])

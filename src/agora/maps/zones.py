@@ -24,7 +24,7 @@ class Zone:
 
     Attributes:
         label: name of the zone.
-        category: kinds of the zone: "room", "corridor", "forbidden", ...
+        category: categories of the zone: "room", "corridor", "forbidden", ...
         polygons: each (V, 2) corners, m.
     """
 
@@ -46,11 +46,11 @@ class Zone:
 
     @property
     def area(self) -> float:
-        """The area of all its polygons, m2; parts that lie in two of them count twice."""
+        """Total area of the zone's polygons, m2; parts that lie in two polygons count twice."""
         return sum(_area(p) for p in self.polygons)
 
     def contains(self, points: ArrayLike) -> Bools:
-        """Return whether points (..., 2) lie in one of its polygons."""
+        """Return whether points (..., 2) lie in one of the zone's polygons."""
         where = np.asarray(points, np.float64)
         flat, within = where.reshape(-1, 2), np.zeros(where.size // 2, np.bool_)
         for polygon in self.polygons:
@@ -60,12 +60,12 @@ class Zone:
 
 @dataclass(frozen=True)
 class ZoneFile:
-    """One entry of a file of zones.
+    """One entry of a zone file.
 
     Attributes:
         label: name of the zone.
-        category: kinds of the zone; one word or more.
-        polygon: polygons of the zone, each three corners [x, y] or more, m.
+        category: categories of the zone; one or more words.
+        polygon: polygons of the zone, each with three or more corners [x, y], m.
     """
 
     label: str
@@ -91,15 +91,15 @@ def _area(corners: Doubles) -> float:
 
 
 def read_zones(path: str | Path) -> tuple[Zone, ...]:
-    """Read a file of zones: a list of ``label``, ``category`` and ``polygon``.
+    """Read a zone file: a list of entries with ``label``, ``category`` and ``polygon``.
 
     Raises:
-        InputError: the file cannot be read or holds something else; names file, line and key.
+        InputError: the file cannot be read or is invalid; the message names the file, line and key.
     """
     return tuple(Zone(z.label, z.category, tuple(np.array(p) for p in z.polygon)) for z in load(path, tuple[ZoneFile, ...]))
 
 
 def write_zones(zones: tuple[Zone, ...], path: str | Path) -> None:
-    """Write zones as a file that `read_zones` reads back."""
+    """Write zones to a file that `read_zones` can read back."""
     entries = [ZoneFile(z.label, z.category, tuple(tuple((float(x), float(y)) for x, y in p) for p in z.polygons)) for z in zones]
     Path(path).write_text(dump(entries), encoding="utf-8")

@@ -1,16 +1,16 @@
-"""The blame for a contact with a pedestrian: the party that closed the gap, and whether the robot could have kept clear.
+"""Blame for a contact with a pedestrian: which party closed the gap, and whether the robot could have avoided the contact.
 
 The contact records the party that closed the gap (`agora.core.recording.Closing`).
 
-Whether the robot could have kept clear is computed. A moment counts if it is a sample of the last `REACTION` seconds before the
-contact at which the contact was predictable: the person, walking straight on, would have met the robot on its recorded path. From
-each such moment, or the command delay later, a fan of constant twists is simulated with the robot's kinematics and its limits of
-twist and acceleration, while pedestrians walk as recorded, regardless of the robot. A twist that touches no wall and no pedestrian
-until `AFTER` seconds after the contact would have avoided it. Other robots are left out; the wheels of a stationary car-like robot
-are taken as straight.
+Whether the robot could have avoided the contact is computed by simulation. The simulations start from those samples in the last
+`REACTION` seconds before the contact at which the contact was predictable: the person, walking straight on, would have met the
+robot on its recorded path. From each of these samples, or one command delay later, a fan of constant twists is simulated with the
+robot's kinematics and its limits on twist and acceleration, while pedestrians walk as recorded, regardless of the robot. A twist
+would have avoided the contact if the robot touches no wall and no pedestrian until `AFTER` seconds after the time of the contact.
+Other robots are ignored; the wheels of a stationary car-like robot are assumed to point straight ahead.
 
-The fan knows the future motion of people, which no planner does. On the other hand, it changes its twist only once, and people do
-not give way.
+Unlike a planner, this test knows the future motion of people. On the other hand, it changes the twist only once, and people do not
+give way.
 """
 
 from __future__ import annotations
@@ -36,10 +36,9 @@ REACTION = 1.0
 """Time before a contact in which the robot could still have acted differently, s."""
 
 AFTER = 1.0
-"""Time after a contact for which the robot must have kept clear, s. If the recording ends before, people keep their last velocity.
-"""
+"""Time after a contact for which the robot must stay clear, s. If the recording ends earlier, people keep their last velocity."""
 
-_STEP = 0.02  # s, step of the simulated drives
+_STEP = 0.02  # s, time step of the simulations
 _SPEEDS, _SIDEWAYS, _TURNS = 9, 5, 9  # twists of the fan
 _HUNAVSIM_GAP = 0.02
 _HUNAVSIM = "HuNavSim's code"
@@ -48,7 +47,7 @@ _SEAN = "Tsoi et al. 2022, SEAN 2.0: by the larger velocity along the contact's 
 
 @hidden
 def _keeps_clear(traits, maps, state, people, present, radius, steps, command, dt):
-    """Return whether robot 0 touches neither a person nor a wall for some steps under a command; see `_escapes`."""
+    """Return whether robot 0 touches neither a person nor a wall for ``steps`` steps while it follows a command; see `_escapes`."""
     x, y, heading, twist = state[0], state[1], state[2], (state[3], state[4], state[5])
     steering = ZERO
     if traits.kinematics[0, 0] == ACKERMANN:
@@ -74,10 +73,11 @@ def _keeps_clear(traits, maps, state, people, present, radius, steps, command, d
 
 @lean_kernel
 def _escapes(traits, maps, states, people, present, radius, steps, commands, dt, escapes, first, last):
-    """Write to ``escapes`` (1,) whether from any of the moments ``first <= b < last`` any of the commands keeps clear.
+    """Write to ``escapes`` (1,) whether any of the commands avoids contact when started at any of the moments ``first <= b <
+    last``.
 
-    ``states`` (B, 6) are x, y, heading, vx, vy, omega; ``people`` (B, K + 1, P, 2) and ``present`` (B, K + 1, P) at steps of ``dt``
-    from each moment on; ``radius`` (P,); ``steps`` (B,) at most K; ``commands`` (C, 3).
+    ``states`` (B, 6) are x, y, heading, vx, vy, omega; ``people`` (B, K + 1, P, 2) and ``present`` (B, K + 1, P) are sampled every
+    ``dt`` from each moment on; ``radius`` is (P,); ``steps`` (B,) at most K; ``commands`` (C, 3).
     """
     escapes[0] = False
     for b in range(first, last):
@@ -88,9 +88,10 @@ def _escapes(traits, maps, states, people, present, radius, steps, commands, dt,
 
 
 def is_avoidable(recording: Recording, contact: Contact) -> bool | None:
-    """Return whether the robot could have kept clear of a pedestrian that it touched; False if the robot was standing.
+    """Return whether the robot could have avoided a pedestrian that it touched; False if the robot was stationary.
 
-    None for other contacts, and if the recording lacks the party that closed the gap or the robot's limits of motion.
+    None for contacts with anything else, and if the recording does not include the party that closed the gap or the robot's motion
+    limits.
     """
     if contact.kind != ContactKind.PEDESTRIAN or contact.closing is None:
         return None
@@ -114,12 +115,12 @@ def is_avoidable(recording: Recording, contact: Contact) -> bool | None:
 
 
 def _moments(recording: Recording, contact: Contact) -> Array:
-    """Return samples within `REACTION` before a contact at which a command took effect, if the contact was predictable when it was
-    given.
+    """Return the samples within `REACTION` before a contact at which a command took effect, if the contact was predictable when
+    that command was given.
     """
     time, slots = recording.time, recording.pedestrian_id == contact.party
     delay = recording.command_delay
-    given = np.searchsorted(time, time - delay + 1e-9, "right") - 1  # the sample at which that command was given
+    given = np.searchsorted(time, time - delay + 1e-9, "right") - 1  # the sample at which the command was given
     window = (time >= contact.time - REACTION + delay - 1e-9) & (time < contact.time) & (given >= 0)
     chosen = []
     for k in np.flatnonzero(window):
@@ -135,7 +136,9 @@ def _moments(recording: Recording, contact: Contact) -> Array:
 
 
 def _robot(recording: Recording, times: Doubles) -> Doubles:
-    """Return (K, 2) positions of the robot; after the recording's end, extrapolated with its last velocity."""
+    """Return the positions (K, 2) of the robot at the given times, extrapolated with its last velocity beyond the end of the
+    recording.
+    """
     time, place = recording.time, recording.pose[:, :2]
     way: Doubles = np.stack([np.interp(times, time, axis) for axis in place.T], -1)
     way += np.maximum(times - time[-1], 0.0)[:, None] * velocities(recording)[-1]
@@ -144,12 +147,12 @@ def _robot(recording: Recording, times: Doubles) -> Doubles:
 
 @functools.lru_cache(maxsize=4)
 def _store(place: Map | None) -> Maps:
-    """Return a map in the format of kernels; the empty plane without a map."""
+    """Return a map in the format that kernels use; an empty plane if there is no map."""
     return build_store([Map.open((0.0, 0.0), (1.0, 1.0)) if place is None else place], [0])
 
 
 def _fan(traits: RobotTraits) -> Floats:
-    """(C, 3) twists within the robot's limits, evenly spread, including a stop."""
+    """(C, 3) evenly spaced twists within the robot's limits, including a stop."""
     vx = np.union1d(np.linspace(traits.min_vx[0, 0], traits.max_vx[0, 0], _SPEEDS), 0.0)
     sideways = 0.0 if traits.kinematics[0, 0] in (DIFFERENTIAL, ACKERMANN) else traits.max_vy[0, 0]
     vy = np.unique(np.linspace(-sideways, sideways, _SIDEWAYS))
@@ -158,7 +161,7 @@ def _fan(traits: RobotTraits) -> Floats:
 
 
 def _people(recording: Recording, times: Doubles) -> tuple[Doubles, Bools]:
-    """Return positions (..., P, 2) of pedestrians, and which were present, (..., P), at times of any shape, by interpolation."""
+    """Return the interpolated positions (..., P, 2) of pedestrians, and which were present, (..., P), at times of any shape."""
     time, position = recording.time, recording.pedestrian_position
     before = np.clip(np.searchsorted(time, times, "right") - 1, 0, len(time) - 1)
     after = np.minimum(before + 1, len(time) - 1)
@@ -169,7 +172,7 @@ def _people(recording: Recording, times: Doubles) -> tuple[Doubles, Bools]:
 
 
 def _closers(recording: Recording) -> list[Closer] | None:
-    """Return who closed the gap before each contact with a pedestrian; None if it was not recorded for a contact."""
+    """Return which party closed the gap before each contact with a pedestrian; None if this was not recorded for some contact."""
     closings = [contact.closing for contact in recording.contacts if contact.kind == ContactKind.PEDESTRIAN]
     known = [closing.closer for closing in closings if closing is not None]
     return known if len(known) == len(closings) else None
@@ -191,7 +194,7 @@ def _count(recording: Recording, closer: Closer) -> float | None:
     compared="all",
 )
 def collisions_by_robot(recording: Recording) -> float | None:
-    """The sum with ``collisions_by_person`` and ``collisions_by_both`` is ``collisions_pedestrian``."""
+    """This, ``collisions_by_person`` and ``collisions_by_both`` add up to ``collisions_pedestrian``."""
     return _count(recording, Closer.ROBOT)
 
 
@@ -205,7 +208,7 @@ def collisions_by_robot(recording: Recording) -> float | None:
     compared="all",
 )
 def collisions_by_person(recording: Recording) -> float | None:
-    """The robot's share of the closing speed is 0 if it moved away."""
+    """The robot's contribution to the closing speed is 0 if it moved away."""
     return _count(recording, Closer.PERSON)
 
 
@@ -220,7 +223,7 @@ def collisions_by_person(recording: Recording) -> float | None:
     compared="all",
 )
 def collisions_by_both(recording: Recording) -> float | None:
-    """Both parties closed the gap."""
+    """Contacts for which both parties closed the gap."""
     return _count(recording, Closer.BOTH)
 
 
@@ -235,8 +238,8 @@ def collisions_by_both(recording: Recording) -> float | None:
     compared="all",
 )
 def collisions_avoidable(recording: Recording) -> float | None:
-    """The contacts that the robot could have avoided, regardless of who closed the gap; undefined if the robot's limits of motion
-    were not recorded.
+    """The contacts that the robot could have avoided, regardless of who closed the gap; undefined if the robot's motion limits were
+    not recorded.
     """
     found = [is_avoidable(recording, contact) for contact in recording.contacts if contact.kind == ContactKind.PEDESTRIAN]
     known = [value for value in found if value is not None]
@@ -252,7 +255,9 @@ def collisions_avoidable(recording: Recording) -> float | None:
     compared="all",
 )
 def collision_blame(recording: Recording) -> float | None:
-    """The blame from 0 to 1; undefined without such contacts, and if the party that closed the gap was not recorded."""
+    """Blame from 0 to 1; undefined if there were no contacts with pedestrians, or if the party that closed the gap was not
+    recorded.
+    """
     closings = [contact.closing for contact in recording.contacts if contact.kind == ContactKind.PEDESTRIAN]
     shares = [0.0 if closing.standing else closing.share for closing in closings if closing is not None]
     return sum(shares) / len(shares) if shares and len(shares) == len(closings) else None
@@ -260,17 +265,19 @@ def collision_blame(recording: Recording) -> float | None:
 
 @functools.lru_cache(maxsize=4)
 def _hunavsim(recording: Recording) -> tuple[int, int]:
-    """Return the samples of contact that HuNavSim's code attributes to the robot, and to pedestrians, per touched pedestrian.
+    """Return the numbers of contact samples that HuNavSim's code attributes to the robot and to pedestrians; each touched
+    pedestrian counts separately.
 
-    It compares the absolute values of two bearings. The robot's bearing is the arc tangent of exchanged arguments, so it is a right
-    angle for a pedestrian straight ahead. Absolute angles compare in the opposite order of their cosines. Equal bearings decide
-    only with equal speeds.
+    The original compares the absolute values of two bearings. It computes the robot's bearing with the arguments of the arc tangent
+    swapped, so a pedestrian straight ahead has a bearing of 90 degrees. Absolute angles are compared through their cosines, in the
+    opposite order. Different bearings count only if the speeds differ. Equal bearings count only if the speeds are equal, and then
+    for both parties.
     """
     distance = offsets(recording)[2]
     sample, column = np.nonzero(distance - recording.radius - recording.pedestrian_radius < _HUNAVSIM_GAP)
     x, y, _ = (part[sample, column] for part in offsets(recording))
     cosine, sine = (part[sample] for part in facing(recording))
-    across = cosine * y - sine * x  # D times the cosine of the robot's exchanged bearing
+    across = cosine * y - sine * x  # D times the cosine of the robot's bearing with swapped arguments
     cosine, sine = (part[sample, column] for part in pedestrians_facing(recording))
     ahead = -(cosine * x + sine * y)  # D times the cosine of the pedestrian's bearing
     speed, walking = norm(recording.twist[sample, :2]), norm(recording.pedestrian_velocity[sample, column])
@@ -291,7 +298,9 @@ def _hunavsim(recording: Recording) -> tuple[int, int]:
     walls="ignored",
 )
 def collisions_by_robot_hunavsim(recording: Recording) -> float:
-    """Defects of the original: it counts samples instead of events, and exchanges the arguments of the robot's arc tangent."""
+    """Defects of the original: it counts samples instead of events, and swaps the arguments of the arc tangent for the robot's
+    bearing.
+    """
     return float(_hunavsim(recording)[0])
 
 
@@ -307,5 +316,7 @@ def collisions_by_robot_hunavsim(recording: Recording) -> float:
     walls="ignored",
 )
 def collisions_by_person_hunavsim(recording: Recording) -> float:
-    """Defects of the original: it counts samples instead of events, and exchanges the arguments of the robot's arc tangent."""
+    """Defects of the original: it counts samples instead of events, and swaps the arguments of the arc tangent for the robot's
+    bearing.
+    """
     return float(_hunavsim(recording)[1])

@@ -1,13 +1,13 @@
-"""Clean arrivals: the robot reached its goal without a cost to people in comfort, conversation or time.
+"""Clean arrivals: the robot reached its goal without costing people comfort, conversation or time.
 
 Five causes can spoil an arrival. Each is a separate indicator, and 0 if the goal was not reached.
 
-The robot is to blame for a distance or a crossing only if its own motion caused it: if it contributed at least 0.4 of the distance
-by which the gap shrank, alone or together with the person (`agora.core.recording.Closing`). A stationary robot is never to blame
-for a person who walks past it. A robot that cuts off a person who then walks up to it is not to blame either, because the person
-closes the gap. People behind walls are not disturbed.
+The robot is to blame for an intimate distance or for crossing a group only if its own motion caused it: if it contributed at least
+0.4 of the distance by which the gap shrank, alone or together with the person (`agora.core.recording.Closing`). A stationary robot
+is never to blame for a person who walks past it. A robot that cuts off a person who then walks up to it is not to blame either,
+because the person closes the gap. People behind walls are not disturbed.
 
-Sources of the thresholds are on the fields of `CleanArrival`.
+The fields of `CleanArrival` name the sources of the thresholds.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ CAUSES = {
     "spoilt_by_time": "time",
     "spoilt_by_delay": "delay of people",
 }
-"""Metrics of the causes that spoil an arrival, and the causes in words."""
+"""The metrics for the causes that can spoil an arrival, and short descriptions of the causes."""
 
 
 class Spoilt(NamedTuple):
@@ -47,7 +47,7 @@ class Spoilt(NamedTuple):
 
     Attributes:
         time: time since the start of the episode, s.
-        words: the robot's action, in words.
+        words: description of the robot's action.
     """
 
     time: float
@@ -59,19 +59,20 @@ class CleanArrival:
     """The limits of a clean arrival.
 
     The defaults of ``intimate``, ``company`` and ``met`` are zones between people (Hall 1966, The Hidden Dimension). SEAN 2.0 and
-    HuNavSim apply the same zones to robots. We know no publication with a limit for ``time`` or ``delay``.
+    HuNavSim apply the same zones to robots. We know of no publication that gives a limit for ``time`` or ``delay``.
 
     Attributes:
-        intimate: gap between the outlines below which a distance is intimate, m. Pacchierotti et al. 2006 (RO-MAN, passing
+        intimate: gap between the outlines below which the robot is intimately close, m. Pacchierotti et al. 2006 (RO-MAN, passing
             in a corridor) found that people are less comfortable if a robot enters this zone.
-        company: largest distance between two members of a group that counts as together, m: the end of Hall's social distance.
-        time: shortest time to the goal that is too long, as a multiple of the time along the shortest path at top speed. Agora's
-            own choice: without people, planners on 48 maps took 1.0 to 1.26 (`pure_pursuit`, `teb`).
-        delay: longest acceptable delay of a pedestrian, s. Agora's own choice.
-        displaced: distance from a pedestrian's position without robots that counts for a delay, m: Hall's personal
-            distance. A delay counts only if the pedestrian was farther away than this for at least ``delay`` in total.
-        met: largest gap to the robot at which a delay counts, m: Hall's personal distance. The delay is the delay at the last
-            sample within this gap, minus the delay at the first one: farther away, small changes grow by chance in a crowd.
+        company: maximum distance between two members of a group who count as being together, m: the outer limit of Hall's social
+            distance.
+        time: time to the goal from which an arrival is too slow, as a multiple of the time along the shortest path at top speed.
+            Agora's own choice: without people, planners on 48 maps took 1.0 to 1.26 (`pure_pursuit`, `teb`).
+        delay: maximum acceptable delay of a pedestrian, s. Agora's own choice.
+        displaced: distance from a pedestrian's position in the episode without robots beyond which a delay counts, m: Hall's
+            personal distance. A delay counts only if the pedestrian was farther away than this for at least ``delay`` in total.
+        met: maximum gap to the robot at which a delay counts, m: Hall's personal distance. The delay is the difference in delay
+            between the first and the last sample within this gap. Farther away, small changes grow by chance in a crowd.
     """
 
     intimate: float = INTIMATE
@@ -82,19 +83,21 @@ class CleanArrival:
     met: float = PERSONAL
 
     def __call__(self, recording: Recording) -> float | None:
-        """Return 1 for a clean arrival, 0 for any other episode; None if no known cause spoils it, but a cause is unknown."""
+        """Return 1 for a clean arrival and 0 for any other episode; None if some cause cannot be determined and no other cause
+        spoils the arrival.
+        """
         if not at_goal(recording):
             return 0.0
         found = [_find(cause, self, recording) for cause in _CAUSES]
         return 0.0 if any(found) else None if None in found else 1.0
 
     def contact(self, recording: Recording) -> list[Spoilt]:
-        """Return the contacts with walls and other robots. The distance to people is the subject of `distance`."""
+        """Return the contacts with walls and other robots. Distances to people are covered by `distance`."""
         parties = {ContactKind.WALL: "touched a wall", ContactKind.ROBOT: "touched another robot"}
         return [Spoilt(one.time, parties[one.kind]) for one in contacts_of(recording) if one.kind in parties]
 
     def distance(self, recording: Recording) -> list[Spoilt]:
-        """Return the intimate distances to visible pedestrians that the robot closed."""
+        """Return the moments at which the robot came intimately close to a visible pedestrian."""
         gap = surface_distances(recording)
         inside = gap < self.intimate
         sample, column = np.nonzero(inside)
@@ -108,7 +111,9 @@ class CleanArrival:
         return found
 
     def group(self, recording: Recording) -> list[Spoilt]:
-        """Return the crossings of lines between two members of a group who are together and see each other."""
+        """Return the moments at which the robot crossed the line between two members of a group who were together and could see
+        each other.
+        """
         step, one, other, at = crossings(recording)
         place = recording.pedestrian_position
         line, later = (place[k, other] - place[k, one] for k in (step, step + 1))
@@ -123,7 +128,9 @@ class CleanArrival:
         return [Spoilt(float(recording.time[k]), "crossed a group") for k, *part, counts in parts if counts and _is_blamed(*part)]
 
     def slow(self, recording: Recording) -> list[Spoilt] | None:
-        """Return the time to the goal if it is too long; None if the path to the goal is unknown."""
+        """Return the moment of arrival if the robot took too long, otherwise an empty list; None if the path to the goal is
+        unknown.
+        """
         if recording.shortest_path == 0.0:
             return []
         ratio = time_ratio(recording)
@@ -132,7 +139,7 @@ class CleanArrival:
         return [Spoilt(float(recording.time[-1]), f"took {ratio:.2f} times the free time")] if ratio >= self.time else []
 
     def delayed(self, recording: Recording) -> list[Spoilt]:
-        """Return the undue delays of pedestrians; empty if the episode was not also run without robots."""
+        """Return the unacceptable delays of pedestrians; empty if the episode was not also run without robots."""
         if recording.undisturbed is None:
             return []
         away, found = displacements(recording) > self.displaced, []
@@ -156,20 +163,20 @@ _CAUSES = (CleanArrival.contact, CleanArrival.distance, CleanArrival.group, Clea
 def _find(
     cause: Callable[[CleanArrival, Recording], list[Spoilt] | None], limits: CleanArrival, recording: Recording
 ) -> list[Spoilt] | None:
-    """Return the findings of a cause, cached for the last few recordings."""
+    """Return the moments found by a cause, cached for the last few recordings."""
     return cause(limits, recording)
 
 
 def spoiling_moments(recording: Recording) -> list[Spoilt]:
-    """Return all moments that spoilt an arrival, in order of time; empty if the goal was not reached."""
+    """Return all moments that spoilt an arrival, in chronological order; empty if the goal was not reached."""
     found = [_find(cause, _LIMITS, recording) or [] for cause in _CAUSES] if at_goal(recording) else []
     return sorted(one for some in found for one in some)
 
 
 def _closing_distance(recording: Recording, first: int, last: int, p: int, limit: float) -> tuple[float, float]:
-    """Return how far the robot and a pedestrian moved towards each other while their gap shrank below a limit, m.
+    """Return how far the robot and a pedestrian each moved towards the other while their gap shrank below a limit, m.
 
-    A robot slower than `STANDING` closes no distance.
+    A robot slower than `STANDING` does not count as closing any distance.
 
     Args:
         recording: recording of the episode.
@@ -193,7 +200,7 @@ def _closing_distance(recording: Recording, first: int, last: int, p: int, limit
 
 
 def _is_blamed(robot: float, party: float, standing: bool = False) -> bool:
-    """Return whether a robot is to blame, alone or together with the person, given the distance that each contributed."""
+    """Return whether a robot is to blame, alone or together with the person, given the distance that each of them contributed."""
     return Closing(float(robot), float(party), bool(standing)).closer != Closer.PERSON
 
 
@@ -264,7 +271,7 @@ def spoilt_by_group(recording: Recording) -> float:
     source=_SOURCE,
 )
 def spoilt_by_time(recording: Recording) -> float | None:
-    """0 if the goal was not reached or the episode began at it; undefined for an arrival if the path to the goal is unknown."""
+    """0 if the goal was not reached or the episode began there; undefined for an arrival if the path to the goal is unknown."""
     found = _find(CleanArrival.slow, _LIMITS, recording) if at_goal(recording) else []
     return None if found is None else float(bool(found))
 

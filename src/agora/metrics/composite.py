@@ -1,4 +1,6 @@
-"""Scores that challenges and benchmarks compute from several metrics, per episode; their own results are means over episodes."""
+"""Scores that challenges and benchmarks compute from several metrics. The scores here are per episode; the original results are
+means over episodes.
+"""
 
 from __future__ import annotations
 
@@ -45,13 +47,13 @@ def robosense_total(recording: Recording) -> float | None:
     walls="ignored",
 )
 def igibson_social(recording: Recording) -> float | None:
-    """The score from 0 to 1; undefined if ``stl`` is. A failure far from everybody still scores 0.5."""
+    """The score from 0 to 1; undefined if ``stl`` is. An episode that fails but stays far from everybody still scores 0.5."""
     time, space = stl(recording), personal_space_compliance_igibson(recording)
     return None if time is None or space is None else 0.5 * (time + space)
 
 
 class Penalty(NamedTuple):
-    """A term of `Snqi` whose quantity is compared with the episodes of a baseline.
+    """A term of `Snqi`, which compares a quantity with its values in the episodes of a baseline.
 
     Attributes:
         weight: weight of the term.
@@ -64,7 +66,7 @@ class Penalty(NamedTuple):
     p95: float
 
     def __call__(self, value: float) -> float:
-        """Return weight * clip((value - median) / (p95 - median), 0, 1); the divisor is 1 if both are equal."""
+        """Return weight * clip((value - median) / (p95 - median), 0, 1); the divisor is 1 if ``p95`` equals ``median``."""
         spread = self.p95 - self.median
         return self.weight * min(max((value - self.median) / (spread if abs(spread) >= 1e-9 else 1.0), 0.0), 1.0)
 
@@ -73,10 +75,11 @@ class Penalty(NamedTuple):
 class Snqi:
     """Social Navigation Quality Index of an episode, from -0.81 to 0.19; advisory, not for ranking planners.
 
-    The defaults are the weights and the baseline that robot_sf publishes as camera_ready_v3, so other episodes of a run do not
-    change the index. For your own baseline, create a `Snqi` with other fields and register it under a new name.
+    The defaults are the weights and the baseline that robot_sf publishes as camera_ready_v3, so the index of an episode does not
+    depend on the other episodes of a run. To use your own baseline, create a `Snqi` with different fields and register it under a
+    new name.
 
-    The baseline counts samples every ``step``. Counts and jerk of a recording are converted to that step.
+    The baseline's counts are for samples every ``step``. The counts and the jerk of a recording are converted to that interval.
 
     Attributes:
         success: weight of ``success``.
@@ -85,7 +88,7 @@ class Snqi:
         collisions: penalty for ``collisions``.
         near_misses: penalty for ``near_misses.robot_sf``.
         force_exceed: penalty for ``force_exceed_events``.
-        jerk: penalty for the mean change of the acceleration in a step, m/s2; 0 for fewer than three samples.
+        jerk: penalty for the mean change in acceleration per step, m/s2; 0 for fewer than three samples.
         step: time between samples of the baseline, s.
     """
 

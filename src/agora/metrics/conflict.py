@@ -1,4 +1,4 @@
-"""Times to a collision of robot and pedestrians at their present velocities."""
+"""Times to collision between the robot and pedestrians at their current velocities."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _relative_velocity(recording: Recording) -> tuple[Doubles, Doubles]:
 
 @compute_once
 def touch_time(recording: Recording) -> Doubles:
-    """(T,) time until the robot's outline touches a pedestrian's at constant velocities, s; at most 10, 0 if they overlap."""
+    """(T,) time until the robot's outline touches that of a pedestrian at constant velocities, s; at most 10; 0 if they overlap."""
     return np.minimum(closest(times_to_touch(recording, *_relative_velocity(recording))), _LATE)
 
 
@@ -37,7 +37,8 @@ def touch_time(recording: Recording) -> Doubles:
 def sight_time(recording: Recording) -> Doubles:
     """(T,) time to collision as in SocNavBench's code, s; at most 10.
 
-    Centre distance minus the robot's radius, divided by the closing speed along the line of sight. The lateral offset is ignored.
+    This is the centre distance minus the robot's radius, divided by the closing speed along the line of sight. The lateral offset
+    is ignored.
     """
     (x, y, distance), (vx, vy) = offsets(recording), _relative_velocity(recording)
     product = x * vx + y * vy
@@ -113,8 +114,8 @@ def time_to_collision_average_socnavbench(recording: Recording) -> float | None:
     walls="ignored",
 )
 def time_to_collision_min_robot_sf(recording: Recording) -> float | None:
-    """Defects of the original: no radii, and pedestrians who pass by count like pedestrians who collide. Undefined if no pedestrian
-    ever approached.
+    """Defects of the original: it ignores the radii, and it counts pedestrians who will pass by like those who will collide.
+    Undefined if no pedestrian ever approached.
     """
     (x, y, distance), (vx, vy) = offsets(recording), _relative_velocity(recording)
     closing = recording.pedestrian_present & (x * vx + y * vy < 0.0)
@@ -133,8 +134,8 @@ def time_to_collision_min_robot_sf(recording: Recording) -> float | None:
     walls="ignored",
 )
 def time_headway_min(recording: Recording) -> float | None:
-    """Only pedestrians ahead count: those in the strip swept by the discs of robot and pedestrian. Undefined if the robot never
-    followed anybody.
+    """Only pedestrians ahead count, i.e. those in the strip swept by the discs of the robot and the pedestrian. Undefined if the
+    robot never followed anybody.
     """
     velocity, (x, y, _) = velocities(recording), offsets(recording)
     speed = norm(velocity)
@@ -153,9 +154,11 @@ def time_headway_min(recording: Recording) -> float | None:
 
 @lean_kernel
 def _reduce_encroachment(time, place, people, present, reach, best, first, last):
-    """Lower ``best`` (1,) to the least time between the robot and a pedestrian at places where their discs would overlap.
+    """Lower ``best`` (1,) to the minimum time between the robot and a pedestrian occupying positions at which their discs would
+    overlap.
 
-    ``place`` (T, 2), ``people`` (T, P, 2), ``present`` (T, P), ``reach`` (P,) the sum of both radii; samples ``first <= k < last``.
+    ``place`` (T, 2), ``people`` (T, P, 2), ``present`` (T, P); ``reach`` (P,) is the sum of both radii; the samples are ``first <=
+    k < last``.
     """
     for k in range(first, last):
         for p in range(reach.shape[0]):
@@ -178,7 +181,9 @@ def _reduce_encroachment(time, place, people, present, reach, best, first, last)
     walls="ignored",
 )
 def post_encroachment_time_min(recording: Recording) -> float | None:
-    """The time to the nearest sample, in either order. 0 if they touched; undefined if their paths never met within 10 s."""
+    """The time to the nearest such sample; either party may come first. 0 if they touched; undefined if their paths never met
+    within 10 s.
+    """
     best, reach = np.array([_LATE]), recording.radius + recording.pedestrian_radius
     given = (recording.time, recording.pose[:, :2], recording.pedestrian_position, recording.pedestrian_present, reach)
     _reduce_encroachment(*(freeze(one) for one in given), best, 0, len(recording.time))

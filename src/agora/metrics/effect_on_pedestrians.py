@@ -1,12 +1,12 @@
-"""The effect of robots on people: their paths compared with the paths that they would have walked without robots.
+"""The effect of robots on people: the paths of people compared with those that they would have walked without robots.
 
-`Recording.undisturbed` comes from the same episode without robots (`agora.engine.undisturbed`). Both runs have the same
+`Recording.undisturbed` comes from running the same episode without robots (`agora.engine.undisturbed`). Both runs have the same
 pedestrians, goals and random streams. A pedestrian that was not influenced, even indirectly, has a displacement of exactly 0. So do
-recorded pedestrians, which react to nobody unless the stage lets them (``crowd.sidestep``). In a dense crowd, a small influence
-grows with time, so compare episodes of similar duration.
+recorded pedestrians, which do not react unless the stage sets ``crowd.sidestep``. In a dense crowd, a small influence grows with
+time, so compare episodes of similar duration.
 
-The metrics are undefined without such a run, and without pedestrians. SocNavBench (Biswas et al. 2022) names such metrics as future
-work.
+The metrics are undefined if there is no run without robots, or there are no pedestrians. SocNavBench (Biswas et al. 2022) lists
+such metrics as future work.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ GROUP = "effect"
 
 _SOURCE = "Agora (`agora.metrics.effect_on_pedestrians`)"
 _NOTICED = 0.1
-"""Displacement from which a pedestrian counts as affected, m."""
+"""Displacement above which a pedestrian counts as affected, m."""
 _STEP = 1e-3
-"""Shorter steps count as standing, m."""
+"""Shorter steps count as standing still, m."""
 _AHEAD = 0.5
-"""Distance along its path without robots within which a pedestrian is searched for, m."""
+"""Distance along the walk without robots within which a pedestrian's nearest place is searched for, m."""
 
 
 def _lengths(one: Doubles, other: Doubles) -> Doubles:
@@ -46,13 +46,15 @@ def displacements(recording: Recording) -> Doubles:
 
 
 def _ever_present(recording: Recording) -> Bools | None:
-    """(P,) whether a pedestrian was ever present; None if none was, or if the episode was not also run without robots."""
+    """(P,) whether a pedestrian was ever present; None if nobody was, or if the episode was not also run without robots."""
     there: Bools = np.any(recording.pedestrian_present, axis=0)
     return there if recording.undisturbed is not None and there.any() else None
 
 
 def _places(walk: Doubles) -> list[int]:
-    """Return the samples of a walk (T, 2) at which it has moved more than `_STEP` from the last such sample; 0 is the first."""
+    """Return the samples of a walk (T, 2) at which the pedestrian is more than `_STEP` from its position at the previously returned
+    sample; the first is 0.
+    """
     kept, (x, y) = [0], walk.T.tolist()
     for k in range(1, len(x)):
         if math.hypot(x[k] - x[kept[-1]], y[k] - y[kept[-1]]) > _STEP:
@@ -61,11 +63,12 @@ def _places(walk: Doubles) -> list[int]:
 
 
 def _common_samples(own: Doubles, other: Doubles) -> tuple[int, int]:
-    """Return the samples at which the walk without robots reached and left the place where the walk with robots ended; both (T, 2).
+    """Return the samples at which the walk without robots reached and left the place where the walk with robots ended; both walks
+    are (T, 2).
 
-    The walk without robots is followed place by place, never back and never ahead of time: each sample leads to the nearest place
-    among those within the next `_AHEAD` along it. So a second visit to a place is compared with the second visit, and a pedestrian
-    who is held up at a place that it would have passed twice is compared with the first visit.
+    The walk without robots is followed place by place, never backwards and never ahead of time: each sample is matched with the
+    nearest of the places within the next `_AHEAD` along that walk. So a second visit to a place is compared with the second visit,
+    and a pedestrian who is held up at a place that it would have passed twice is compared with the first visit.
     """
     kept, (x, y), j = _places(other), own.T.tolist(), 0
     places = other[kept].tolist()
@@ -84,21 +87,22 @@ def _common_samples(own: Doubles, other: Doubles) -> tuple[int, int]:
 
 @compute_once
 def _delays_and_detours(recording: Recording) -> tuple[Doubles, Doubles]:
-    """(P,) delay, s, and detour, m, of all pedestrians that were present."""
+    """Delay, s, and detour, m, of every pedestrian that was ever present; one entry each."""
     there = np.flatnonzero(recording.pedestrian_present.any(0)).tolist()
     found = [delay_and_detour(recording, p, recording.pedestrian_present[:, p]) for p in there]
     return np.array([delay for delay, _ in found]), np.array([detour for _, detour in found])
 
 
 def delay_and_detour(recording: Recording, p: int, there: Bools) -> tuple[float, float]:
-    """Return the delay, s, and the detour, m, of a pedestrian over some samples.
+    """Return the delay, s, and the detour, m, of a pedestrian over the given samples.
 
-    The delay is how much later the pedestrian came to its last place, or how much longer it has stayed there; 0 if it is ahead.
+    The delay is how much later the pedestrian came to its last place than without robots, or how much longer it has stayed there; 0
+    if it is ahead.
 
     Args:
         recording: recording of an episode that was also run without robots.
         p: slot of the pedestrian.
-        there: (T,) samples at which the pedestrian is present, one or more.
+        there: (T,) mask of the samples to use, at all of which the pedestrian is present; at least one.
     """
     assert recording.undisturbed is not None
     time, own, other = recording.time[there], recording.pedestrian_position[there, p], recording.undisturbed[there, p]
@@ -109,7 +113,7 @@ def delay_and_detour(recording: Recording, p: int, there: Bools) -> tuple[float,
 
 
 def _settling_sample(walk: Doubles, end: int) -> int:
-    """Return the sample from which a walk (T, 2) stays within `_NOTICED` of its position at sample ``end``, up to ``end``."""
+    """Return the first sample from which a walk (T, 2) stays, up to sample ``end``, within `_NOTICED` of its position there."""
     away = np.flatnonzero(_lengths(walk[: end + 1], walk[end]) > _NOTICED)
     return int(away[-1]) + 1 if len(away) else 0
 
@@ -126,7 +130,7 @@ def _length(places: Doubles) -> float:
     source=_SOURCE,
 )
 def pedestrian_displacement_average(recording: Recording) -> float | None:
-    """The ADE of trajectory prediction, between the walks with and without robots."""
+    """The average displacement error (ADE) known from trajectory prediction, between the walks with and without robots."""
     if _ever_present(recording) is None:
         return None
     return float(displacements(recording).sum() / np.count_nonzero(recording.pedestrian_present))
@@ -140,7 +144,7 @@ def pedestrian_displacement_average(recording: Recording) -> float | None:
     source=_SOURCE,
 )
 def pedestrian_displacement_max(recording: Recording) -> float | None:
-    """The displacement of the pedestrian who was displaced most."""
+    """The maximum displacement of any pedestrian."""
     return None if _ever_present(recording) is None else float(displacements(recording).max())
 
 
@@ -152,7 +156,7 @@ def pedestrian_displacement_max(recording: Recording) -> float | None:
     source=_SOURCE,
 )
 def pedestrians_affected(recording: Recording) -> float | None:
-    """Affected directly or through others."""
+    """Pedestrians count whether they are affected directly or through other pedestrians."""
     there = _ever_present(recording)
     if there is None:
         return None
@@ -167,7 +171,7 @@ def pedestrians_affected(recording: Recording) -> float | None:
     source=_SOURCE,
 )
 def pedestrian_displacements(recording: Recording) -> float | None:
-    """The number of displacements; a pedestrian who comes back and is displaced again counts twice."""
+    """The number of times that a pedestrian was displaced; one who comes back and is displaced again counts twice."""
     if _ever_present(recording) is None:
         return None
     noticed = displacements(recording) > _NOTICED
@@ -184,8 +188,8 @@ def pedestrian_displacements(recording: Recording) -> float | None:
     version=3,
 )
 def pedestrian_delay_average(recording: Recording) -> float | None:
-    """The delay is 0 for a pedestrian who got farther than without robots. For a pedestrian who is held up, it is the time since it
-    would have passed.
+    """The delay is 0 for a pedestrian who got farther than without robots. For a pedestrian who is still held up at the end, the
+    delay is the time since it would have passed the same place without robots.
     """
     return None if _ever_present(recording) is None else float(np.mean(_delays_and_detours(recording)[0]))
 
@@ -200,7 +204,7 @@ def pedestrian_delay_average(recording: Recording) -> float | None:
     version=3,
 )
 def pedestrian_delay_max(recording: Recording) -> float | None:
-    """The delay of the pedestrian who was delayed most."""
+    """The maximum delay of any pedestrian."""
     return None if _ever_present(recording) is None else float(np.max(_delays_and_detours(recording)[0]))
 
 
@@ -213,5 +217,5 @@ def pedestrian_delay_max(recording: Recording) -> float | None:
     version=2,
 )
 def pedestrian_detour_average(recording: Recording) -> float | None:
-    """Negative if robots saved pedestrians a detour."""
+    """Negative if pedestrians walked shorter paths because of the robots."""
     return None if _ever_present(recording) is None else float(np.mean(_delays_and_detours(recording)[1]))

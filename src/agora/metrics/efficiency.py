@@ -1,7 +1,7 @@
-"""The directness and the speed of the robot's path to its goal.
+"""How directly and how fast the robot reached its goal.
 
-L* is the length of a shortest collision-free path. For a polygonal robot, it is the path of the disc around the polygon; if this
-disc does not fit through, the path of the largest disc inside, so that every success has a value.
+L* is the length of a shortest collision-free path. For a polygonal robot, it is computed for the disc around the polygon. If this
+disc does not fit through, it is computed for the largest disc inside the polygon, so that every success has a value.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ _BARN_SPEED, _BARN_DEPARTURE = 2.0, 0.1
 
 
 def barn_run_score(success: bool, optimal_time: float, time: float, factor: float) -> float:
-    """Score of one run of the BARN challenge: S OT / clip(AT, factor OT, 8 OT).
+    """Return the score of one run of the BARN challenge: S OT / clip(AT, factor OT, 8 OT).
 
     Args:
-        success: S, reached without contact.
+        success: S, whether the goal was reached without contact.
         optimal_time: OT, s: length of the reference path at 2 m/s.
-        time: AT, s since the robot had moved 0.1 m.
-        factor: fastest time that still counts, in OT: 2 since 2023 (best score 0.5), 4 in 2022 (best score 0.25).
+        time: AT, time since the robot had moved 0.1 m, s.
+        factor: lower limit of AT, in multiples of OT: 2 since 2023 (maximum score 0.5), 4 in 2022 (maximum score 0.25).
     """
     return optimal_time / min(max(time, factor * optimal_time), 8.0 * optimal_time) if success else 0.0
 
 
 @metric("time_to_goal", unit="s", direction="lower", formula="duration of the episode if the goal was reached", source=_ARENA)
 def time_to_goal(recording: Recording) -> float | None:
-    """Undefined if the goal was not reached: read it together with ``reached``."""
+    """Undefined if the goal was not reached, so read it together with ``reached``."""
     return float(recording.time[-1]) if at_goal(recording) else None
 
 
@@ -68,7 +68,7 @@ def path_traversal_time(recording: Recording) -> float:
     values="amount",
 )
 def path_length(recording: Recording) -> float:
-    """The path of the position alone; turns add no length."""
+    """Only the position counts; turning on the spot adds no length."""
     return path_metres(recording)
 
 
@@ -81,7 +81,7 @@ def path_length(recording: Recording) -> float:
     values="amount",
 )
 def path_length_ratio(recording: Recording) -> float | None:
-    """Below 1 if the episode ended before the goal or within its tolerance; undefined if it began at the goal."""
+    """May be below 1 if the episode ended before the goal or within its tolerance; undefined if the episode began at the goal."""
     straight = goal_distances(recording)[0]
     return None if straight == 0.0 else path_metres(recording) / float(straight)
 
@@ -114,7 +114,7 @@ def path_efficiency(recording: Recording) -> float | None:
     compared="all",
 )
 def spl(recording: Recording) -> float | None:
-    """0 without success; undefined for a success if no path is known."""
+    """0 if the episode was not a success; undefined for a success if no path is known."""
     if not is_success(recording):
         return 0.0
     return path_efficiency(recording)
@@ -130,7 +130,7 @@ def spl(recording: Recording) -> float | None:
     compared="all",
 )
 def spl_socnavgym(recording: Recording) -> float | None:
-    """0 if the goal was not reached. The original takes L* from an ORCA run, and scores 1 if that run fails; not so here."""
+    """0 if the goal was not reached. The original takes L* from an ORCA run and scores 1 if that run fails; Agora does neither."""
     return path_efficiency(recording) if at_goal(recording) else 0.0
 
 
@@ -144,7 +144,7 @@ def spl_socnavgym(recording: Recording) -> float | None:
     compared="all",
 )
 def spl_social_jym(recording: Recording) -> float:
-    """L* is the straight line through all obstacles; 1 for a success that began at the goal."""
+    """L* is the straight-line distance, ignoring all obstacles; 1 for a success that began at the goal."""
     if not is_success(recording):
         return 0.0
     straight, length = float(goal_distances(recording)[0]), path_metres(recording)
@@ -160,7 +160,9 @@ def spl_social_jym(recording: Recording) -> float:
     values="amount",
 )
 def path_efficiency_sean(recording: Recording) -> float | None:
-    """Below 1 within the goal's tolerance; undefined if the episode began at the goal or no path is known."""
+    """May be below 1 because the robot may stop anywhere within the goal's tolerance; undefined if the episode began at the goal or
+    no path is known.
+    """
     shortest = recording.shortest_path
     if not at_goal(recording) or not math.isfinite(shortest) or shortest <= 0.0:
         return None
@@ -177,7 +179,7 @@ def path_efficiency_sean(recording: Recording) -> float | None:
     compared="all",
 )
 def stl(recording: Recording) -> float | None:
-    """0 without success; undefined for a success that began at the goal, or if no path is known."""
+    """0 if the episode was not a success; undefined for a success that began at the goal, or for which no path is known."""
     if not is_success(recording):
         return 0.0
     ratio = time_ratio(recording)
@@ -193,7 +195,7 @@ def stl(recording: Recording) -> float | None:
     values="amount",
 )
 def time_ratio(recording: Recording) -> float | None:
-    """1 at top speed on a shortest path; undefined if the episode began at the goal or no path is known."""
+    """1 for driving at top speed along a shortest path; undefined if the episode began at the goal or no path is known."""
     free = recording.shortest_path / recording.max_speed if recording.max_speed > 0.0 else math.inf
     return float(recording.time[-1]) / free if at_goal(recording) and math.isfinite(free) and free > 0.0 else None
 
@@ -208,7 +210,7 @@ def time_ratio(recording: Recording) -> float | None:
     compared="all",
 )
 def time_norm(recording: Recording) -> float:
-    """Success means arrival without contacts."""
+    """Success means reaching the goal without contacts."""
     return min(float(recording.time[-1]) / recording.timeout, 1.0) if is_success(recording) else 1.0
 
 
@@ -234,7 +236,7 @@ def _barn(recording: Recording, factor: float) -> float | None:
     compared="all",
 )
 def barn_score(recording: Recording) -> float | None:
-    """0 to 0.5; undefined without a path, or with a path of length 0."""
+    """0 to 0.5; undefined if there is no path or its length is 0."""
     return _barn(recording, 2.0)
 
 
@@ -249,7 +251,7 @@ def barn_score(recording: Recording) -> float | None:
     compared="all",
 )
 def barn_score_2022(recording: Recording) -> float | None:
-    """0 to 0.25; undefined without a path, or with a path of length 0."""
+    """0 to 0.25; undefined if there is no path or its length is 0."""
     return _barn(recording, 4.0)
 
 
@@ -277,7 +279,7 @@ def path_irregularity(recording: Recording) -> float | None:
     source=f"{_SOCNAVBENCH} (as in its text; its code takes the position for the heading)",
 )
 def path_irregularity_socnavbench(recording: Recording) -> float | None:
-    """Half a turn for a robot that backs up to its goal; undefined if the robot was always at its goal."""
+    """Half a turn (pi) for a robot that drives backwards to its goal; undefined if the robot was always at its goal."""
     away = goal_distances(recording)[:-1] > 0.0
     if not away.any():
         return None
@@ -298,7 +300,9 @@ def path_irregularity_socnavbench(recording: Recording) -> float | None:
     values="any",
 )
 def path_irregularity_sean(recording: Recording) -> float | None:
-    """Negative for less turning, as of a robot that moves sideways; undefined without motion, or if turns were not recorded."""
+    """Negative if the robot turned less than the path requires, for instance by moving sideways; undefined if the robot did not
+    move, or if turns were not recorded.
+    """
     if not at_goal(recording) or recording.shortest_turn is None:
         return None
     return (cumulative_heading_change(recording) or 0.0) - recording.shortest_turn

@@ -1,10 +1,10 @@
-"""Encounters of the robot with single people, each scored separately, as Cancelli et al. propose (arXiv:2212.00767).
+"""Encounters between the robot and individual people, each scored separately, as proposed by Cancelli et al. (arXiv:2212.00767).
 
-An encounter is an unbroken time in which a pedestrian's centre is within 2 m of the robot's. The angle between both paths, from the
-beginning to the closest approach, determines its kind: overtaking, crossing or head-on (`KINDS`). It has no kind if either party
-was slower than 0.3 m/s on that path. The rules that delimit and classify encounters are Agora's, as for encounters between
-pedestrians (`agora.validation.encounters`). The scores are the paper's: survival, speed and distance. Simultaneous encounters count
-separately.
+An encounter is an uninterrupted period in which a pedestrian's centre is within 2 m of the robot's. The angle between the two
+paths, from the start of the encounter to the closest approach, determines its kind: overtaking, crossing or head-on (`KINDS`). It
+has no kind if either party was slower than 0.3 m/s on that path. The rules that delimit and classify encounters are Agora's, as for
+encounters between pedestrians (`agora.validation.encounters`). The scores are the paper's: survival, speed and distance.
+Simultaneous encounters count separately.
 """
 
 from __future__ import annotations
@@ -20,14 +20,15 @@ from agora.metrics.quantities.arithmetic import angle_between, norm
 from agora.metrics.quantities.samples import compute_once, intervals, offsets, speeds, stretches
 
 KINDS = ("overtaking", "crossing", "head-on")
-"""Kinds by the angle between both paths: below 45 degrees, between, above 135 degrees (Olivier et al. 2013, Gait and Posture 38).
+"""Kinds of encounters by the angle between the two paths: below 45 degrees, in between, above 135 degrees (Olivier et al. 2013,
+Gait and Posture 38).
 """
 
 TURNS = (45.0, 135.0)
-"""Angles between the kinds, degrees."""
+"""Angles that separate the kinds, degrees."""
 
 NEAR = 2.0
-"""Largest distance of the centres in an encounter, m."""
+"""Maximum distance between the centres in an encounter, m."""
 
 WALKS = 0.3
 """Mean speed below which a person counts as standing, m/s."""
@@ -51,13 +52,13 @@ class Encounters(NamedTuple):
 
 @compute_once
 def encounters_of(recording: Recording) -> Encounters:
-    """Return the encounters of a recording, by slot and in time."""
+    """Return the encounters of a recording, sorted by slot and time."""
     return Encounters(*stretches(offsets(recording)[2] <= NEAR))
 
 
 @compute_once
 def kinds_of(recording: Recording) -> Array:
-    """(E,) number in `KINDS` of each encounter, -1 if either party did not walk."""
+    """(E,) index of each encounter's kind in `KINDS`; -1 if either party was too slow."""
     begin, end, column = encounters_of(recording)
     distance, time = offsets(recording)[2], recording.time
     nearest = np.array([a + int(distance[a:b, c].argmin()) for a, b, c in zip(begin, end, column, strict=True)], np.int64)
@@ -80,7 +81,7 @@ def kinds_of(recording: Recording) -> Array:
     walls="ignored",
 )
 def encounters(recording: Recording) -> float:
-    """The encounters of all kinds, including those in progress at the beginning. 0 without pedestrians."""
+    """Encounters of any kind, including those already in progress at the start of the episode. 0 without pedestrians."""
     return float(len(encounters_of(recording).begin))
 
 
@@ -162,7 +163,7 @@ def encounter_distance_average(recording: Recording) -> float | None:
 
 
 def _means(recording: Recording, values: Doubles) -> Doubles:
-    """(N,) mean over time, in each encounter longer than one sample, of values (T - 1, P) of each interval."""
+    """(N,) mean over time of values (T - 1, P) given per interval, for each encounter longer than one sample."""
     begin, end, column = encounters_of(recording)
     until = np.minimum(end, len(recording.time) - 1)
     lasts = until > begin

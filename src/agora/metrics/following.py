@@ -1,7 +1,8 @@
-"""Finding and following people, and giving way to them, as defined by Habitat 3.0; shares of time here, of steps in Habitat.
+"""Finding and following people, and giving way to them, as defined by Habitat 3.0. Agora computes shares of time; Habitat computes
+shares of steps.
 
-The robot has found a person if a pedestrian is 1 to 2 m away (D; along the floor in Habitat) and at most 60 degrees off its
-heading. Habitat searches for one specific person; here any pedestrian counts.
+The robot has found a person if a pedestrian is 1 to 2 m away (D; Habitat uses the walking distance) and at most 60 degrees off its
+heading. In Habitat the robot must find one specific person; here any pedestrian counts.
 """
 
 from __future__ import annotations
@@ -32,13 +33,13 @@ def _has_found(recording: Recording) -> Bools:
 
 @metric("found_human", unit="0/1", direction="higher", formula="1 if a person is ever found", source=_HABITAT, walls="ignored")
 def found_human(recording: Recording) -> float:
-    """A person is found if D is 1 to 2 m, within 60 degrees of the heading; 0 without pedestrians."""
+    """A person is found if D is 1 to 2 m and the bearing is within 60 degrees of the heading; 0 without pedestrians."""
     return float(_has_found(recording).any())
 
 
 def _earliest(recording: Recording) -> float:
-    """Return the earliest time at which a robot driving straight at top speed is 2 m from a pedestrian, s; infinite if there is
-    none.
+    """Return the earliest time at which a robot that drives straight at top speed can be within 2 m of a pedestrian, s; infinite if
+    there is no such time.
     """
     elapsed = recording.time - recording.time[0]
     start = recording.pedestrian_position - recording.pose[0, :2]
@@ -59,7 +60,7 @@ def _earliest(recording: Recording) -> float:
     walls="ignored",
 )
 def first_encounter_spl(recording: Recording) -> float | None:
-    """0 if nobody was found, 1 if a person was found at once; undefined if no pedestrian was ever present."""
+    """0 if nobody was found, 1 if a person was found immediately; undefined if no pedestrian was ever present."""
     if not ever_present(recording):
         return None
     found = _has_found(recording)
@@ -80,7 +81,7 @@ def first_encounter_spl(recording: Recording) -> float | None:
     walls="ignored",
 )
 def follow_ratio(recording: Recording) -> float | None:
-    """Undefined if no pedestrian was ever present, or none was within reach before the end."""
+    """Undefined if no pedestrian was ever present, or if none could be reached before the end."""
     left = float(recording.time[-1] - recording.time[0]) - _earliest(recording)
     return min(duration(recording, _has_found(recording)) / left, 1.0) if left > 0.0 else None
 

@@ -1,10 +1,10 @@
-"""The forces on robot and pedestrians in the social force model, as HuNavSim and its social force window planner use them to rate
-robots.
+"""The forces on the robot and on pedestrians in the social force model, which HuNavSim and its social force window planner use to
+evaluate robots.
 
 Forces follow `agora.pedestrians.shared.moussaid` without cutoff, with the factors of `agora.pedestrians.models.pedsim`, which are
 HuNavSim's. They are accelerations, m/s2. The robot's force on a pedestrian is the negative of the pedestrian's force on the robot.
-The nearest wall pushes with 10 m/s2 exp(-gap / 0.2 m). Metrics are means over time; HuNavSim's are sums over samples, which grow
-with the sampling rate.
+The nearest wall exerts a force of 10 m/s2 exp(-gap / 0.2 m). The metrics are means over time; HuNavSim's are sums over samples,
+which grow with the sampling rate.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ from agora.pedestrians.shared.moussaid import interaction
 
 _MODEL = Pedsim()
 _WALL_SIGMA, _WALL_REACH = 0.2, 2.0
-"""For the force of walls, m: where it falls to 1/e (HuNavSim's), and beyond which it is left out."""
+"""For the wall force, m: the distance over which it falls to 1/e (HuNavSim's value), and the distance beyond which it is
+ignored.
+"""
 
 _UNCOMFORTABLE = 2.0
 _UNIT = "m/s2"
@@ -46,7 +48,9 @@ class _Law(NamedTuple):
 
 @lean_kernel
 def _write_forces(law, x, y, vx, vy, present, fx, fy, first, last):
-    """Write to ``fx``, ``fy`` (T, P) the force on the robot from pedestrians at (x, y), with (vx, vy), relative to it."""
+    """Write to ``fx``, ``fy`` (T, P) the force on the robot from pedestrians whose positions (x, y) and velocities (vx, vy) are
+    relative to it.
+    """
     for t in range(first, last):
         for p in range(x.shape[1]):
             fx[t, p], fy[t, p] = 0.0, 0.0
@@ -56,7 +60,7 @@ def _write_forces(law, x, y, vx, vy, present, fx, fy, first, last):
 
 @compute_once
 def _pairs(recording: Recording) -> tuple[Doubles, Doubles, Doubles]:
-    """(T, P) force of each pedestrian on the robot, x, y and magnitude, m/s2; 0 for absent pedestrians."""
+    """(T, P) force of each pedestrian on the robot: x, y and magnitude, m/s2; 0 for absent pedestrians."""
     x, y, _ = offsets(recording)
     velocity, walking = velocities(recording), recording.pedestrian_velocity
     vx, vy = walking[:, :, 0] - velocity[:, 0, None], walking[:, :, 1] - velocity[:, 1, None]
@@ -80,14 +84,14 @@ def _wall_push(gap: Doubles) -> Doubles:
 
 @functools.lru_cache(maxsize=4)
 def _wall_force_on_robot(recording: Recording) -> Doubles | None:
-    """(T,) m/s2; None without an obstacle."""
+    """(T,) force of the nearest wall on the robot, m/s2; None if there is no obstacle."""
     gap = wall_gaps(recording)
     return None if gap is None else _wall_push(gap)
 
 
 @compute_once
 def _wall_force_on_pedestrians(recording: Recording) -> Doubles:
-    """(T,) mean over present pedestrians of the force of the nearest wall, m/s2; 0 if none is present."""
+    """(T,) force of the nearest wall, averaged over the pedestrians present, m/s2; 0 if nobody is present."""
     present = recording.pedestrian_present
     push = np.zeros(present.shape)
     if recording.map is not None:
@@ -142,7 +146,7 @@ def social_force_on_pedestrians(recording: Recording) -> float:
     source=f"{_HUNAVSIM}, which takes the mean over the listed points of obstacles",
 )
 def obstacle_force_on_robot(recording: Recording) -> float | None:
-    """Undefined without a map, or without an obstacle in it."""
+    """Undefined if there is no map, or no obstacle in it."""
     walls = _wall_force_on_robot(recording)
     return None if walls is None else average(recording, walls)
 
@@ -155,7 +159,9 @@ def obstacle_force_on_robot(recording: Recording) -> float | None:
     source=f"{_HUNAVSIM}, which takes the mean over the listed points of obstacles",
 )
 def obstacle_force_on_pedestrians(recording: Recording) -> float | None:
-    """The robot may have pushed them towards walls; moments without pedestrians count as 0. Undefined without a map."""
+    """It can show whether the robot pushed pedestrians towards walls. Times without pedestrians count as 0. Undefined without a
+    map.
+    """
     return None if recording.map is None else average(recording, _wall_force_on_pedestrians(recording))
 
 
@@ -168,7 +174,7 @@ def obstacle_force_on_pedestrians(recording: Recording) -> float | None:
     walls="ignored",
 )
 def social_work(recording: Recording) -> float:
-    """Without walls, their force is 0."""
+    """Without walls, the wall force is 0."""
     return average(recording, _work(recording))
 
 
@@ -201,7 +207,7 @@ social_work_hunavsim = _sum_over_samples("social_work", "sum over samples of ``s
 
 @compute_once
 def _force_magnitudes(recording: Recording) -> Doubles:
-    """(N,) magnitude of the robot's force on each pedestrian in each sample of its presence, m/s2."""
+    """(N,) magnitude of the robot's force on each pedestrian in each sample in which the pedestrian is present, m/s2."""
     felt: Doubles = _pairs(recording)[2][recording.pedestrian_present]
     return felt
 

@@ -1,9 +1,10 @@
 """Gaussian spaces around people and groups, and the robot's intrusions into them, as in SRPB (Karwowski and Szynkiewicz 2023).
 
-Personal space: Kirby's asymmetric Gaussian (`agora.costmap.personal_space`) about each pedestrian, along the heading. SRPB's code
-uses the deviations as variances; so do the ``.srpb`` variants. Formation space: a round Gaussian about the middle of a group; twice
-its deviation reaches the farthest member. Heading disturbance: the robot heads for a pedestrian, or across in front. If several
-people are present, the largest value counts; covariances of tracked people are left out. The maximum of a Gaussian is 1.
+Personal space is Kirby's asymmetric Gaussian (`agora.costmap.personal_space`) around each pedestrian, aligned with the heading.
+SRPB's code uses the standard deviations as variances, and so do the ``.srpb`` variants. Formation space is a circular Gaussian
+around the centre of a group; the farthest member is two standard deviations from the centre. Heading disturbance occurs if the
+robot heads for a pedestrian, or is about to cross in front of one. If several people are present, the maximum counts. Covariances
+of tracked people are ignored. The maximum of a Gaussian is 1.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _SRPB = "SRPB, Karwowski and Szynkiewicz 2023"
 _KIRBY = PersonalSpace()
 _INTRUDED, _DISTURBED = 0.5, 0.2
 _BODY, _FIELD, _FADING = 0.4, math.radians(190.0), 0.8
-"""For the heading disturbance: radius of a person, m; the person's field of view, rad; decay with the distance, 1/m."""
+"""For the heading disturbance: radius of a person, m; the person's field of view, rad; rate of decay with distance, 1/m."""
 
 
 def _mean_while(recording: Recording, values: Doubles | Bools, condition: Bools) -> float | None:
@@ -48,7 +49,9 @@ def _mean_while(recording: Recording, values: Doubles | Bools, condition: Bools)
 
 @compute_once
 def _personal_exponents(recording: Recording) -> tuple[Doubles, Doubles]:
-    """(T, P) exponent of Kirby's Gaussian about each pedestrian at the robot, by deviations and by variances; -inf if absent."""
+    """(T, P) exponents of Kirby's Gaussian around each pedestrian, evaluated at the robot, with the parameters taken as standard
+    deviations and as variances; -inf if absent.
+    """
     present = recording.pedestrian_present
     x, y, _ = (part[present] for part in offsets(recording))
     cosine, sine = (part[present] for part in pedestrians_facing(recording))
@@ -63,7 +66,7 @@ def _personal_exponents(recording: Recording) -> tuple[Doubles, Doubles]:
 
 
 def _largest(exponents: Doubles) -> Doubles:
-    """(T,) largest exponential of (T, P) exponents, 0 without any."""
+    """(T,) maximum of the exponentials of (T, P) exponents; 0 without pedestrians."""
     return exponential(np.max(exponents, axis=1, initial=-np.inf))
 
 
@@ -79,7 +82,7 @@ def _largest(exponents: Doubles) -> Doubles:
     walls="ignored",
 )
 def personal_space_intrusion(recording: Recording) -> float | None:
-    """1 for a robot at a pedestrian's position all the time; undefined if no pedestrian was ever present."""
+    """1 if the robot is at a pedestrian's position all the time; undefined if no pedestrian was ever present."""
     return _mean_while(recording, _largest(_personal_exponents(recording)[0]), any_present(recording))
 
 
@@ -107,7 +110,9 @@ def personal_space_intrusion_share(recording: Recording) -> float | None:
     walls="ignored",
 )
 def personal_space_intrusion_srpb(recording: Recording) -> float | None:
-    """Defect of the original: Kirby's deviations are used as variances. A share of at most 1, although its code says percent."""
+    """Defect of the original: Kirby's deviations are used as variances. The value is a share of at most 1, although the original
+    code says percent.
+    """
     return _mean_while(recording, _largest(_personal_exponents(recording)[1]), any_present(recording))
 
 
@@ -121,14 +126,16 @@ def personal_space_intrusion_srpb(recording: Recording) -> float | None:
     walls="ignored",
 )
 def personal_space_intrusion_share_srpb(recording: Recording) -> float | None:
-    """A share of pairs, not of time, so people far away reduce it. Undefined if no pedestrian was ever present."""
+    """This is a share of all pairs of sample and pedestrian, not of time, so people far away lower it. Undefined if no pedestrian
+    was ever present.
+    """
     pairs = int(np.count_nonzero(recording.pedestrian_present))
     return float(np.count_nonzero(_personal_exponents(recording)[1] > -math.log(2.0))) / pairs if pairs else None
 
 
 @compute_once
 def _formation_gaussian(recording: Recording) -> tuple[Doubles, Bools]:
-    """(T,) largest Gaussian of a group at the robot, and whether any group is present."""
+    """(T,) maximum over groups of the group's Gaussian at the robot, and whether any group is present."""
     largest = np.full(len(recording.time), -np.inf)
     for centre, radius, present in circles(recording):
         away = recording.pose[:, :2] - centre
@@ -148,7 +155,7 @@ def _formation_gaussian(recording: Recording) -> tuple[Doubles, Bools]:
     values="amount",
 )
 def formation_space_intrusion(recording: Recording) -> float | None:
-    """1 in the middle of a group all the time; undefined without groups."""
+    """1 if the robot is in the centre of a group all the time; undefined without groups."""
     return _mean_while(recording, *_formation_gaussian(recording))
 
 
@@ -167,12 +174,12 @@ def formation_space_intrusion_share(recording: Recording) -> float | None:
 
 @compute_once
 def _disturbance(recording: Recording) -> Doubles:
-    """(T,) largest heading disturbance of a pedestrian, m/s.
+    """(T,) maximum over pedestrians of the heading disturbance, m/s.
 
-    Angles are between directions, so the result does not depend on the map's axes. The original thresholds depend on them (they
-    contain twice the pedestrian's yaw), and agree with these if that yaw is 0. The maximum of the Gaussians is 1 here, as the
-    original comment says. Angles are computed only for pedestrians that can still have the largest disturbance: b^2 >= 2 (1 - cos
-    b) for a bearing b.
+    Angles are between directions, so the result does not depend on the map's axes. The original thresholds depend on the axes,
+    because they contain twice the pedestrian's yaw; they agree with the thresholds here if that yaw is 0. The maximum of the
+    Gaussians is 1 here, as the original comment says. Angles are computed only for pedestrians that can still have the maximum
+    disturbance, given that b^2 >= 2 (1 - cos b) for a bearing b.
     """
     x, y, distance = offsets(recording)
     cosine, sine = pedestrians_facing(recording)
@@ -195,9 +202,10 @@ def _disturbance(recording: Recording) -> Doubles:
 
 
 def _aim(heading: Doubles, ahead: Doubles, to_robot: Doubles, bearing: Doubles) -> Doubles:
-    """(N,) deviation of the robot's heading from the pedestrian, or from the middle of crossing in front, whichever is less.
+    """(N,) deviation of the robot's heading from the direction of the pedestrian, or from the middle of the directions that lead
+    across in front of the pedestrian, whichever is smaller.
 
-    The unit is standard deviations. The middle is halfway between heading for the pedestrian and heading as the pedestrian does.
+    The unit is standard deviations. The middle is halfway between the direction of the pedestrian and the pedestrian's own heading.
     """
     away = np.maximum(norm(to_robot), 1e-9)
     between = ahead - to_robot / away[:, None]

@@ -65,7 +65,7 @@ def group_distance_min(recording: Recording) -> float | None:
     source="robot_sf (signed distance to the boundary of the group's space); the circle is TAGA's, without margins",
 )
 def group_boundary_min(recording: Recording) -> float | None:
-    """Negative inside, unlike ``group_distance_min``; undefined without groups."""
+    """Negative inside a group, unlike ``group_distance_min``; undefined without groups."""
     place = recording.pose[:, :2]
     nearest = [(norm(place - centre) - radius)[present.any(1)].min() for centre, radius, present in circles(recording)]
     return float(min(nearest)) - recording.radius if nearest else None
@@ -73,7 +73,9 @@ def group_boundary_min(recording: Recording) -> float | None:
 
 @compute_once
 def _ahead_of_groups(recording: Recording) -> Doubles:
-    """(T,) distance from the robot to the nearest group's centre, the mean of the points 1.5 m ahead of its members, m."""
+    """(T,) distance from the robot to the centre of the nearest group, m. The centre is the mean of the points 1.5 m ahead of the
+    members.
+    """
     nearest = np.full(len(recording.time), np.inf)
     cosine, sine = pedestrians_facing(recording)
     for ever, present in slots_of_groups(recording):
@@ -85,7 +87,7 @@ def _ahead_of_groups(recording: Recording) -> Doubles:
 
 def _share(zone: str) -> Metric:
     def share(recording: Recording) -> float:
-        """0 without groups; includes groups that form later, which the original code leaves out."""
+        """0 without groups. Includes groups that form after the start, which the original code ignores."""
         return average(recording, is_in_zone(_ahead_of_groups(recording) - recording.radius, zone))
 
     made = metric(
@@ -107,8 +109,8 @@ group_space_share_social = _share("social")
 
 @compute_once
 def _relations(recording: Recording) -> tuple[Doubles, Doubles, Doubles, Bools]:
-    """Return for each pair of members of a group, (T, C): the robot's side of their line, its position along the line, from 0 to 1,
-    its distance from the line, m, and whether both are in the group.
+    """Return, for each pair of members of a group, arrays (T, C): the side of the pair's line on which the robot is, the robot's
+    position along the line, from 0 to 1, its distance from the line, m, and whether both members are in the group.
     """
     found = [(np.zeros((len(recording.time), 0)),) * 3 + (np.zeros((len(recording.time), 0), np.bool_),)]
     for position, present in members(recording):
@@ -127,7 +129,7 @@ def _relations(recording: Recording) -> tuple[Doubles, Doubles, Doubles, Bools]:
 def crossings(recording: Recording) -> tuple[Array, Array, Array, Doubles]:
     """Return the crossings (E,) of the line segment between two members of a group by the robot's centre.
 
-    Each has the sample before the crossing, the slots of the two members, and the position along the line, from 0 to 1.
+    The arrays are the sample before each crossing, the slots of the two members, and the position along the line, from 0 to 1.
     """
     side, along, _, both = _relations(recording)
     changed = ((side[1:] >= 0.0) != (side[:-1] >= 0.0)) & both[1:] & both[:-1]
@@ -148,7 +150,7 @@ def crossings(recording: Recording) -> tuple[Array, Array, Array, Doubles]:
     values="count",
 )
 def relation_disturbance(recording: Recording) -> float:
-    """Events of each pair of members; members may be moving. 0 without groups."""
+    """Events are counted for each pair of members, who may be moving. 0 without groups."""
     return float(len(crossings(recording)[0]))
 
 
@@ -161,6 +163,8 @@ def relation_disturbance(recording: Recording) -> float:
     values="count",
 )
 def relation_disturbance_navmet(recording: Recording) -> float:
-    """The disturbance of each pair of members; grows with the sampling rate, as in the original code. 0 without groups."""
+    """Disturbances are summed over pairs of members. The value grows with the sampling rate, as in the original code. 0 without
+    groups.
+    """
     _, along, beside, both = _relations(recording)
     return float(np.count_nonzero(both & (along >= 0.0) & (along <= 1.0) & (beside < _BESIDE)))

@@ -1,8 +1,8 @@
 """Speed, acceleration, jerk and curvature of the robot's path.
 
 Speed is displacement over time. Acceleration and jerk are differences of the recorded velocity vector over time, because second and
-third differences of single-precision positions would be mostly rounding. Curvature is a property of the path: it is taken over
-points that lie at least `SPACING` apart, so that standing still and rounding do not affect it; cusps are left out.
+third differences of single-precision positions would be mostly rounding errors. Curvature is a property of the path: it is computed
+from points that lie at least `SPACING` apart, so that standing still and rounding do not affect it. Cusps are ignored.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _BOTH = f"{_ARENA}; {_SOCNAVBENCH} (not divided by time in Arena's code; correct
 
 
 _CUSP = -0.5
-"""Cosine of the turn, 120 degrees, from which three points are a cusp, at which the robot reversed."""
+"""Cosine of the turn, 120 degrees, from which three points count as a cusp, where the robot reversed."""
 
 
 @metric("velocity_average", unit="m/s", direction="neutral", formula="path length / duration", source=f"{_ARENA}; {_SOCNAVBENCH}")
@@ -54,7 +54,7 @@ def velocity_min(recording: Recording) -> float | None:
     source=f"{_SOCNAVBENCH} (its code leaves out dt; corrected)",
 )
 def energy(recording: Recording) -> float:
-    """The integral of the squared speed; SocNavBench calls its unit joule, for unit mass."""
+    """The integral of the squared speed over time. SocNavBench gives it in joules, for unit mass."""
     return float((speeds(recording) ** 2 * intervals(recording)).sum())
 
 
@@ -66,14 +66,14 @@ def _accelerations(recording: Recording) -> Doubles:
 
 
 def _times_between(recording: Recording) -> Doubles:
-    """(T - 2,) time between the middles of neighbouring intervals, s."""
+    """(T - 2,) time between the midpoints of consecutive intervals, s."""
     dt = intervals(recording)
     middle: Doubles = 0.5 * (dt[1:] + dt[:-1])
     return middle
 
 
 def _acceleration(recording: Recording) -> Doubles:
-    """(T - 1,) m/s2."""
+    """(T - 1,) magnitude of the acceleration in each interval, m/s2."""
     return norm(_accelerations(recording))
 
 
@@ -120,7 +120,7 @@ def acceleration_min(recording: Recording) -> float | None:
     source="robot_sf, rollover_lateral_accel_abs_max",
 )
 def lateral_acceleration_max(recording: Recording) -> float | None:
-    """The acceleration that can tip a robot over sideways. Undefined for a single sample."""
+    """Lateral acceleration can tip a robot over sideways. Undefined for a single sample."""
     if len(recording.time) < 2:
         return None
     return float((norm(velocities(recording)) * np.abs(recording.twist[:, 2])).max())
@@ -128,13 +128,13 @@ def lateral_acceleration_max(recording: Recording) -> float | None:
 
 @metric("jerk_average", unit="m/s3", direction="lower", formula="mean over time of |da/dt|, a = dv/dt a vector", source=_BOTH)
 def jerk_average(recording: Recording) -> float | None:
-    """Undefined for fewer than three samples; if the velocity jumps, it grows with the control rate."""
+    """Undefined for fewer than three samples; if the velocity jumps, the value grows with the control rate."""
     return _mean(_jerk(recording), _times_between(recording))
 
 
 @metric("jerk_max", unit="m/s3", direction="lower", formula="max |da/dt|, a = dv/dt a vector", source="HuNavSim")
 def jerk_max(recording: Recording) -> float | None:
-    """Undefined for fewer than three samples; if the velocity jumps, it grows with the control rate."""
+    """Undefined for fewer than three samples; if the velocity jumps, the value grows with the control rate."""
     return _largest(_jerk(recording))
 
 
@@ -158,7 +158,7 @@ def _turning(recording: Recording) -> float:
     source="HuNavSim; SRPB (not wrapped in SRPB's code; corrected)",
 )
 def cumulative_heading_change(recording: Recording) -> float:
-    """Turning on the spot counts; 0 for a single sample."""
+    """Turning on the spot counts, too; 0 for a single sample."""
     return _turning(recording)
 
 
@@ -176,7 +176,7 @@ def angle_over_length(recording: Recording) -> float | None:
 
 
 def _thin_out(points: Doubles) -> Doubles:
-    """Return the points without those within `SPACING` of the last kept point."""
+    """Return the points, omitting those within `SPACING` of the last kept point."""
     kept = [0]
     x, y = points.T.tolist()
     last_x, last_y = x[0], y[0]
@@ -190,8 +190,8 @@ def _thin_out(points: Doubles) -> Doubles:
 
 @compute_once
 def _bends(recording: Recording) -> tuple[Doubles, Doubles, Doubles, Doubles]:
-    """Return, for each three neighbouring points of the path, twice the area, the product and the sum of the two sides, and the
-    chord.
+    """Return, for each triple of consecutive points on the path, twice the area of their triangle, the product and the sum of its
+    two sides along the path, and its chord.
     """
     sides = np.diff(_thin_out(recording.pose[:, :2]), axis=0)
     before, after = sides[:-1], sides[1:]
@@ -234,12 +234,16 @@ def curvature_min(recording: Recording) -> float | None:
     values="amount",
 )
 def curvature_normalised(recording: Recording) -> float | None:
-    """Grows with the distance between samples: compare it at one speed and rate; undefined if the curvature is."""
+    """Grows with the distance between samples, so compare values only at the same speed and rate; undefined if the curvature is
+    undefined.
+    """
     return _mean(_curvature(recording) * _bends(recording)[2], _bends(recording)[2])
 
 
 @metric("roughness", unit="", direction="lower", formula="mean along the path of 2 A / c^2", source=_ARENA, values="amount")
 def roughness(recording: Recording) -> float | None:
-    """Grows with the distance between samples: compare it at one speed and rate; undefined if the curvature is."""
+    """Grows with the distance between samples, so compare values only at the same speed and rate; undefined if the curvature is
+    undefined.
+    """
     doubled, _, total, chord = _bends(recording)
     return _mean(doubled / chord**2, total)

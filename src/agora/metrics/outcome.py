@@ -1,8 +1,8 @@
-"""The end of an episode and the events before it: success, contacts, failures, progress.
+"""How an episode ended, and the events before its end: success, contacts, failures, progress.
 
-Contacts are the recording's events at physics rate: one each time that the robot begins to touch a party. Bags of real robots have
-no recorded contacts; there, reaching the goal is a success, and the numbers of contacts are undefined. Indicators have the unit
-"0/1"; their mean is a rate.
+Contacts are events recorded at physics rate: one each time the robot begins to touch something. Bags of real robots contain no
+contacts; for them, reaching the goal is a success, and the numbers of contacts are undefined. Indicators have the unit "0/1"; their
+mean is a rate.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def success_socnavbench(recording: Recording) -> float:
     source=_ARENA,
 )
 def success_k2(recording: Recording) -> float:
-    """Arena 3.0's success rate; the original code infers arrival at the goal, here it is checked."""
+    """Arena 3.0's success rate. The original code infers that the goal was reached; here this is checked."""
     return float(at_goal(recording) and len(contacts_of(recording)) < 2)
 
 
@@ -78,7 +78,7 @@ def success_k2(recording: Recording) -> float:
     source="Arena 3.0's code; its text has 2",
 )
 def success_k3(recording: Recording) -> float:
-    """Success is computed from the recorded end; the original code infers it."""
+    """Success is determined from the recorded outcome; the original code infers it."""
     return float(at_goal(recording) and len(contacts_of(recording)) < 3)
 
 
@@ -102,7 +102,7 @@ def out_of_map(recording: Recording) -> float:
 
 @metric("timeout", unit="0/1", direction="lower", formula="ended by the time limit", source=_SOCNAVBENCH)
 def timeout(recording: Recording) -> float:
-    """The T of SocNavBench's failure cases (T/PC/EC)."""
+    """T among SocNavBench's failure cases (T/PC/EC)."""
     return float(recording.outcome == Outcome.TIMEOUT)
 
 
@@ -114,20 +114,20 @@ def timeout(recording: Recording) -> float:
     source=_SOCNAVBENCH,
 )
 def failure_pedestrian_collision(recording: Recording) -> float:
-    """The PC of SocNavBench's failure cases; exclusive of the other cases and of ``success.socnavbench``."""
+    """PC among SocNavBench's failure cases; it excludes the other cases and ``success.socnavbench``."""
     walked_into = any(contact.kind == ContactKind.PEDESTRIAN for contact in contacts_of(recording))
     return float((at_goal(recording) and walked_into) or recording.outcome == Outcome.PEDESTRIAN_COLLISION)
 
 
 @metric("failure_wall_collision", unit="0/1", direction="lower", formula="ended by touching a wall", source=_SOCNAVBENCH)
 def failure_wall_collision(recording: Recording) -> float:
-    """The EC of SocNavBench's failure cases."""
+    """EC among SocNavBench's failure cases."""
     return float(recording.outcome == Outcome.WALL_COLLISION)
 
 
 @metric("collisions", unit="", direction="lower", formula="contact events", source=_ARENA, values="count", compared="all")
 def collisions(recording: Recording) -> float:
-    """Events, not samples: continuous contact counts once."""
+    """Counts events, not samples: a continuous contact counts once."""
     return float(len(recording.contacts))
 
 
@@ -141,7 +141,7 @@ def collisions(recording: Recording) -> float:
     compared="all",
 )
 def collisions_pedestrian(recording: Recording) -> float:
-    """The contacts among ``collisions`` with pedestrians."""
+    """The contacts with pedestrians that are part of ``collisions``."""
     return float(_contacts(recording, ContactKind.PEDESTRIAN))
 
 
@@ -155,7 +155,7 @@ def collisions_pedestrian(recording: Recording) -> float:
     compared="all",
 )
 def collisions_wall(recording: Recording) -> float:
-    """The contacts among ``collisions`` with walls."""
+    """The contacts with walls that are part of ``collisions``."""
     return float(_contacts(recording, ContactKind.WALL))
 
 
@@ -169,7 +169,7 @@ def collisions_wall(recording: Recording) -> float:
     compared="all",
 )
 def collisions_robot(recording: Recording) -> float:
-    """The contacts among ``collisions`` with other robots."""
+    """The contacts with other robots that are part of ``collisions``."""
     return float(_contacts(recording, ContactKind.ROBOT))
 
 
@@ -197,7 +197,7 @@ def final_goal_distance(recording: Recording) -> float:
     compared="all",
 )
 def goal_distance_min(recording: Recording) -> float:
-    """The least distance of the robot to its goal."""
+    """The minimum distance between the robot and its goal."""
     return float(goal_distances(recording).min())
 
 
@@ -226,7 +226,7 @@ def final_goal_distance_ratio(recording: Recording) -> float | None:
     compared="all",
 )
 def goal_traversal_ratio(recording: Recording) -> float | None:
-    """Undefined for episodes that reached the goal, or began at it."""
+    """Undefined for episodes in which the robot reached the goal or began at it."""
     distance = goal_distances(recording)
     return None if at_goal(recording) or distance[0] == 0.0 else float(distance[-1] / distance[0])
 
@@ -260,7 +260,7 @@ def stalled_time_hunavsim(recording: Recording) -> float:
     source="SEAN 2.0",
 )
 def stalled_time_sean(recording: Recording) -> float:
-    """The last second of an episode is left out; a robot that turns on the spot counts as stalled."""
+    """The last second of an episode is ignored; a robot that turns on the spot counts as stalled."""
     later = recording.time + 1.0
     there = np.stack([np.interp(later, recording.time, axis) for axis in recording.pose[:, :2].T], axis=1)
     still = norm(there - recording.pose[:, :2]) < _STALLED_LENGTH
@@ -286,7 +286,7 @@ def _deadlocks(recording: Recording) -> Doubles:
     values="count",
 )
 def deadlocks(recording: Recording) -> float:
-    """The blocking pedestrians may change; 0 without pedestrians."""
+    """The pedestrians who block the robot may change during a deadlock; 0 without pedestrians."""
     return float(len(_deadlocks(recording)))
 
 
@@ -298,7 +298,7 @@ def deadlocks(recording: Recording) -> float:
     source="robot_sf; the times and distances are ours",
 )
 def deadlock_time(recording: Recording) -> float:
-    """The time of deadlocks from their beginning; 0 without pedestrians."""
+    """The total duration of deadlocks, counted from their beginning; 0 without pedestrians."""
     return float(_deadlocks(recording).sum())
 
 
@@ -324,7 +324,7 @@ def failure_to_progress_socnavgym(recording: Recording) -> float:
     values="count",
 )
 def failure_to_progress(recording: Recording) -> float:
-    """Windows begin at time 0; the last incomplete one does not count."""
+    """The first window begins at time 0; an incomplete window at the end does not count."""
     elapsed = recording.time - recording.time[0]
     edges = np.arange(int((elapsed[-1] + 1e-9) / _WINDOW) + 1) * _WINDOW
     distance = np.interp(edges, elapsed, goal_distances(recording))

@@ -46,6 +46,6 @@ def closest_pedestrian_speed_average(recording: Recording) -> float | None:
 
 
 def _pedestrian_speeds(recording: Recording) -> Doubles:
-    """(T, P) m/s, 0 for absent pedestrians."""
+    """(T, P) speed of each pedestrian, m/s; 0 for absent pedestrians."""
     vx, vy = recording.pedestrian_velocity[..., 0], recording.pedestrian_velocity[..., 1]
     return np.where(recording.pedestrian_present, np.sqrt(vx * vx + vy * vy), 0.0)

@@ -1,9 +1,9 @@
-"""Pedestrians within a fixed distance of the robot: time in a zone, compliance, violations, near misses, and their causes.
+"""Pedestrians within a fixed distance of the robot: time in a zone, compliance, violations and near misses, and who caused them.
 
 Centre distance D and surface distance d are those of `agora.metrics.pedestrian_distance`. Zones are Hall's
-(`agora.metrics.quantities.zones`), of the surface distance to the nearest pedestrian, unless a formula says otherwise. A
-violation is charged to the party that closed the gap, as a contact is (`agora.core.recording.Closing`): by the parts of the
-velocities along the line between the centres.
+(`agora.metrics.quantities.zones`) and apply to the surface distance to the nearest pedestrian, unless a formula says otherwise. A
+violation is attributed to the party that closed the gap, as a contact is (`agora.core.recording.Closing`), based on the velocity
+components along the line between the centres.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ _PRIVATE = 0.5
 
 @metric("time_in_private_zone", unit="s", direction="lower", formula="time with min D < 0.5 m", source=_ARENA, walls="ignored")
 def time_in_private_zone(recording: Recording) -> float:
-    """Simultaneous pedestrians count once; 0 without pedestrians. For discs of 0.25 m, the zone begins at the contact."""
+    """Time with several pedestrians in the zone is counted once; 0 without pedestrians. For discs with a radius of 0.25 m, the zone
+    begins at contact.
+    """
     return duration(recording, closest_centre(recording) < _PRIVATE)
 
 
@@ -52,7 +54,7 @@ def time_in_private_zone(recording: Recording) -> float:
     walls="ignored",
 )
 def time_in_private_zone_outline(recording: Recording) -> float:
-    """Simultaneous pedestrians count once; 0 without pedestrians."""
+    """Time with several pedestrians in the zone is counted once; 0 without pedestrians."""
     return duration(recording, closest_surface(recording) < _PRIVATE)
 
 
@@ -108,7 +110,7 @@ def personal_space_compliance_robosense(recording: Recording) -> float:
     walls="ignored",
 )
 def personal_space_compliance_social_jym(recording: Recording) -> float | None:
-    """1 without pedestrians; undefined without success, so read it together with ``success``."""
+    """1 without pedestrians; undefined if the episode was not a success, so read it together with ``success``."""
     return average(recording, closest_surface(recording) > _PRIVATE) if is_success(recording) else None
 
 
@@ -122,7 +124,7 @@ def personal_space_compliance_social_jym(recording: Recording) -> float | None:
     walls="ignored",
 )
 def personal_space_compliance_robot_sf(recording: Recording) -> float | None:
-    """Despite its name, the share of violations: lower is better. Undefined if no pedestrian was ever present."""
+    """Despite its name, this is the share of violations: lower is better. Undefined if no pedestrian was ever present."""
     return average(recording, closest_centre(recording) < 0.5) if ever_present(recording) else None
 
 
@@ -143,7 +145,7 @@ def _entries(recording: Recording, distance: float) -> float:
     walls="ignored",
 )
 def intimate_violations(recording: Recording) -> float:
-    """Events per pedestrian; 0 without pedestrians."""
+    """Events are counted for each pedestrian separately; 0 without pedestrians."""
     return _entries(recording, INTIMATE)
 
 
@@ -158,7 +160,7 @@ def intimate_violations(recording: Recording) -> float:
     walls="ignored",
 )
 def personal_violations(recording: Recording) -> float:
-    """Events per pedestrian, including those that lead to an intimate violation; 0 without pedestrians."""
+    """Events are counted per pedestrian, including those that lead to an intimate violation; 0 without pedestrians."""
     return _entries(recording, PERSONAL)
 
 
@@ -170,7 +172,7 @@ _CLOSERS = {Closer.ROBOT: "more than 0.6", Closer.PERSON: "less than 0.4", Close
 
 def _share(zone: str) -> Metric:
     def share(recording: Recording) -> float:
-        """The share of time; time without pedestrians counts as public space, so that the four shares add up to 1."""
+        """Share of time. Time without pedestrians counts as public space, so that the four shares add up to 1."""
         return average(recording, is_in_zone(closest_surface(recording), zone))
 
     made = metric(
@@ -193,7 +195,7 @@ space_share_public = _share("public")
 
 def _hunavsim_share(zone: str) -> Metric:
     def share(recording: Recording) -> float:
-        """Without the pedestrian's radius; a share of time here, of samples in the original code."""
+        """Ignores the pedestrian's radius. This is a share of time; the original code computes a share of samples."""
         return average(recording, is_in_zone(closest_centre(recording) - recording.radius, zone))
 
     made = metric(
@@ -223,7 +225,9 @@ space_share_social_hunavsim = _hunavsim_share("social")
     walls="ignored",
 )
 def near_misses(recording: Recording) -> float:
-    """Events per pedestrian, including those in progress at the beginning or the end; 0 without pedestrians."""
+    """Events are counted for each pedestrian separately, including those in progress at the beginning or the end; 0 without
+    pedestrians.
+    """
     return _near_misses(recording)
 
 
@@ -242,7 +246,7 @@ def _near_misses(recording: Recording) -> float:
     walls="ignored",
 )
 def near_misses_per_minute(recording: Recording) -> float | None:
-    """A slow robot meets more people; undefined for a single sample."""
+    """A slow robot meets more people on its way; undefined for a single sample."""
     seconds = float(recording.time[-1] - recording.time[0])
     return 60.0 * _near_misses(recording) / seconds if seconds > 0.0 else None
 
@@ -278,9 +282,10 @@ def near_misses_robot_sf(recording: Recording) -> float:
 
 @functools.lru_cache(maxsize=4)
 def closers(recording: Recording, limit: float) -> tuple[Closer, ...]:
-    """Return who closed the gap each time that d to a pedestrian fell below ``limit``, at the first sample inside.
+    """Return which party closed the gap, each time that d to a pedestrian fell below ``limit``; evaluated at the first sample below
+    it.
 
-    A party slower than `STANDING`, or moving away, closes no gap.
+    A party that is slower than `STANDING` or moves away does not count as closing the gap.
     """
     begin, _, column = stretches(surface_distances(recording) < limit)
     x, y, distance = (part[begin, column] for part in offsets(recording))
@@ -296,7 +301,7 @@ def _violations(zone: str, closer: Closer) -> Metric:
     limit = BANDS[zone][1]
 
     def violations(recording: Recording) -> float:
-        """The sum with the violations of the other two closers is the number of all violations; 0 without pedestrians."""
+        """The violations by the robot, by the person and by both add up to the number of all violations; 0 without pedestrians."""
         return float(closers(recording, limit).count(closer))
 
     stood = " or the robot stood (0.05 m/s)" if closer == Closer.PERSON else ", not standing (0.05 m/s)"
@@ -330,7 +335,7 @@ personal_violations_by_both = _violations("personal", Closer.BOTH)
     walls="ignored",
 )
 def discomfort_crowdnav(recording: Recording) -> float:
-    """The term of the reward, at most 0, without its discount; 0 without pedestrians."""
+    """The discomfort term of the reward, at most 0, undiscounted; 0 without pedestrians."""
     return _discomfort(recording, 0.2, 0.5)
 
 
@@ -343,7 +348,7 @@ def discomfort_crowdnav(recording: Recording) -> float:
     walls="ignored",
 )
 def discomfort_dsrnn(recording: Recording) -> float:
-    """The term of the reward, at most 0, without its discount; 0 without pedestrians."""
+    """The discomfort term of the reward, at most 0, undiscounted; 0 without pedestrians."""
     return _discomfort(recording, 0.25, 10.0)
 
 

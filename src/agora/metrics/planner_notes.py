@@ -1,4 +1,4 @@
-"""The planner's own notes during the episode (`agora.interfaces.NOTES`); undefined if it takes no such notes."""
+"""Values that the planner noted during the episode (`agora.interfaces.NOTES`); undefined if the planner does not note them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _AGORA = "Agora"
 
 
 def _mean(recording: Recording, noted: Array | None) -> float | None:
-    """Return the mean over time of the notes at the calls."""
+    """Return the mean over time of the values noted at the planner's calls."""
     return None if noted is None or not len(noted) else weighted_mean(noted, intervals(recording))
 
 
@@ -52,12 +52,14 @@ def danger_average(recording: Recording) -> float | None:
     values="share",
 )
 def reason_share(recording: Recording) -> float | None:
-    """The row has the reason that was noted for the longest time. Planners differ in how much they note, so less is not better."""
+    """The row names the reason that was noted for the longest time. Planners differ in how much they note, so a lower share is not
+    better.
+    """
     return None if recording.reason is None else _mean(recording, recording.reason != Reason.NONE)
 
 
 def main_reason(recording: Recording) -> str:
-    """The reason that was noted for the longest time; empty without reasons."""
+    """The reason that was noted for the longest time; empty if no reason was noted."""
     if recording.reason is None or not recording.reason.any():
         return ""
     seconds = np.bincount(recording.reason, weights=intervals(recording))

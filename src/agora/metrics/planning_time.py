@@ -1,4 +1,4 @@
-"""The time that the planner takes for its commands, and late calls."""
+"""The time that the planner takes to compute commands, and late calls."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TIMING = frozenset({"planning_time", "planning_time_deviation", "deadline_misses
 
 @metric("planning_time", unit="s", direction="lower", formula="mean wall time of a call of the planner", source=_SOCNAVBENCH)
 def planning_time(recording: Recording) -> float | None:
-    """Undefined without calls; depends on the machine (`TIMING`)."""
+    """Undefined if the planner was never called; depends on the machine (`TIMING`)."""
     return float(np.mean(recording.planning_time)) if len(recording.planning_time) else None
 
 
@@ -31,7 +31,7 @@ def planning_time(recording: Recording) -> float | None:
     source=_AGORA,
 )
 def planning_time_deviation(recording: Recording) -> float | None:
-    """Undefined without calls; depends on the machine (`TIMING`)."""
+    """Undefined if the planner was never called; depends on the machine (`TIMING`)."""
     return float(np.std(recording.planning_time)) if len(recording.planning_time) else None
 
 
@@ -44,7 +44,7 @@ def planning_time_deviation(recording: Recording) -> float | None:
     values="share",
 )
 def deadline_misses(recording: Recording) -> float | None:
-    """Undefined without calls or for a single sample; depends on the machine (`TIMING`)."""
+    """Undefined if the planner was never called or for a single sample; depends on the machine (`TIMING`)."""
     dt = intervals(recording)
     return float(np.mean(recording.planning_time > dt.max())) if len(recording.planning_time) and len(dt) else None
 
@@ -58,5 +58,7 @@ def deadline_misses(recording: Recording) -> float | None:
     values="count",
 )
 def asked_again(recording: Recording) -> float | None:
-    """Undefined without calls. Depends on which robots share a call, and on how fast an external program answers (`TIMING`)."""
+    """Undefined if the planner was never called. Depends on which robots share a call, and on how fast an external program answers
+    (`TIMING`).
+    """
     return float(recording.asked_again) if len(recording.planning_time) else None

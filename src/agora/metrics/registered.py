@@ -1,4 +1,4 @@
-"""The registered metrics, and their values of one recording."""
+"""The registered metrics, and their values for one recording."""
 
 from __future__ import annotations
 
@@ -16,19 +16,20 @@ HEADLINE = {
     "personal_space_compliance.robosense": "Personal space",
     "jerk_average": "Smoothness (jerk)",
 }
-"""The most important metrics, which the report shows first, and their words."""
+"""The most important metrics, which the report shows first, and their headings."""
 
 FEW = ("success", *HEADLINE, "path_length", "planning_time")
 """Metrics that summarise one episode."""
 
 
 def metrics(*, own: bool = False) -> list[Metric]:
-    """Return every registered metric, by name; with ``own``, only Agora's metrics, so that no other package is imported."""
+    """Return all registered metrics, sorted by name; with ``own``, only Agora's metrics, so that no other package is imported."""
     return [load("metrics", name) for name in available("metrics") if not own or is_own("metrics", name)]
 
 
 def measure(recording: Recording, *names: str) -> dict[str, float | None]:
-    """Return the values of the named metrics of a recording, or of all metrics without names; by name, None for undefined values.
+    """Return the values of the named metrics for a recording, keyed by name; of all metrics if no names are given. Undefined values
+    are None.
 
     Raises:
         UnknownNameError: a metric is unknown.

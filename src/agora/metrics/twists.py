@@ -1,4 +1,4 @@
-"""The robot's twist, in its own frame, and its commands: smoothness, turning, reversing, and whether commands are feasible."""
+"""The robot's twist, in its own frame, and its commands: smoothness, turning, reversing, and the feasibility of commands."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ _SPARC = "Balasubramanian et al. 2015, J. NeuroEng. Rehabil. 12:112"
 _STOPPED, _TURNS, _BACKWARD, _ON_THE_SPOT = 0.05, 0.15, -0.05, 0.005
 
 _CUTOFF, _THRESHOLD, _PADDING = 10.0, 0.05, 4
-"""For the spectral arc length: highest frequency, Hz; smallest magnitude, relative to the largest; binary orders of zero padding.
+"""For the spectral arc length: maximum frequency, Hz; minimum magnitude, relative to the maximum; zero padding, in powers of
+two.
 """
 
 
 def _rate(recording: Recording, values: Doubles) -> float | None:
-    """Return the mean over time of the magnitude of the rate of change of values (T, n)."""
+    """Return the time average of the magnitude of the rate of change in values (T, n)."""
     dt = intervals(recording)
     change = np.diff(values, axis=0)
     return float(np.sqrt((change * change).sum(1)).sum()) / float(dt.sum()) if len(dt) else None
@@ -40,13 +41,13 @@ def _rate(recording: Recording, values: Doubles) -> float | None:
     source=_SRPB,
 )
 def velocity_smoothness(recording: Recording) -> float | None:
-    """Driving round a bend adds nothing, unlike in ``acceleration_average``; undefined for a single sample."""
+    """Unlike in ``acceleration_average``, driving around a bend adds nothing; undefined for a single sample."""
     return _rate(recording, recording.twist[:, :2])
 
 
 @metric("heading_smoothness", unit="rad/s2", direction="lower", formula="mean over time of |d omega/dt|", source=_SRPB)
 def heading_smoothness(recording: Recording) -> float | None:
-    """Also the mean angular acceleration of HuNavSim and social-jym; undefined for a single sample."""
+    """HuNavSim and social-jym call this the mean angular acceleration; undefined for a single sample."""
     return _rate(recording, recording.twist[:, 2:])
 
 
@@ -58,7 +59,7 @@ def angular_speed_average(recording: Recording) -> float:
 
 @metric("angular_jerk_average", unit="rad/s3", direction="lower", formula="mean over time of |d^2 omega/dt^2|", source="social-jym")
 def angular_jerk_average(recording: Recording) -> float | None:
-    """Undefined for fewer than three samples; if omega jumps, it grows with the control rate."""
+    """Undefined for fewer than three samples; if omega jumps, the value grows with the control rate."""
     dt = intervals(recording)
     if len(dt) < 2:
         return None
@@ -75,7 +76,7 @@ def angular_jerk_average(recording: Recording) -> float | None:
     values="share",
 )
 def oscillation_share(recording: Recording) -> float:
-    """Near standstill counts, whether or not the robot should stand."""
+    """Any time near standstill counts, whether or not the robot should stand still."""
     slow = norm(recording.twist[:, :2]) < _STOPPED
     return average(recording, slow & (np.abs(recording.twist[:, 2]) < _TURNS))
 
@@ -116,7 +117,7 @@ def _write_feasible(traits, commands, feasible, first, last):
     values="share",
 )
 def feasible_action_rate(recording: Recording) -> float | None:
-    """Acceleration limits do not count; undefined if the twists or the robot's limits of motion were not recorded."""
+    """Acceleration limits do not count; undefined if the twists or the robot's motion limits were not recorded."""
     if recording.command is None or recording.robot is None or not len(recording.command):
         return None
     feasible = np.zeros(len(recording.command), np.bool_)
@@ -139,7 +140,9 @@ def _speeds(recording: Recording) -> Doubles:
     source=f"{_SPARC}; zero padding by 4 powers of two, as in its code",
 )
 def sparc(recording: Recording) -> float | None:
-    """Resampled evenly if time stamps are uneven; undefined for fewer than three samples, and if the robot never moved."""
+    """The speed is resampled at even intervals if the time stamps are uneven; undefined for fewer than three samples, or if the
+    robot never moved.
+    """
     count = len(recording.time)
     if count < 3 or not _speeds(recording).any():
         return None
@@ -163,10 +166,10 @@ def sparc(recording: Recording) -> float | None:
     version=2,
 )
 def log_dimensionless_jerk(recording: Recording) -> float | None:
-    """Undefined for fewer than three such times, for a constant acceleration, and if the robot never moved.
+    """Undefined for fewer than three sample times, for constant acceleration, and if the robot never moved.
 
-    An episode may end in the middle of an interval. That part is left out: a change of speed divided by the square of a short time
-    would outweigh everything else.
+    An episode may end in the middle of an interval. That partial interval is left out, because a change of speed divided by the
+    square of a short time would outweigh everything else.
     """
     if len(recording.time) < 3:
         return None

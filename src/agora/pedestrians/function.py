@@ -1,4 +1,4 @@
-"""Crowd models made from one function over arrays."""
+"""Crowd models made from a single function that operates on arrays."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ __all__ = ["crowd_model"]
 def crowd_model(
     output: Literal["acceleration", "velocity"], *, max_speed_factor: float = 1.0, max_step: float = math.inf
 ) -> Callable[[Callable[..., Floats]], type]:
-    """Return a decorator that turns a function of the scene into a crowd model; the function's other arguments become parameters.
+    """Return a decorator that turns a function of the scene into a crowd model; the function's other arguments become the model's
+    parameters.
 
-    The result is a frozen dataclass with the function's name: an entry point can name it, and suites can set its parameters.
+    The result is a frozen dataclass with the function's name, so an entry point can refer to it, and suites can set its parameters.
 
     Args:
-        output: kind of the function's result, (W, P, 2): accelerations, m/s2, or velocities, m/s.
-        max_speed_factor: cap of the speed, in preferred speeds.
-        max_step: longest step between two calls, s.
+        output: what the function returns, as (W, P, 2): accelerations, m/s2, or velocities, m/s.
+        max_speed_factor: speed cap, as a multiple of the preferred speed.
+        max_step: maximum time between calls, s.
 
     Raises:
         InputError: an argument after the scene has no default.

@@ -1,1 +1,1 @@
-"""Map generators: places from parameters and a random stream."""
+"""Map generators: they create places from parameters and a random stream."""

@@ -25,20 +25,20 @@ _ROOMS: dict[str, tuple[float, tuple[Set, ...]]] = {
     "bathroom": (0.8, (row("shower"), row("toilet"), row("washbasin"))),
     "bedroom": (1.3, (row("bedside_cabinet", "double_bed", "bedside_cabinet"), row("wardrobe"), _STUDY)),
 }
-"""Share of the length, and furniture in the order of importance; what finds no place is left out."""
+"""Share of the length, and furniture in order of importance; furniture that does not fit is left out."""
 
 _TRIES = 30
 
 
 @dataclass(frozen=True, kw_only=True)
 class Apartment(Area):
-    """Living room, kitchen, bathroom and bedrooms on both sides of a hallway, furnished along their walls.
+    """A living room, kitchen, bathroom and bedrooms on both sides of a hallway, furnished along their walls.
 
     Attributes:
         bedrooms: number of bedrooms.
-        hallway: smallest width of the hallway, m.
-        door: smallest width of the doors, m. Both are larger if ``passage`` requires it.
-        furnished: share of the furniture that the generator tries to place.
+        hallway: minimum width of the hallway, m.
+        door: minimum width of the doors, m. The hallway and the doors are wider if ``passage`` requires it.
+        furnished: fraction of the furniture that the generator tries to place.
     """
 
     width: float = 13.0
@@ -108,7 +108,7 @@ class Apartment(Area):
     def _stand(
         self, plan: FloorPlan, stream: Stream, set_: Set, room: Rectangle, taken: list[Rectangle], fronts: list[Rectangle]
     ) -> None:
-        """Stand a set at a wall where it blocks neither others nor the ways to them, if such a place is found."""
+        """Place a set against a wall where it blocks neither other furniture nor access to it, if such a place is found."""
         left, _, right, depth = outline(set_)
         for _ in range(_TRIES):
             side, u = stream.integer(0, 3), float(stream.uniform())
@@ -128,7 +128,7 @@ class Apartment(Area):
                 return
 
     def _front(self, box: Rectangle, side: int) -> Rectangle:
-        """The way before a set at a wall."""
+        """Return the free space in front of a set at a wall."""
         x0, y0, x1, y1 = box
         way = self.lane
         return ((x0, y1, x1, y1 + way), (x0 - way, y0, x0, y1), (x0, y0 - way, x1, y0), (x1, y0, x1 + way, y1))[side]

@@ -1,10 +1,9 @@
 """Arena 3.0's map generators under their own names, with their own parameters.
 
-Arena counts lengths in cells of ``map_properties.resolution``; here they are metres. ``r`` cells of radius make squares and
-corridors of ``1 + 2 r`` cells, so a radius becomes ``(r + 0.5) * resolution``. Distances between rows are counted in half cells.
+Arena gives lengths in cells of ``map_properties.resolution``; here they are in metres. A radius of ``r`` cells makes squares and
+corridors ``1 + 2 r`` cells wide, so it becomes ``(r + 0.5) * resolution``. Distances between rows are given in half cells.
 
-Arena's cells are 0.5 m wide. Here they are finer: what robots and pedestrians know of walls is as exact as the
-map's cells.
+Arena's cells are 0.5 m wide. Here they are finer, because robots and pedestrians know walls only as precisely as the map's cells.
 """
 
 from __future__ import annotations
@@ -21,12 +20,12 @@ from agora.registry import Named, available
 
 __all__ = ["from_arena", "parse_generator"]
 
-_FINE = 0.1  # m a cell
+_FINE = 0.1  # m per cell
 
 
 @dataclass(frozen=True)
 class MapProperties:
-    """Size of Arena's maps.
+    """The size of Arena's maps.
 
     Attributes:
         width: number of columns.
@@ -44,11 +43,11 @@ class ArenaGenerator:
     """Arena's file ``map_generator.yaml``, and the field ``map_generator`` of its curricula.
 
     Attributes:
-        algorithm: ``barn``, ``rosnav``, ``rosmap``, or a name of the paper.
+        algorithm: ``barn``, ``rosnav``, ``rosmap``, or a name from the paper.
         algorithm_config: parameters of the algorithm; ``map_type`` for ``rosnav`` and ``rosmap``.
-        map_properties: size.
-        episode_per_map: episodes on one map.
-        generation_timeout: longest time of a generation, s; not needed here.
+        map_properties: size of the map.
+        episode_per_map: number of episodes on each map.
+        generation_timeout: maximum time to generate a map, s; not used by Agora.
     """
 
     algorithm: str
@@ -59,16 +58,16 @@ class ArenaGenerator:
 
 
 Translation = dict[str, tuple[str, Callable[[float, float], float] | None] | None]
-"""Arena's parameters: the name here and how (value, resolution) is converted; None for those without a counterpart."""
+"""Arena's parameters: the name in Agora, and how (value, resolution) is converted; None if there is no counterpart."""
 
 
 def _radius(cells: float, resolution: float) -> float:
-    """Cells on each side of one, in m."""
+    """Convert a radius in cells, counted on each side of a centre cell, to m."""
     return (cells + 0.5) * resolution
 
 
 def _halves(cells: float, resolution: float) -> float:
-    """Half cells, in m."""
+    """Convert a number of half cells to m."""
     return 0.5 * cells * resolution
 
 
@@ -116,7 +115,7 @@ _ALGORITHMS: dict[str, tuple[str, Translation, dict[str, float]]] = {
         {"obstacle_num": 24},
     ),
 }
-"""By algorithm and map type: the generator here, its parameters, and Arena's defaults."""
+"""By algorithm and map type: the generator in Agora, its parameters, and Arena's defaults."""
 
 _IN_ARENA: dict[str, tuple[Any, ...]] = {
     "seed": (None,),
@@ -128,7 +127,7 @@ _IN_ARENA: dict[str, tuple[Any, ...]] = {
     "hor_dist_shelfs_max": (22, 38),
     "vert_dist_shelfs_max": (12, 24),
 }
-"""Parameters without a counterpart, and the values of Arena's own code and files, which say nothing."""
+"""Parameters without a counterpart in Agora, and their values in Arena's own code and files, which are accepted and ignored."""
 
 _WITHOUT: dict[str, dict[str, Any]] = {
     "rosmap_canteen": {"counter": False},
@@ -152,12 +151,12 @@ def from_arena(values: Mapping[str, Any], where: str = "map_generator") -> Named
     """Return the map generator that Arena's ``algorithm``, ``algorithm_config`` and ``map_properties`` describe.
 
     Args:
-        values: as Arena's ``map_generator.yaml`` holds them. An algorithm that Arena does not have may be a generator of Agora's,
+        values: contents of Arena's ``map_generator.yaml``. An algorithm that Arena does not have may be one of Agora's generators,
             with its own parameters.
-        where: names them in messages.
+        where: name of the source of these values, for messages.
 
     Raises:
-        InputError: an algorithm, map type, key or value that makes no generator.
+        InputError: an algorithm, map type, key or value is invalid.
     """
     file = build(dict(values), ArenaGenerator, where)
     given = dict(file.algorithm_config)
@@ -198,17 +197,20 @@ def from_arena(values: Mapping[str, Any], where: str = "map_generator") -> Named
 
 
 def _of_type(given: Mapping[str, Any], name: str, kind: str) -> dict[str, Any]:
-    """The parameters of a map type, which may stand in a group of its name; those of other types are passed over, as in Arena."""
+    """Return the parameters for a map type, which may be in a group with its name; the groups of other types are ignored, as in
+    Arena.
+    """
     known = {*_ALGORITHMS, *_PAPER}
     groups = {key: group for key, group in given.items() if f"{name}_{key}" in known and isinstance(group, Mapping)}
     return {key: value for key, value in given.items() if key not in groups} | dict(groups.get(kind, {}))
 
 
 def parse_generator(text: str, where: str = "algorithm") -> Named:
-    """Return the map generator of a text, in Agora's words or Arena's: ``canteen(width=20)``, ``rosnav(map_type=outdoor)``.
+    """Return the map generator that a text describes, in Agora's or Arena's terms: ``canteen(width=20)``,
+    ``rosnav(map_type=outdoor)``.
 
     Raises:
-        InputError: no such generator, or a parameter that it does not have or refuses.
+        InputError: there is no such generator, or a parameter is unknown or invalid.
     """
     name, _, rest = text.strip().partition("(")
     if name.strip() in available("map_generators"):

@@ -1,6 +1,6 @@
-"""Clumps of walls from a cellular automaton, as the BARN data set has them.
+"""Clumps of walls from a cellular automaton, as in the BARN data set.
 
-Perille, Truong, Xiao and Stone, "Benchmarking metric ground navigation", SSRR 2020; the rule is that of Arena's generator ``barn``.
+Perille, Truong, Xiao and Stone, "Benchmarking metric ground navigation", SSRR 2020; the rule is that of Arena's ``barn`` generator.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from agora.seeds import Stream
 
 @dataclass(frozen=True, kw_only=True)
 class Barn(Area):
-    """A field of irregular clumps with a path from its left to its right end.
+    """A field of irregular clumps of walls, with a path from its left end to its right end.
 
-    Blocks are filled at random, then smoothed: one with more than four of its eight neighbours filled is filled, one with fewer
-    than two is freed; what is above the upper and below the lower row counts as filled. Fields without a path from left to right
-    are redrawn; areas that the robot cannot reach are filled.
+    Blocks are filled at random and then smoothed: a block is filled if more than four of its eight neighbours are filled, and freed
+    if fewer than two are. The space above the top row and below the bottom row counts as filled. Fields without a path from left to
+    right are drawn again; areas that the robot cannot reach are filled.
 
     Attributes:
-        fill_pct: share of the blocks that are filled at first.
-        smooth_iter: passes of smoothing. With 0, single blocks remain: a robot of 0.5 m gets through if few are filled
-            (``fill_pct`` 0.05), or if they are large (``cell`` 1.0).
+        fill_pct: fraction of the blocks that are filled initially.
+        smooth_iter: number of smoothing passes. With 0, single blocks remain, and a robot of 0.5 m gets through only if few blocks
+            are filled (``fill_pct`` 0.05) or the blocks are large (``cell`` 1.0).
         cell: edge of a block, m (BARN: 0.15; Arena: its map's resolution, 0.5).
-        tries: fields drawn before giving up.
+        tries: number of fields drawn before giving up.
     """
 
     fill_pct: Chance = 0.2
@@ -49,7 +49,8 @@ class Barn(Area):
         """Return a field.
 
         Raises:
-            PlacementError: no field had a way from left to right, or room enough. Blames missing smoothing, or the share of blocks.
+            PlacementError: no field had a path from left to right, or enough free space. The error blames the lack of smoothing, or
+                the fraction of filled blocks.
         """
         blame = "fill_pct" if self.smooth_iter else "smooth_iter"
         return drawn(self, lambda: self._field(stream), blame, self.tries)
@@ -74,7 +75,7 @@ class Barn(Area):
 
 
 def smoothed(filled: Bools, passes: int) -> Bools:
-    """Return blocks (rows, columns) after some passes of the automaton; the upper and the lower row are filled first."""
+    """Return the blocks (rows, columns) after ``passes`` passes of the automaton; the top and bottom rows are filled first."""
     filled = filled.copy()
     filled[[0, -1]] = True
     for _ in range(passes):

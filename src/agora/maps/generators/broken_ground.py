@@ -17,16 +17,15 @@ from agora.seeds import Stream
 
 @dataclass(frozen=True, kw_only=True)
 class BrokenGround(Area):
-    """A hall with breaks in the ground from wall to wall, alternating gaps and steps.
+    """A hall in which breaks in the ground run from wall to wall, alternating between gaps and steps.
 
-    Each has one place, a bridge or a ramp, where wheeled robots can cross. A legged robot with sufficient limits crosses it
-    anywhere.
+    Each break has one bridge or ramp where wheeled robots can cross. A legged robot with sufficient limits can cross anywhere.
 
     Attributes:
         breaks: number of gaps and steps.
-        gap: width of a gap, whole cells, m.
+        gap: width of a gap, a whole number of cells, m.
         step: height of a step, m.
-        slope: rise of a ramp, m per m.
+        slope: slope of a ramp, m per m.
     """
 
     width: float = 18.0
@@ -40,7 +39,7 @@ class BrokenGround(Area):
         """Return a hall.
 
         Raises:
-            PlacementError: the breaks are too many, or the slope too steep for the cells.
+            PlacementError: there are too many breaks, or the slope is too steep for the cell size.
         """
         if self.slope * self.resolution > LEVEL:
             raise self.fail("slope", f"on cells of {self.resolution:g} m its own steps are higher than {LEVEL:g} m")
@@ -90,7 +89,7 @@ class BrokenGround(Area):
         ground[rows, columns] = kept
 
     def _raise(self, ground: Floats, at: float, step: float, ramp: float, low: float, bridge: float) -> None:
-        """Let the ground rise, or fall, at a line across the hall, and more slowly on a ramp on its lower side."""
+        """Make the ground rise or fall at a line across the hall, and gradually along a ramp on the lower side of the step."""
         rows, after = self._cells(low, low + bridge), self._cells(at, at + ground.shape[1] * self.resolution)
         ground[:, after] += np.float32(step)
         columns = self._cells(at - ramp, at) if step > 0 else self._cells(at, at + ramp)

@@ -16,19 +16,19 @@ from agora.maps.place import Place
 from agora.ranges import Chance, Distance, Within
 from agora.seeds import Stream
 
-_REACH = 0.8  # from the middle of a table to that of a chair, m
+_REACH = 0.8  # from the centre of a table to that of a chair, m
 _MOST_COUNTERS = 4
 _ENTRANCE = 2.4  # m
 
 
 @dataclass(frozen=True, kw_only=True)
 class Canteen(Area):
-    """Round tables, turned at random, with up to four chairs each, and a counter with room to queue at one side.
+    """Round tables in random orientations with up to four chairs each, and a counter at one side with room to queue.
 
     Attributes:
         obstacle_num: number of tables.
         obstacle_extra_radius: half the edge of the square reserved for a table, m; larger if its chairs and ``passage`` require it.
-        chair_chance: chance that each of the four chairs of a table exists.
+        chair_chance: probability of each of a table's four chairs.
         counter: whether there is a counter.
     """
 
@@ -67,7 +67,7 @@ class Canteen(Area):
         return plan.finish("canteen")
 
     def _counter(self, plan: FloorPlan) -> Rectangle:
-        """Stand the counter along the lower wall, with room behind it and before it; return the rest of the hall."""
+        """Place the counter along the lower wall, with room behind and in front of it; return the rest of the hall."""
         x0, y0, x1, y1 = plan.inner
         length = outline(row("counter"))[2] * 2
         count = min(int((x1 - x0 - 2 * self.lane) / length), _MOST_COUNTERS)

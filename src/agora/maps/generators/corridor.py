@@ -12,18 +12,18 @@ from agora.ranges import Within
 from agora.seeds import Stream
 
 _THINGS = ("bench", "cabinet", "plant", "bookcase")
-_PITCH = 1.6  # room along the wall for a thing, m
+_PITCH = 1.6  # length of wall for an object, m
 
 
 @dataclass(frozen=True, kw_only=True)
 class Corridor(Area):
-    """A straight corridor from left to right, with alcoves for stepping aside and objects along its walls.
+    """A straight corridor from left to right, with alcoves in which to step aside, and objects along its walls.
 
     Attributes:
         corridor_width: width of the corridor, m.
-        alcoves: recesses in the walls, 1.5 m deep.
-        alcove_width: width of the alcoves, m, larger if ``passage`` requires it.
-        obstacle_num: benches, cabinets, bookcases and plants along the walls, none opposite another.
+        alcoves: number of alcoves in the walls, each 1.5 m deep.
+        alcove_width: width of the alcoves, m; larger if ``passage`` requires it.
+        obstacle_num: number of benches, cabinets, bookcases and plants along the walls, none of them opposite another.
     """
 
     width: float = 30.0
@@ -66,7 +66,7 @@ class Corridor(Area):
         return plan.finish("corridor")
 
     def _alcoves(self, plan: FloorPlan, stream: Stream, hall: Rectangle) -> list[tuple[int, float, float]]:
-        """Recess the walls; return side, begin and end of each alcove."""
+        """Cut the alcoves into the walls; return the side, start and end of each alcove."""
         x0, low, x1, high = hall
         wide = max(plan.snap(self.alcove_width), self.opening)
         room = min(low - plan.inner[1], plan.inner[3] - high, 1.5)
@@ -85,7 +85,7 @@ class Corridor(Area):
         return taken
 
     def _things(self, plan: FloorPlan, stream: Stream, hall: Rectangle, taken: list[tuple[int, float, float]]) -> None:
-        """Stand things along the walls where no alcove is."""
+        """Place objects along the walls where there is no alcove."""
         x0, _, x1, _ = hall
         count = int((x1 - x0) / _PITCH)
         free = []

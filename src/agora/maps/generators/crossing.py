@@ -18,8 +18,8 @@ class Crossing(Area):
     Attributes:
         corridor_width: width of the corridor from left to right, m.
         crossing_width: width of the other corridor, m.
-        arms: 4, or 3 for one that ends at the crossing.
-        offset: largest distance of the crossing from the centre, as a share of the distance that the walls allow.
+        arms: number of arms: 4, or 3 if one corridor ends at the crossing.
+        offset: maximum distance between the crossing and the centre, as a fraction of the distance that the walls allow.
     """
 
     width: float = 16.0

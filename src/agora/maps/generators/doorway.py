@@ -13,13 +13,13 @@ from agora.seeds import Stream
 
 @dataclass(frozen=True, kw_only=True)
 class Doorway(Area):
-    """Two rooms next to or above each other, with a wall between them that has doors.
+    """Two rooms, side by side or one above the other, separated by a wall with doors.
 
     Attributes:
         door: width of a door, m.
         doors: number of doors.
         thickness: thickness of the wall, m.
-        offset: largest distance of the wall from the centre, as a share of the distance that the rooms allow.
+        offset: maximum distance between the wall and the centre, as a fraction of the distance that the rooms allow.
     """
 
     width: float = 16.0
@@ -37,7 +37,7 @@ class Doorway(Area):
         """Return two rooms.
 
         Raises:
-            PlacementError: the doors are too narrow for the robot, or too many; the wall leaves no room.
+            PlacementError: the doors are too narrow for the robot, there are too many of them, or the wall leaves too little room.
         """
         return drawn(self, lambda: self._rooms(stream), "passage")
 

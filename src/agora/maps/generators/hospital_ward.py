@@ -1,4 +1,4 @@
-"""A ward of a hospital: rooms with beds on both sides of a corridor."""
+"""A hospital ward: rooms with beds on both sides of a corridor."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from agora.maps.place import Place
 from agora.ranges import Chance, Within
 from agora.seeds import Stream
 
-_BED = 2.3  # along the wall for a bed with its cabinet, m
-_ENTRANCE = 1.3  # of a room's depth that the door and the basin have for themselves, m
+_BED = 2.3  # length of wall for a bed with its cabinet, m
+_ENTRANCE = 1.3  # part of a room's depth reserved for the door and the basin, m
 
 
 @dataclass(frozen=True, kw_only=True)
 class HospitalWard(Area):
-    """Rooms with beds on both sides of a corridor, and a place for nurses that is open to it.
+    """Rooms with beds on both sides of a corridor, and a nurses' station that is open to the corridor.
 
     Attributes:
         corridor_width: width of the corridor, m.
-        room_width: smallest width of a room, m; larger if ``passage`` requires it.
-        beds: number of beds in a room.
-        occupancy: chance that a bed exists.
-        door: smallest width of the doors, m; larger if ``passage`` requires it.
+        room_width: minimum width of a room, m; larger if ``passage`` requires it.
+        beds: number of beds per room.
+        occupancy: probability that each bed exists.
+        door: minimum width of the doors, m; larger if ``passage`` requires it.
     """
 
     width: float = 30.0
@@ -82,7 +82,7 @@ class HospitalWard(Area):
         return plan.finish("hospital_ward")
 
     def _room(self, plan: FloorPlan, stream: Stream, room: Rectangle, upper: bool, number: int) -> None:
-        """Beds with their heads at one side, the door at the other side of the wall to the corridor."""
+        """Add a room: the heads of the beds are at one side wall, and the door to the corridor is near the other side."""
         cell, door = self.resolution, max(plan.snap(self.door), self.opening)
         x0, y0, x1, y1 = room
         wall = (x0 - cell, y0 - cell, x1 + cell, y0) if upper else (x0 - cell, y1, x1 + cell, y1 + cell)
@@ -108,7 +108,7 @@ class HospitalWard(Area):
         plan.put(row("washbasin"), at_wall(room, 0 if upper else 2, corner))
 
     def _station(self, plan: FloorPlan, room: Rectangle, upper: bool) -> None:
-        """Counters towards the corridor, cabinets at the back."""
+        """Add the nurses' station, with counters towards the corridor and cabinets at the back."""
         x0, y0, x1, y1 = room
         back, front = (2, y0) if upper else (0, y1)
         middle = (x1 - x0) / 2

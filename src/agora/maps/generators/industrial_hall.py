@@ -15,21 +15,22 @@ from agora.maps.place import Place
 from agora.ranges import Chance, NotNegative, Within
 from agora.seeds import Stream
 
-_BAYS = 5  # in a row before an aisle crosses it
+_BAYS = 5  # shelves in a row before an aisle crosses it
 _JACKS = ("pallet_jack_1", "pallet_jack_2", "pallet_jack_3")
-_PARKED = 0.9  # width that a parked pallet jack or a pallet takes of an aisle, m
+_PARKED = 0.9  # width of an aisle that a parked pallet jack or a pallet takes up, m
 
 
 @dataclass(frozen=True, kw_only=True)
 class IndustrialHall(Area):
-    """Shelves in rows, all along or all across the hall, some with a rack at their back; pallets and pallet jacks in front of them.
+    """Rows of shelves, all along or all across the hall, some with a rack behind them, and with pallets and pallet jacks in front
+    of them.
 
     Attributes:
         obstacle_num: number of shelves.
-        rack_chance: chance that a shelf has a rack at its back.
+        rack_chance: probability that a shelf has a rack behind it.
         pallet_jacks: number of pallet jacks parked along the fronts of shelves.
         pallets: number of pallets parked along the fronts of shelves.
-        aisle: smallest width of the aisle between rows, m; larger if ``passage`` requires it.
+        aisle: minimum width of the aisle between rows, m; larger if ``passage`` requires it.
     """
 
     width: float = 30.0
@@ -44,7 +45,7 @@ class IndustrialHall(Area):
         """Return a hall.
 
         Raises:
-            PlacementError: the shelves do not fit, or there are too few of them to park at.
+            PlacementError: the shelves do not fit, or there are too few of them for the parked pallets and pallet jacks.
         """
         if self.pallet_jacks + self.pallets > self.obstacle_num:
             raise self.fail(

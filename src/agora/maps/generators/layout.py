@@ -1,4 +1,4 @@
-"""Layouts of things on a plan: at walls, in rows, at random."""
+"""Layouts of objects on a plan: along walls, in rows, at random."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ Pose = tuple[float, float, float]
 """x, y and heading, m and rad."""
 
 Set = tuple[tuple[str, float, float, float], ...]
-"""Furniture that stands together: model, x, y and heading, in a frame whose y = 0 is the back and whose front is +y."""
+"""Pieces of furniture that stand together: model, x, y and heading, in a frame with the back at y = 0 and the front towards +y."""
 
 
 def at_wall(box: Rectangle, side: int, along: float) -> Pose:
-    """Return the pose of a set with its back at a side of a rectangle, its front inwards.
+    """Return the pose of a set whose back is against a side of a rectangle and whose front faces inwards.
 
     Args:
         box: rectangle.
-        side: 0 the lower, 1 the right, 2 the upper, 3 the left.
-        along: distance of the set's origin from the side's first corner, counter-clockwise, m.
+        side: number of the side: 0 lower, 1 right, 2 upper, 3 left.
+        along: distance from the side's first corner, in counter-clockwise order, to the set's origin, m.
     """
     x0, y0, x1, y1 = box
     x, y = ((x0, y0), (x1, y0), (x1, y1), (x0, y1))[side]
@@ -42,7 +42,7 @@ def length_of(box: Rectangle, side: int) -> float:
 
 
 def row(*models: str, gap: float = 0.0) -> Set:
-    """Return a set of models side by side, their backs in a line, centred."""
+    """Return a centred set of models, side by side with their backs aligned."""
     extents = [model_of(m).extent for m in models]
     x = -0.5 * (sum(e[2] - e[0] for e in extents) + gap * (len(models) - 1))
     pieces = []
@@ -53,7 +53,7 @@ def row(*models: str, gap: float = 0.0) -> Set:
 
 
 def outline(set_: Set, pose: Pose = (0.0, 0.0, 0.0)) -> Rectangle:
-    """Return the rectangle about a set at a pose; it and its pieces are turned by quarters."""
+    """Return the bounding rectangle of a set at a pose; the set and its pieces must be turned by multiples of 90 degrees."""
     boxes = []
     for model, x, y, heading in set_:
         mine = _moved(model_of(model).extent, (x, y, heading))
@@ -63,19 +63,19 @@ def outline(set_: Set, pose: Pose = (0.0, 0.0, 0.0)) -> Rectangle:
 
 
 def _moved(box: Rectangle, pose: Pose) -> Rectangle:
-    """A rectangle in the frame of a pose that is turned by quarters."""
+    """Return a rectangle given in the frame of a pose, transformed by that pose; the pose is turned by a multiple of 90 degrees."""
     c, s = round(math.cos(pose[2])), round(math.sin(pose[2]))
     xs, ys = (c * box[0] - s * box[1], c * box[2] - s * box[3]), (s * box[0] + c * box[1], s * box[2] + c * box[3])
     return min(xs) + pose[0], min(ys) + pose[1], max(xs) + pose[0], max(ys) + pose[1]
 
 
 def grown(box: Rectangle, margin: float) -> Rectangle:
-    """A rectangle with a margin about it; a negative one shrinks it."""
+    """Return a rectangle enlarged by a margin on all sides; a negative margin shrinks it."""
     return box[0] - margin, box[1] - margin, box[2] + margin, box[3] + margin
 
 
 def apart(box: Rectangle, others: ArrayLike) -> bool:
-    """Return whether a rectangle overlaps none of some others (K, 4)."""
+    """Return whether a rectangle does not overlap any of the rectangles ``others`` (K, 4)."""
     x0, y0, x1, y1 = np.reshape(np.asarray(others, np.float64), (-1, 4)).T
     slack = 1e-9
     return not bool(((x0 < box[2] - slack) & (box[0] < x1 - slack) & (y0 < box[3] - slack) & (box[1] < y1 - slack)).any())
@@ -83,13 +83,13 @@ def apart(box: Rectangle, others: ArrayLike) -> bool:
 
 @dataclass(frozen=True)
 class FurnitureRows:
-    """The slots of furniture in rows.
+    """Slots for furniture arranged in rows.
 
     Attributes:
-        along: x of the middle of each slot.
-        lines: y of the lower side of each row.
-        aisles: y from and to of the free strips below, between and above the rows.
-        crossings: x from and to of the free strips across the rows.
+        along: x of the centre of each slot in a row.
+        lines: y of the lower edge of each row.
+        aisles: lower and upper y of each free strip below, between and above the rows.
+        crossings: start and end x of each free strip across the rows.
     """
 
     along: list[float]
@@ -99,16 +99,17 @@ class FurnitureRows:
 
 
 def slots(box: Rectangle, length: float, depth: float, aisle: float, crossing: float, block: int, stream: Stream) -> FurnitureRows:
-    """Divide a rectangle into rows of things side by side, with aisles between rows and across them after every ``block`` things.
+    """Divide a rectangle into rows of objects side by side, with aisles between the rows, and across them after every ``block``
+    objects.
 
     Args:
         box: rectangle.
-        length: length of a thing and its place, m.
-        depth: depth of a thing and its place, m.
-        aisle: smallest width of an aisle between and outside the rows, m.
+        length: length of an object's slot along the row, m.
+        depth: depth of an object's slot, m.
+        aisle: minimum width of the aisles between and outside the rows, m.
         crossing: width of an aisle across the rows, m.
-        block: number of things between crossings.
-        stream: divides the rest of the height.
+        block: number of objects between crossing aisles.
+        stream: random stream that divides the remaining height among the aisles.
     """
     x0, y0, x1, y1 = box
     whole = block * length + crossing
@@ -132,23 +133,23 @@ def slots(box: Rectangle, length: float, depth: float, aisle: float, crossing: f
 
 
 def capacity(box: Rectangle, half: float) -> tuple[int, int]:
-    """Return how many squares next to and above each other fit in a rectangle; no more fit in any other order."""
+    """Return how many columns and rows of squares fit in a rectangle; no other arrangement holds more squares."""
     columns, rows = (max(int((box[k + 2] - box[k]) / (2 * half) + 1e-9), 0) for k in (0, 1))
     return columns, rows
 
 
 def scatter(stream: Stream, box: Rectangle, half: float, count: int, misses: int = 100) -> Doubles:
-    """Return the centres (count, 2) of squares at random places in a rectangle that do not overlap.
+    """Return the centres (count, 2) of non-overlapping squares at random places in a rectangle.
 
-    One is drawn after the other; after ``misses`` draws in a row without room they are set in rows, with the rest of the width and
-    height divided at random.
+    The squares are drawn one after another. After ``misses`` consecutive draws without room, all squares are arranged in rows
+    instead, with the remaining width and height divided at random.
 
     Args:
         stream: stream of random numbers.
-        box: rectangle that holds the squares.
+        box: rectangle that contains the squares.
         half: half the edge of a square, m.
         count: number of squares; at most the `capacity`.
-        misses: number of draws in a row without room before rows are formed.
+        misses: number of consecutive draws without room after which rows are formed.
     """
     low, high = np.array(box[:2]) + half, np.array(box[2:]) - half
     centres: Doubles = np.empty((count, 2))

@@ -17,7 +17,7 @@ from agora.seeds import Stream
 
 __all__ = ["Office"]
 
-_DESKS = 4  # beside each other before an aisle crosses the row
+_DESKS = 4  # workplaces side by side before an aisle crosses the row
 _WORKPLACE: Set = (("separator", 0.0, 0.03, 0.0), ("office_desk", 0.0, 0.47, 0.0), ("office_chair", 0.0, 1.22, -math.pi / 2))
 _CHAIRS = tuple(("chair", x, y, turn) for y, turn in ((-0.85, math.pi / 2), (0.85, -math.pi / 2)) for x in (-0.75, 0.0, 0.75))
 _MEETING: Set = (("meeting_table", 0.0, 0.0, 0.0), *_CHAIRS)
@@ -27,14 +27,14 @@ _STORAGE_DEPTH = 0.7  # m
 
 @dataclass(frozen=True, kw_only=True)
 class Office(Area):
-    """Desks with a separator and a chair, back to back in rows along or across the floor, and meeting rooms at one side.
+    """Desks with a partition and a chair, back to back in rows along or across the floor, and meeting rooms at one side.
 
     Attributes:
         obstacle_num: number of workplaces.
-        meeting_rooms: rooms with a table and six chairs.
-        storage: cabinets, bookcases, printers and plants at the walls.
-        aisle: smallest width of the aisle behind the chairs, m; larger if ``passage`` requires it.
-        door: smallest width of the doors, m; larger if ``passage`` requires it.
+        meeting_rooms: number of rooms with a table and six chairs.
+        storage: number of cabinets, bookcases, printers and plants at the walls.
+        aisle: minimum width of the aisle behind the chairs, m; larger if ``passage`` requires it.
+        door: minimum width of the doors, m; larger if ``passage`` requires it.
     """
 
     width: float = 24.0
@@ -78,7 +78,7 @@ class Office(Area):
         return plan.finish("office")
 
     def _meeting_rooms(self, plan: FloorPlan, stream: Stream) -> Rectangle:
-        """Part rooms from the lower side of the floor; return the rest of it."""
+        """Divide off the meeting rooms at the lower side of the floor; return the rest of the floor."""
         x0, y0, x1, y1 = plan.inner
         _, low, half, high = outline(_MEETING)
         cell, door = self.resolution, max(plan.snap(self.door), self.opening)
@@ -98,7 +98,7 @@ class Office(Area):
         return x0, top + cell, x1, y1
 
     def _storage(self, plan: FloorPlan, stream: Stream, floor: Rectangle) -> None:
-        """Stand things at the left and the right wall of the floor."""
+        """Place objects along the left and right walls of the floor."""
         edge = 1.0
         per_side = int(length_of(floor, 1) / edge)
         if self.storage > 2 * per_side:

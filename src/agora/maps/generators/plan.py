@@ -1,4 +1,4 @@
-"""The common part of map generators: the size of a place, and the plan on which it is drawn."""
+"""The code that map generators share: the size of a place, and the plan on which it is drawn."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ from agora.seeds import Stream
 
 _MOST_CELLS = 1 << 26
 _FARTHEST = 10_000.0  # m
-_DEEP = 1.0  # m, of the strip before an entrance
+_DEEP = 1.0  # m, of the strip in front of an entrance
 _HALF_DIAGONAL = math.sqrt(0.5)  # of a cell, in cells
 
 
 class Blocked(Exception):  # noqa: N818
-    """A failed draw; it stays inside the generators and becomes a `PlacementError` after some tries."""
+    """Raised inside the generators when a draw fails; after several tries, they raise `PlacementError` instead."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Area(Checked):
-    """Size and grid of a generated place.
+    """The size and grid of a generated place.
 
     Attributes:
-        width: size along x, m, with a wall of one cell all around; rounded up to whole cells.
-        height: size along y, m, likewise.
+        width: size along x, m, including a wall of one cell all around; rounded up to whole cells.
+        height: size along y, m, including a wall of one cell all around; rounded up to whole cells.
         resolution: length of a cell, m.
         x: lower-left corner, x, m.
         y: lower-left corner, y, m.
-        passage: radius of a robot that can reach every place, m.
+        passage: radius of a robot that must be able to reach every place, m.
     """
 
     width: float = 20.0
@@ -61,10 +61,10 @@ class Area(Checked):
             raise ValueError(f"width and height give more than {_MOST_CELLS} cells of {self.resolution} m")
 
     def check_cells(self, *names: str, cells: float = 1.0) -> None:
-        """Make sure that lengths are at least ``cells`` cells.
+        """Check that the named lengths are at least ``cells`` cells.
 
         Raises:
-            ValueError: one is shorter.
+            ValueError: a length is shorter.
         """
         for name in names:
             if not getattr(self, name) >= cells * self.resolution:
@@ -72,33 +72,33 @@ class Area(Checked):
 
     @property
     def opening(self) -> float:
-        """Least width of a door or corridor along the cells that the robot of ``passage`` gets through, m."""
+        """Minimum width of an axis-aligned door or corridor that a robot of radius ``passage`` gets through, m."""
         return math.ceil(2 * self.passage / self.resolution + 2 - TINY) * self.resolution
 
     @property
     def lane(self) -> float:
-        """The least gap between things at any angle that the robot gets through on the grid of cells, m."""
+        """Minimum gap between objects at any angle that the robot gets through on the grid of cells, m."""
         return 2 * self.passage + 4 * self.resolution
 
     def fail(self, parameter: str, why: str) -> PlacementError:
-        """The error for a parameter that cannot be met."""
+        """Return the error for a parameter that cannot be satisfied."""
         return PlacementError(f"{parameter} {getattr(self, parameter):g}: {why}, in a place of {self.width:g} x {self.height:g} m")
 
 
 class FloorPlan:
-    """A place during its generation: walls as cells, furniture and zones, in metres from the lower-left corner.
+    """A place while it is being generated: walls as cells, furniture and zones, in metres from the lower-left corner.
 
-    It may be rotated: the lower side of the plan is then the right, the upper or the left side of the place.
+    The plan may be rotated; its lower side then becomes the right, the upper or the left side of the place.
 
     Attributes:
         area: size and grid of the place.
-        turns: number of quarters by which the finished plan is turned, counter-clockwise.
-        width: width of the plan, whole cells, m.
-        height: height of the plan, whole cells, m.
+        turns: number of quarter turns by which the finished plan is rotated counter-clockwise.
+        width: width of the plan, a whole number of cells, m.
+        height: height of the plan, a whole number of cells, m.
         inner: rectangle inside the outer wall.
-        walls: (rows, columns) cells of walls.
-        furniture: pieces so far.
-        reached: (rows, columns) cells whose centre the robot can be at, once finished.
+        walls: (rows, columns) cells that are walls.
+        furniture: pieces of furniture so far.
+        reached: (rows, columns) cells whose centre the robot can occupy; set when the plan is finished.
     """
 
     reached: Bools
@@ -120,7 +120,7 @@ class FloorPlan:
         self.walls[:, [0, -1]] = True
 
     def snap(self, length: float) -> float:
-        """The nearest border between cells, m."""
+        """Return the nearest boundary between cells, m."""
         return round(length / self.area.resolution) * self.area.resolution
 
     def wall(self, box: Rectangle) -> None:
@@ -129,32 +129,32 @@ class FloorPlan:
         self.walls[cut(y0 + TINY, y1 - TINY), cut(x0 + TINY, x1 - TINY)] = True
 
     def carve(self, box: Rectangle) -> None:
-        """Free every cell that lies in a rectangle; the outer wall stays."""
+        """Clear every cell inside a rectangle, except the outer wall."""
         x0, y0, x1, y1 = (v / self.area.resolution for v in box)
         rows, columns = (slice(max(math.ceil(a - TINY), 0), max(math.floor(b + TINY), 0)) for a, b in ((y0, y1), (x0, x1)))
         self.walls[rows, columns] = False
         self._border()
 
     def put(self, set_: Set, pose: Pose) -> None:
-        """Stand a set of furniture at a pose."""
+        """Place a set of furniture at a pose."""
         c, s = math.cos(pose[2]), math.sin(pose[2])
         for model, x, y, heading in set_:
             turn = math.remainder(pose[2] + heading, math.tau)
             self.furniture.append(Furniture(model, pose[0] + c * x - s * y, pose[1] + s * x + c * y, turn))
 
     def zone(self, label: str, category: str, *boxes: Rectangle) -> None:
-        """Name a part of the place."""
+        """Add a zone: a named part of the place."""
         corners = np.array([[[x0, y0], [x1, y0], [x1, y1], [x0, y1]] for x0, y0, x1, y1 in boxes])
         self._zones.append((label, category, corners))
 
     def entrance(self, side: int, low: float, high: float, box: Rectangle | None = None) -> None:
-        """Name a strip along a side as one at which people come in and leave, as if there were a door in the wall.
+        """Add an entrance zone: a strip along a side where people come in and leave, as if there were a door in the wall.
 
         Args:
-            side: number of the side: 0 the lower, 1 the right, 2 the upper, 3 the left.
-            low: beginning of the strip along the side, x or y, m.
+            side: number of the side: 0 lower, 1 right, 2 upper, 3 left.
+            low: start of the strip along the side, x or y, m.
             high: end of the strip along the side, x or y, m.
-            box: the rectangle whose side it is; the inner one if not given.
+            box: rectangle to which the side belongs; the inner rectangle if not given.
         """
         x0, y0, x1, y1 = box or self.inner
         strip = ((low, y0, high, y0 + _DEEP), (x1 - _DEEP, low, x1, high), (low, y1 - _DEEP, high, y1), (x0, low, x0 + _DEEP, high))
@@ -162,14 +162,15 @@ class FloorPlan:
         self.zone(f"entrance {count}", "entrance", strip[side])
 
     def finish(self, name: str, *, fill: bool = False) -> Place:
-        """Return the place.
+        """Return the finished place.
 
         Args:
             name: name of the map.
-            fill: whether to fill the cells that the robot cannot reach; without it, such cells are a failure.
+            fill: whether to fill the cells that the robot cannot reach; if False, such cells count as a failure.
 
         Raises:
-            Blocked: the robot cannot get everywhere; with ``fill``, to less than half of what it fits in, or a tenth of the place.
+            Blocked: the robot cannot get everywhere; with ``fill``, it can reach less than half of the cells in which it fits, or
+                less than a tenth of the place.
         """
         area, occupied = self.area, self.walls.copy()
         for piece in self.furniture:
@@ -189,7 +190,7 @@ class FloorPlan:
         return self._turned(name, occupied)
 
     def _turned(self, name: str, occupied: Bools) -> Place:
-        """The place, turned, with its corner where it is in the map frame."""
+        """Return the place, rotated, with its lower-left corner at its position in the map frame."""
         width, height, turn = self.width, self.height, self.turns * math.pi / 2
         points = np.array([(f.x, f.y) for f in self.furniture]).reshape(-1, 2)
         zones = [corners for _, _, corners in self._zones]
@@ -207,10 +208,11 @@ class FloorPlan:
 
 
 def reachable(occupied: Bools, area: Area) -> tuple[Ints, int]:
-    """Return the components (rows, columns) of the cells whose centre the robot can be at, 1 the largest, and their number.
+    """Return the connected components (rows, columns) of the cells whose centre the robot can occupy, with 1 as the largest, and
+    the number of components.
 
-    The robot is a disc of radius ``passage``, occupied cells are squares; it goes from cell to cell across sides, which brings it
-    no closer to a square than it is at one of the two centres.
+    The robot is a disc of radius ``passage``, and occupied cells are squares. The robot moves from cell to cell across sides,
+    during which it gets no closer to a square than it is at one of the two cell centres.
     """
     from scipy.ndimage import label
 
@@ -229,17 +231,19 @@ def reachable(occupied: Bools, area: Area) -> tuple[Ints, int]:
 
 
 def _pockets(labels: Ints, area: Area) -> Bools:
-    """The cells that robots in other components than the largest would cover, except for those too near to what it is in."""
+    """Return the cells that robots in components other than the largest would cover, except for cells too close to the largest
+    component.
+    """
     inside, beside = cell_distance(labels > 1, area.resolution), cell_distance(labels == 1, area.resolution)
     near = area.passage + _HALF_DIAGONAL * area.resolution
     return np.asarray((labels > 1) | ((inside <= np.float32(near)) & (beside > np.float32(near))))
 
 
 def drawn(area: Area, draw: Callable[[], Place], blame: str, tries: int = 20) -> Place:
-    """Return the first place that a drawing function makes.
+    """Return the first place that a drawing function completes.
 
     Raises:
-        PlacementError: none in so many tries; blames a parameter and says why the last one failed.
+        PlacementError: all tries failed; the error blames a parameter and gives the reason for the last failure.
     """
     reason = ""
     for _ in range(tries):
@@ -251,10 +255,10 @@ def drawn(area: Area, draw: Callable[[], Place], blame: str, tries: int = 20) ->
 
 
 def either_way(stream: Stream, draw: Callable[[int], Place]) -> Place:
-    """Return a place drawn with a random number of quarter turns; a place that does not fit that way is drawn across.
+    """Return a place drawn with a random number of quarter turns; if it does not fit, it is drawn with one more quarter turn.
 
     Raises:
-        PlacementError: it fits neither way; that of the first.
+        PlacementError: the place does not fit either way; this is the error from the first attempt.
     """
     turns = stream.integer(0, 3)
     try:

@@ -1,7 +1,7 @@
 """Rooms joined by corridors.
 
-Rosmap Indoor of Kästner et al., "Arena 3.0", arXiv 2406.00837, 2024; its code has corridors alone (``rosnav``, map type indoor),
-which rooms of a corridor's width give.
+Rosmap Indoor of Kästner et al., "Arena 3.0", arXiv 2406.00837, 2024; its code has only corridors (``rosnav``, map type indoor),
+which this generator reproduces with rooms as wide as a corridor.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from agora.seeds import Stream
 
 @dataclass(frozen=True, kw_only=True)
 class RosmapIndoor(Area):
-    """Rectangular rooms, each connected to the nearest by a corridor with one bend; rooms may overlap.
+    """Rectangular rooms, each connected to the nearest one by a corridor with one bend; rooms may overlap.
 
     Attributes:
         corridor_radius: half the width of a corridor, m.
-        iterations: rooms in addition to the one in the centre.
-        room: smallest and largest edge of a room, m; at least a corridor's width.
+        iterations: number of rooms in addition to the one in the centre.
+        room: minimum and maximum edge length of a room, m; at least the width of a corridor.
     """
 
     width: float = 30.0
@@ -79,13 +79,13 @@ class RosmapIndoor(Area):
         plan.zone(f"corridor {number}", "corridor", *parts)
 
     def _strip(self, plan: FloorPlan, a: Doubles, b: Doubles, wide: float) -> Rectangle:
-        """The straight corridor between two points."""
+        """Return the straight corridor between two points."""
         x0, y0 = (plan.snap(v) for v in np.minimum(a, b) - wide / 2)
         x1, y1 = (plan.snap(v) + wide for v in np.maximum(a, b) - wide / 2)
         return self._within(plan, (x0, y0, x1, y1))
 
     def _within(self, plan: FloorPlan, box: object) -> Rectangle:
-        """A rectangle on the borders of cells, cut at the outer wall."""
+        """Return a rectangle snapped to cell boundaries and cropped at the outer wall."""
         x0, y0, x1, y1 = (plan.snap(v) for v in np.asarray(box).tolist())
         left, lower, right, upper = plan.inner
         return max(x0, left), max(y0, lower), min(x1, right), min(y1, upper)

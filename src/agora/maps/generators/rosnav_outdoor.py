@@ -1,6 +1,6 @@
 """Square blocks at random places.
 
-Rosnav Outdoor of Kästner et al., "Arena 3.0", arXiv 2406.00837, 2024; in the code ``rosnav`` with map type outdoor.
+Rosnav Outdoor of Kästner et al., "Arena 3.0", arXiv 2406.00837, 2024; called ``rosnav`` with map type outdoor in the code.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class RosnavOutdoor(Area):
         """Return a yard.
 
         Raises:
-            PlacementError: the blocks leave the robot too little.
+            PlacementError: the blocks leave the robot too little free space.
         """
         return drawn(self, lambda: self._yard(stream), "obstacle_num")
 

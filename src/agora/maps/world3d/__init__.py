@@ -1,1 +1,1 @@
-"""Places in three dimensions: solids of walls and furniture, and files of them for simulators and viewers."""
+"""Places in three dimensions: walls and furniture as solids, and files for simulators and viewers."""

@@ -1,4 +1,4 @@
-"""Files of a place in three dimensions, by kind."""
+"""Export of a place to 3-D files of various kinds."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ KINDS: dict[str, Callable[[Solids, str], dict[str, str | bytes]]] = {
     "obj": _obj,
     "unity": lambda world, name: {f"{name}.unity.json": unity(world)},
 }
-"""Export formats of a place: functions that return files by name, from the solids and the files' common name."""
+"""Export formats for a place: functions that return files by name, given the solids and the common name of the files."""
 
 
 def check_kinds(kinds: Iterable[str]) -> None:
-    """Make sure that files of these kinds can be written.
+    """Check that files of the given kinds can be written.
 
     Raises:
-        UnknownNameError: one of them cannot.
+        UnknownNameError: a kind is unknown.
     """
     for kind in kinds:
         if kind not in KINDS:
@@ -42,10 +42,10 @@ def check_kinds(kinds: Iterable[str]) -> None:
 
 
 def export(world: Solids, folder: Path, kinds: Iterable[str]) -> list[Path]:
-    """Write a place as files of some kinds, named after the world, into an existing folder; return them.
+    """Write a place to files of the given kinds, named after the world, in an existing folder; return their paths.
 
     Raises:
-        UnknownNameError: no such kind; nothing was written.
+        UnknownNameError: a kind is unknown; nothing was written.
     """
     kinds = tuple(kinds)
     check_kinds(kinds)

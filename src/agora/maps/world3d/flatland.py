@@ -1,4 +1,4 @@
-"""Models of Flatland (https://flatland-simulator.readthedocs.io): everything that stands on the floor, as one static body."""
+"""Models for Flatland (https://flatland-simulator.readthedocs.io): everything that stands on the floor, as one static body."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ __all__ = ["model_yaml"]
 
 
 def model_yaml(bodies: Iterable[SolidGroup]) -> str:
-    """Return the text (JSON, which is YAML) of a model whose frame is the map's: circles, and convex polygons of 3 or 4 corners.
+    """Return the text (JSON, which is valid YAML) of a model in the map frame, made of circles and of convex polygons with 3 or 4
+    corners.
 
-    What begins above the floor is left out: Flatland has no height.
+    Parts that begin above the floor are left out, because Flatland is two-dimensional.
 
     Raises:
-        InputError: a polygon whose edges cross.
+        InputError: the edges of a polygon cross.
     """
     footprints = [footprint for body in bodies for footprint in _footprints(body)]
     return json.dumps({"bodies": [{"name": "walls", "type": "static", "color": [0.5, 0.5, 0.5, 1.0], "footprints": footprints}]})
@@ -43,7 +44,7 @@ def _footprints(body: SolidGroup) -> Iterator[dict[str, Any]]:
 
 
 def _convex(part: Box | Prism) -> list[Doubles]:
-    """The outlines of a part in its body's frame, each convex."""
+    """Return the outlines of a part in its body's frame, each of them convex."""
     if isinstance(part, Box):
         half = (part.length / 2, part.width / 2)
         return [np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * half + (part.x, part.y)]

@@ -1,7 +1,7 @@
 """Meshes: glTF 2.0 (one binary ``.glb``) and Wavefront OBJ with its MTL.
 
-Both are right-handed with y up, as glTF asks for: a point (x, y, z) of the map frame, z up, is written as (x, z, -y). Lengths are
-metres. In glTF each furniture model is one mesh that its pieces share; in OBJ each body is an object.
+Both are right-handed with y up, as glTF requires: a point (x, y, z) in the map frame, where z is up, is written as (x, z, -y).
+Lengths are in metres. In glTF, each furniture model is one mesh that all its pieces share; in OBJ, each body is an object.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ _FLOAT, _UNSIGNED, _VERTICES, _INDICES = 5126, 5125, 34962, 34963  # glTF 2.0, s
 
 
 def y_up(points: Doubles) -> Doubles:
-    """Return points (..., 3) of the map frame in the frame of the files."""
+    """Convert points (..., 3) from the map frame to the frame of the files."""
     return np.stack([points[..., 0], points[..., 2], -points[..., 1]], axis=-1)
 
 
 def floor(world: Solids) -> SolidGroup:
-    """The ground as a body: a slab below z = 0."""
+    """Return the ground as a body: a slab below z = 0."""
     x0, y0, x1, y1 = world.bounds
     slab = Box(0.0, 0.0, -0.1, x1 - x0, y1 - y0, 0.1, FLOOR)
     return SolidGroup("floor", (x0 + x1) / 2, (y0 + y1) / 2, 0.0, (slab,))
 
 
 def _by_colour(body: SolidGroup) -> dict[Colour, tuple[Doubles, Doubles, Ints]]:
-    """Corners, normals and triangles of a body's parts in its own frame, z up, those of one colour together."""
+    """Return the corners, normals and triangles of a body's parts in its own frame, with z up, grouped by colour."""
     groups: dict[Colour, list[Box | Cylinder | Prism]] = {}
     for part in body.parts:
         groups.setdefault(part.colour, []).append(part)
@@ -49,7 +49,7 @@ def _by_colour(body: SolidGroup) -> dict[Colour, tuple[Doubles, Doubles, Ints]]:
 
 
 class _Gltf:
-    """A glTF document during its creation."""
+    """A glTF document under construction."""
 
     def __init__(self) -> None:
         self.data = bytearray()
@@ -116,7 +116,7 @@ def glb(world: Solids) -> bytes:
 
 
 def obj(world: Solids, materials: str) -> tuple[str, str]:
-    """Return the texts of an OBJ file and of its MTL file, which the first calls ``materials``."""
+    """Return the texts of an OBJ file and of its MTL file, which the OBJ file refers to as ``materials``."""
     colours: dict[Colour, str] = {}
     lines, used = [f"mtllib {materials}"], 0
     for body in (floor(world), *world.bodies):

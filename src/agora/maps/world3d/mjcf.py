@@ -1,4 +1,4 @@
-"""MuJoCo XML (MJCF): static bodies on a floor; prisms are convex meshes, whose corners are in the file."""
+"""MuJoCo XML (MJCF): static bodies on a floor; prisms are convex meshes whose corners are in the file."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _body(place: Xml.Element, assets: Xml.Element, body: SolidGroup) -> None:
 
 
 def _convex(outline: Doubles) -> list[Doubles]:
-    """A counter-clockwise polygon as convex pieces: itself, or its triangles."""
+    """Return the convex pieces of a counter-clockwise polygon: the polygon itself, or its triangles."""
     before, after = outline - np.roll(outline, 1, axis=0), np.roll(outline, -1, axis=0) - outline
     triangles = outline[triangulate(outline)]
     if (before[:, 0] * after[:, 1] - before[:, 1] * after[:, 0] >= 0).all():

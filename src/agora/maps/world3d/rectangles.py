@@ -1,9 +1,9 @@
-"""Cells into the fewest rectangles that cover each of them once.
+"""Division of cells into the fewest rectangles that cover each cell exactly once.
 
-The minimum partition of a rectilinear region, holes allowed, is found by drawing as many chords as can be drawn between its concave
-corners without crossing, a maximum independent set of a bipartite graph, then one cut from every concave corner that is left:
-Ferrari, Sankar and Sklansky, "Minimal rectangular partitions of digitized blobs", Computer Vision, Graphics, and Image Processing
-28, 1984. Cells that touch at a corner alone are apart.
+The minimum partition of a rectilinear region, which may have holes, is found in two steps. First, as many chords as possible are
+drawn between its concave corners without crossing each other; they are a maximum independent set of a bipartite graph. Then, one
+cut is made from every remaining concave corner. Source: Ferrari, Sankar and Sklansky, "Minimal rectangular partitions of digitized
+blobs", Computer Vision, Graphics, and Image Processing 28, 1984. Cells that touch only at a corner are not connected.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from agora.core.state import Array, Bools, Ints
 
 
 class _Chords(NamedTuple):
-    """Cuts along grid lines from ``first`` to ``last``, whole numbers of cells along the ``line``."""
+    """Cuts along grid lines: each runs from ``first`` to ``last`` along ``line``, as whole numbers of cells."""
 
     line: Ints
     first: Ints
@@ -24,13 +24,14 @@ class _Chords(NamedTuple):
 
 
 def rectangles(cells: Bools) -> Ints:
-    """Return the fewest rectangles (K, 4) that cover the true cells once: first row, first column, rows, columns.
+    """Return the fewest rectangles (K, 4) that cover each true cell exactly once: first row, first column, number of rows, number
+    of columns.
 
     Args:
-        cells: (rows, columns).
+        cells: (rows, columns) mask of the cells to cover.
     """
     padded = np.pad(np.asarray(cells, np.bool_), 1)
-    along_x, along_y = padded[:-1] & padded[1:], padded[:, :-1] & padded[:, 1:]  # edges inside the region, by cells on both sides
+    along_x, along_y = padded[:-1] & padded[1:], padded[:, :-1] & padded[:, 1:]  # edges inside the region, with cells on both sides
     concave = _concave(padded)
     level, upright = _chords(concave, along_x[:, 1:]), _chords(concave.T, along_y.T[:, 1:])
     keep_level, keep_upright = _most_apart(level, upright)
@@ -43,21 +44,21 @@ def rectangles(cells: Bools) -> Ints:
 
 
 def run_count(cells: Bools) -> int:
-    """Return how many boxes it takes to merge cells along rows alone, or along columns alone, whichever takes fewer."""
+    """Return the number of boxes if cells are merged only along rows, or only along columns, whichever is lower."""
     padded = np.pad(np.asarray(cells, np.bool_), 1)
     return int(min((padded[:, 1:] & ~padded[:, :-1]).sum(), (padded[1:] & ~padded[:-1]).sum()))
 
 
 def _concave(padded: Bools) -> Bools:
-    """Return which corners of the grid have three of their four cells in the region; corner [r, c] is above left of padded cell [r,
-    c].
+    """Return which corners of the grid have three of their four cells in the region; corner [r, c] is at the upper left of padded
+    cell [r, c].
     """
     four = padded[:-1, :-1].astype(np.int8) + padded[1:, :-1] + padded[:-1, 1:] + padded[1:, 1:]
     return np.asarray(four == 3)
 
 
 def _chords(concave: Bools, inside: Bools) -> _Chords:
-    """Stretches of grid lines inside the region from one concave corner to the next.
+    """Return the sections of grid lines inside the region that run from one concave corner to the next.
 
     ``inside[r, c]`` says whether the edge from corner [r, c] to [r, c + 1] is inside.
     """
@@ -69,7 +70,7 @@ def _chords(concave: Bools, inside: Bools) -> _Chords:
 
 
 def _most_apart(level: _Chords, upright: _Chords) -> tuple[Bools, Bools]:
-    """Return which chords to draw: as many as possible, no two of which meet (König: all but a minimum vertex cover)."""
+    """Return which chords to draw: as many as possible without any two meeting (König: all except a minimum vertex cover)."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import breadth_first_order, maximum_bipartite_matching
 
@@ -86,7 +87,7 @@ def _most_apart(level: _Chords, upright: _Chords) -> tuple[Bools, Bools]:
     graph = csr_array((np.ones(len(rows), np.int8), (rows, columns)), shape=(n, m))
     partner = maximum_bipartite_matching(graph, perm_type="column") if n and m else np.full(n, -1)
     matched = np.flatnonzero(partner >= 0)
-    # alternating paths from the level chords without partner: along any edge to an upright one, back along its match
+    # alternating paths from the unmatched level chords: along any edge to an upright chord, and back along its match
     source = n + m
     free = np.flatnonzero(partner < 0)
     tails = np.concatenate([rows, n + partner[matched], np.full(len(free), source)])
@@ -98,13 +99,13 @@ def _most_apart(level: _Chords, upright: _Chords) -> tuple[Bools, Bools]:
 
 
 def _cut_from_the_rest(padded: Bools, concave: Bools, along_x: Bools, cut_x: Bools, cut_y: Bools) -> None:
-    """Cut along x from every concave corner that no chord ends at, to the border or the next cut."""
+    """Cut along x, from every concave corner that is not the end of a chord, to the border or the next cut."""
     met = cut_x[:, 1:] | cut_x[:, :-1] | cut_y[1:] | cut_y[:-1]
     upright = cut_y[1:] | cut_y[:-1]
     for r, c in np.argwhere(concave & ~met):
-        rightwards = not (padded[r, c] and padded[r + 1, c])  # the cell that is not there is on the left
+        rightwards = not (padded[r, c] and padded[r + 1, c])  # the missing cell is on the left
         if cut_x[r, c + 1 if rightwards else c]:
-            continue  # an earlier cut came to this corner
+            continue  # an earlier cut reached this corner
         ends = ~along_x[r, 1:] if rightwards else ~along_x[r, -2::-1]
         stops = upright[r] if rightwards else upright[r, ::-1]
         at = c if rightwards else len(stops) - 1 - c
@@ -117,7 +118,7 @@ def _cut_from_the_rest(padded: Bools, concave: Bools, along_x: Bools, cut_x: Boo
 
 
 def _read(padded: Bools, cut_x: Bools, cut_y: Bools) -> Ints:
-    """The rectangles (K, 4) that cuts leave, in the order of their first row and column."""
+    """Return the rectangles (K, 4) that the cuts produce, ordered by first row and column."""
     inner = padded[1:-1, 1:-1]
     left = ~padded[1:-1, :-2] | cut_y[1:-1, :-1]
     right = ~padded[1:-1, 2:] | cut_y[1:-1, 1:]
@@ -128,7 +129,7 @@ def _read(padded: Bools, cut_x: Bools, cut_y: Bools) -> Ints:
 
 
 def _until(ends: Bools, lines: Array, starts: Array) -> Array:
-    """Return the number of cells from ``starts`` to the next end on the same line, both included."""
+    """Return the number of cells from each of ``starts`` to the next end on the same line, including both."""
     count = ends.shape[1]
     numbers = np.where(ends, np.arange(count), count)
     after: Array = np.minimum.accumulate(numbers[:, ::-1], axis=1)[:, ::-1]

@@ -1,4 +1,4 @@
-"""SDFormat 1.6 worlds, for Gazebo 11: ground, sun, and a static model each for the walls and for every piece of furniture."""
+"""SDFormat 1.6 worlds for Gazebo 11: ground, sun, one static model for the walls, and one for each piece of furniture."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["model_sdf"]
 
 
 def sdf(world: Solids) -> str:
-    """Return the text of a world file; it needs no model that is not in it."""
+    """Return the text of a self-contained world file."""
     root = Xml.Element("sdf", version="1.6")
     place = Xml.SubElement(root, "world", name=world.name)
     physics = Xml.SubElement(place, "physics", name="default", type="ode")
@@ -34,7 +34,7 @@ def sdf(world: Solids) -> str:
 
 
 def model_sdf(name: str, bodies: Iterable[SolidGroup]) -> str:
-    """Return the text of one static model in the map frame, as ``/gazebo/spawn_sdf_model`` takes it."""
+    """Return the text of one static model in the map frame, in the form that ``/gazebo/spawn_sdf_model`` takes."""
     root = Xml.Element("sdf", version="1.6")
     link = _model(root, name, 0.0, 0.0, 0.0)
     for body in bodies:
@@ -73,7 +73,7 @@ def _ground(place: Xml.Element, bounds: tuple[float, float, float, float]) -> No
 
 
 def _model(place: Xml.Element, name: str, x: float, y: float, heading: float) -> Xml.Element:
-    """The only link of a new static model."""
+    """Add a static model, and return its only link."""
     model = Xml.SubElement(place, "model", name=name)
     _leaf(model, "static", "true")
     _leaf(model, "pose", x, y, 0.0, 0.0, 0.0, heading)
@@ -85,7 +85,7 @@ def _pose(body: SolidGroup) -> tuple[float, float, float]:
 
 
 def _parts(link: Xml.Element, body: SolidGroup, pose: tuple[float, float, float]) -> None:
-    """Add a body's parts to a link in whose frame the body has a pose."""
+    """Add a body's parts to a link, given the body's pose in the link's frame."""
     x, y, heading = pose
     c, s = math.cos(heading), math.sin(heading)
     for k, part in enumerate(body.parts):

@@ -1,4 +1,4 @@
-"""Walls and furniture of a place as solids, from which every file of a 3-D world is written."""
+"""The walls and furniture of a place as solids, from which all 3-D world files are written."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _OVERLAP = 1e-7  # cells
 
 @dataclass(frozen=True, eq=False)
 class Prism:
-    """An upright prism on its bottom face.
+    """An upright prism that stands on its bottom face.
 
     Attributes:
         outline: (V, 2) corners of the bottom face in the body's frame, counter-clockwise, m.
@@ -44,12 +44,12 @@ class SolidGroup:
     """Solids that belong together.
 
     Attributes:
-        name: unique name in its world.
+        name: name, unique within the world.
         x: pose in the map frame, x, m.
         y: pose in the map frame, y, m.
         heading: pose in the map frame, heading, rad.
-        parts: solids in the body's frame.
-        model: the furniture model that it is; None for walls.
+        parts: solids in the group's own frame.
+        model: the furniture model that the solids represent; None for walls.
     """
 
     name: str
@@ -62,15 +62,15 @@ class SolidGroup:
 
 @dataclass(frozen=True)
 class Solids:
-    """A place in three dimensions, z up from the floor.
+    """A place in three dimensions, with z pointing up from the floor.
 
     Attributes:
         name: name of the world.
         bounds: x0, y0, x1, y1 of the floor, m.
         walls: bodies of the walls.
         furniture: bodies of the furniture.
-        boxes: number of boxes that the occupied cells became.
-        runs: number of boxes if cells were merged along one axis alone.
+        boxes: number of boxes that replaced the occupied cells.
+        runs: number of boxes if cells were merged along only one axis.
     """
 
     name: str
@@ -89,17 +89,18 @@ class Solids:
 def solids(place: Place, *, height: float = 2.5, thickness: float = 0.05, name: str = "") -> Solids:
     """Return a place in three dimensions.
 
-    Occupied cells become the fewest boxes, segments thin boxes, discs cylinders, polygons boxes or prisms. The cells and shapes of
-    the place's furniture are not part of the walls: cells that a piece of it covers in part, shapes that are its outlines.
+    Occupied cells become the fewest possible boxes, segments become thin boxes, discs cylinders, and polygons boxes or prisms. The
+    walls do not include the place's furniture: cells that a piece covers at least in part, and shapes that are outlines of a piece,
+    are left out.
 
     Args:
         place: map and furniture.
         height: height of walls, m.
-        thickness: thickness of segments, half of it to either side, m.
-        name: name of the world; the map's by default.
+        thickness: thickness of segments, half of it on either side, m.
+        name: name of the world; the map's name by default.
 
     Raises:
-        InputError: a height or thickness that is not positive, a furniture model that is not known, or a polygon whose edges cross.
+        InputError: a height or thickness is not positive, a furniture model is unknown, or the edges of a polygon cross.
     """
     for key, value in (("height", height), ("thickness", thickness)):
         if not (math.isfinite(value) and value > 0):
@@ -118,7 +119,7 @@ def solids(place: Place, *, height: float = 2.5, thickness: float = 0.05, name: 
 
 
 def wall_cells(place: Place) -> Bools:
-    """Return the occupied cells (rows, columns) that no furniture covers, not even in part."""
+    """Return the occupied cells (rows, columns) that are not covered by furniture, not even in part."""
     cells = place.map.occupied.copy()
     for piece in place.furniture:
         for x, y, radius in piece.discs():
@@ -129,7 +130,7 @@ def wall_cells(place: Place) -> Bools:
 
 
 def _clear(cells: Bools, m: Map, outline: Doubles, disc: tuple[float, float, float] | None) -> None:
-    """Free the cells whose squares overlap a convex outline (V, 2), or the disc that it bounds."""
+    """Clear the cells whose squares overlap a convex outline (V, 2), or the disc that it encloses."""
     low = np.clip(np.floor((outline.min(0) - m.origin) / m.resolution), 0, m.shape[::-1]).astype(int)
     high = np.clip(np.ceil((outline.max(0) - m.origin) / m.resolution), 0, m.shape[::-1]).astype(int)
     rows, columns = np.mgrid[low[1] : high[1], low[0] : high[0]]
@@ -159,7 +160,7 @@ def _cells(m: Map, boxes: np.ndarray, height: float) -> list[SolidGroup]:
 
 
 def _shapes(place: Place, height: float, thickness: float) -> list[SolidGroup]:
-    """Segments, discs and polygons of the map that are not outlines of furniture."""
+    """Return the solids for the map's segments, discs and polygons that are not outlines of furniture."""
     walls = []
     for k, (x0, y0, x1, y1) in enumerate(place.map.segments.tolist()):
         length = math.hypot(x1 - x0, y1 - y0)
@@ -172,7 +173,7 @@ def _shapes(place: Place, height: float, thickness: float) -> list[SolidGroup]:
 
 
 def _polygon(name: str, polygon: Doubles, height: float) -> SolidGroup:
-    """A box where the polygon is a rectangle, else a prism; its frame is at the middle of its corners."""
+    """Return a box if the polygon is a rectangle, otherwise a prism; its frame is at the mean of the corners."""
     x, y = polygon.T
     if np.sum(x * np.roll(y, -1) - y * np.roll(x, -1)) < 0:
         polygon = polygon[::-1]

@@ -12,13 +12,13 @@ from agora.maps.furniture import Box, Cylinder
 from agora.maps.world3d.solids import Prism
 
 SIDES = 24
-"""Corners of the polygon that stands for a circle; they lie on it."""
+"""Number of corners of the polygon that approximates a circle; the corners lie on the circle."""
 
 
 def mesh(part: Box | Cylinder | Prism) -> tuple[Doubles, Doubles, Ints]:
-    """Return a part's surface: corners (V, 3), unit normals (V, 3), triangles (T, 3), counter-clockwise from outside.
+    """Return a part's surface: corners (V, 3), unit normals (V, 3), and triangles (T, 3), counter-clockwise as seen from outside.
 
-    Corners belong to one face each, so that every face is flat; in the body's frame, z up, m.
+    Each corner belongs to only one face, so that faces are shaded flat. Coordinates are in the body's frame, with z up, m.
 
     Raises:
         InputError: the edges of a prism's outline cross.
@@ -41,7 +41,7 @@ def mesh(part: Box | Cylinder | Prism) -> tuple[Doubles, Doubles, Ints]:
 
 
 def outline_of(part: Box | Cylinder | Prism) -> Doubles:
-    """The bottom face (V, 2) of a part in the body's frame, counter-clockwise, m."""
+    """Return the bottom face (V, 2) of a part in the body's frame, counter-clockwise, m."""
     if isinstance(part, Prism):
         return part.outline
     if isinstance(part, Cylinder):
@@ -55,10 +55,10 @@ def _at(points: Doubles, z: float) -> Doubles:
 
 
 def triangulate(polygon: Doubles) -> Ints:
-    """Return triangles (V - 2, 3) of a simple counter-clockwise polygon (V, 2), by cutting ears (Meisters 1975).
+    """Return the triangles (V - 2, 3) of a simple counter-clockwise polygon (V, 2), computed by ear clipping (Meisters 1975).
 
     Raises:
-        InputError: its edges cross.
+        InputError: the polygon's edges cross.
     """
     wrong = InputError("polygons: the edges of a polygon cross or touch, so it does not bound a solid")
     if _crosses(polygon):
@@ -77,7 +77,7 @@ def triangulate(polygon: Doubles) -> Ints:
 
 
 def _crosses(polygon: Doubles) -> bool:
-    """Return whether two edges of a polygon have a point inside both in common."""
+    """Return whether two edges of a polygon intersect at a point inside both."""
     a, b = polygon, np.roll(polygon, -1, axis=0)
     start = np.array([np.sign(_turn(*edge, a)) for edge in zip(a, b, strict=True)])
     apart = start * np.roll(start, -1, axis=1) < 0
@@ -85,7 +85,9 @@ def _crosses(polygon: Doubles) -> bool:
 
 
 def _is_ear(polygon: Doubles, ear: tuple[int, int, int], left: list[int]) -> bool:
-    """Return whether a corner and its neighbours make a triangle inside the polygon that holds none of the corners left."""
+    """Return whether a corner and its neighbours form a triangle that lies inside the polygon and contains none of the remaining
+    corners.
+    """
     a, b, c = polygon[list(ear)]
     turn = _turn(a, b, c)
     if turn < 0.0:
@@ -99,5 +101,5 @@ def _is_ear(polygon: Doubles, ear: tuple[int, int, int], left: list[int]) -> boo
 
 
 def _turn(a: Doubles, b: Doubles, c: Doubles) -> Doubles:
-    """Twice the area of the triangles a, b, c (..., 2), positive where they turn left."""
+    """Return twice the area of the triangles a, b, c (..., 2); positive if they turn left."""
     return np.asarray((b[0] - a[0]) * (c[..., 1] - a[1]) - (b[1] - a[1]) * (c[..., 0] - a[0]))

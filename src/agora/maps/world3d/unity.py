@@ -1,8 +1,8 @@
 """A scene for Unity as JSON: boxes, cylinders, prisms and furniture with poses, in Unity's frame.
 
-Unity is left-handed with y up and z forward. As in its ROS packages, a point (x, y, z) of the map frame becomes (-y, z, x), and a
-heading, counter-clockwise in radians, becomes a yaw about y, clockwise seen from above in degrees. Sizes are along the body's own
-x, y and z in that frame: to the right, up, forward.
+Unity is left-handed with y up and z forward. As in Unity's ROS packages, a point (x, y, z) in the map frame becomes (-y, z, x). A
+heading in radians, counter-clockwise, becomes a yaw about y in degrees, clockwise as seen from above. Sizes are along the body's
+own x, y and z in Unity's frame: right, up, forward.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from agora.maps.world3d.solids import FLOOR, Prism, SolidGroup, Solids
 
 
 def unity(world: Solids) -> str:
-    """Return the text of a scene: ``floor``, ``walls`` and ``furniture``; poses of parts are those in the body's frame."""
+    """Return the text of a scene: ``floor``, ``walls`` and ``furniture``; the poses of parts are in the body's frame."""
     x0, y0, x1, y1 = world.bounds
     document = {
         "format": "agora-scene",
@@ -41,7 +41,7 @@ def _body(body: SolidGroup) -> dict[str, Any]:
 
 
 def _part(part: Box | Cylinder | Prism) -> dict[str, Any]:
-    """A part in its body's frame; positions are those of its middle, a prism's is that of its bottom face."""
+    """Return a part in its body's frame; its position is that of its centre or, for a prism, that of its bottom face."""
     colour = {"colour": list(part.colour)}
     if isinstance(part, Prism):
         outline = [[-y + 0.0, x] for x, y in part.outline.tolist()]

@@ -1,1 +1,3 @@
-"""Metrics as the code of one publication computes them, if they differ from Agora's: only to reproduce its published tables."""
+"""Metrics as computed by the code of one publication, if this differs from Agora's metrics. Use them only to reproduce its
+published tables.
+"""

@@ -1,9 +1,9 @@
-"""Metrics of CrowdNav's and AG-RL's tests, as in their code, to reproduce their published tables.
+"""Metrics from the tests of CrowdNav and AG-RL, as in their code, to reproduce their published tables.
 
-CrowdNav: vita-epfl/CrowdNav, ``crowd_nav/utils/explorer.py`` and the step of ``crowd_sim.py``. AG-RL:
+CrowdNav: vita-epfl/CrowdNav, ``crowd_nav/utils/explorer.py`` and the ``step`` function in ``crowd_sim.py``. AG-RL:
 Shuijing725/CrowdNav_Prediction_AttnGraph, ``rl/evaluation.py`` and ``crowd_sim_pred.py``. A step is from one sample to the next.
-The last step ends the episode and never counts as dangerous. The original codes average distances over the dangerous steps of all
-episodes; tables here have means over episodes.
+The last step ends the episode and never counts as dangerous. The original code averages distances over the dangerous steps of all
+episodes; Agora's tables contain means over episodes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ _COLLISIONS = (Outcome.PEDESTRIAN_COLLISION, Outcome.WALL_COLLISION, Outcome.ROB
 
 @compute_once
 def _passing_clearance(recording: Recording) -> Doubles:
-    """(T - 1,) least clearance to a pedestrian in each step, m; both move straight, the pedestrian at its last velocity."""
+    """(T - 1,) minimum clearance to a pedestrian in each step, m. Both move in a straight line, the pedestrian at its velocity at
+    the start of the step.
+    """
     x, y, distance = (part[:-1] for part in offsets(recording))
     dt, moved = intervals(recording)[:, None], steps(recording)
     u = recording.pedestrian_velocity[:-1, :, 0] * dt - moved[:, 0, None]
@@ -41,7 +43,7 @@ def _passing_clearance(recording: Recording) -> Doubles:
 
 @compute_once
 def _is_dangerous(recording: Recording) -> Bools:
-    """(T - 1,) whether CrowdNav calls a step danger."""
+    """(T - 1,) whether CrowdNav counts a step as danger."""
     danger: Bools = (_passing_clearance(recording) >= 0.0) & (_passing_clearance(recording) < _DISCOMFORT)
     danger[-1:] = False
     return danger
@@ -57,8 +59,8 @@ def _is_dangerous(recording: Recording) -> Bools:
     walls="ignored",
 )
 def danger_frequency_crowdnav(recording: Recording) -> float | None:
-    """The share of all steps, including the last. Its clearance is that of the reward: people keep their velocity. Undefined
-    without a step.
+    """The denominator includes the last step. The clearance is the one used in the reward, for which people keep their velocity.
+    Undefined if there is no step.
     """
     return float(_is_dangerous(recording).mean()) if len(recording.time) > 1 else None
 
@@ -88,7 +90,7 @@ def danger_distance_crowdnav(recording: Recording) -> float | None:
     walls="ignored",
 )
 def total_reward_crowdnav(recording: Recording) -> float:
-    """0 for the last step of an episode with another end; 0 without a step."""
+    """The last step contributes 0 if the episode ended in any other way; 0 if there is no step."""
     if len(recording.time) < 2:
         return 0.0
     danger, reward = _is_dangerous(recording), np.zeros(len(recording.time) - 1)
@@ -103,8 +105,8 @@ def total_reward_crowdnav(recording: Recording) -> float:
 
 @compute_once
 def _foreseen_distances(recording: Recording) -> Doubles:
-    """(T - 1,) least distance from the robot's position at a step's start to a pedestrian's positions of the next 1.25 s, m; inf
-    for none.
+    """(T - 1,) minimum distance from the robot's position at the start of a step to any pedestrian's positions during the next 1.25
+    s, m; inf without pedestrians.
     """
     time, present = recording.time, recording.pedestrian_present
     x, y = (np.where(present, recording.pedestrian_position[:, :, axis], np.inf) for axis in (0, 1))
@@ -121,7 +123,7 @@ def _foreseen_distances(recording: Recording) -> Doubles:
 
 @compute_once
 def _is_intruding(recording: Recording) -> Bools:
-    """(T - 1,) whether AG-RL's test calls a step danger."""
+    """(T - 1,) whether AG-RL's test counts a step as danger."""
     danger: Bools = _foreseen_distances(recording) < recording.radius + _PERSON
     danger[-1:] = False
     return danger
@@ -137,7 +139,9 @@ def _is_intruding(recording: Recording) -> Bools:
     values="share",
 )
 def intrusion_ratio_attngraph(recording: Recording) -> float | None:
-    """The share of all steps. The future is the recorded one; the original continues beyond the end. Undefined without a step."""
+    """The share of all steps. The future positions are the recorded ones, which end with the episode; the original simulates beyond
+    its end. Undefined if there is no step.
+    """
     return float(_is_intruding(recording).mean()) if len(recording.time) > 1 else None
 
 

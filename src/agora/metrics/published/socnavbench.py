@@ -1,7 +1,8 @@
-"""SocNavBench's metrics as in its code (CMU-TBD/SocNavBench), if they differ from its text, to reproduce its published tables.
+"""SocNavBench's metrics as in its code (CMU-TBD/SocNavBench), where the code differs from the paper's text, to reproduce its
+published tables.
 
-A step is from one sample to the next, and has its own length here. The original code stores values of all steps without averaging
-them; averages here are means over steps. Each metric names the defects of the original, and reproduces them.
+A step is from one sample to the next; steps may differ in length here. The original code stores the values of all steps without
+averaging them; the averages here are means over steps. Each metric names the defects of the original and reproduces them.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ _COOLDOWN = 1.0
     source=f"{_CODE}, robot_motion_energy; its Table 4",
 )
 def energy_socnavbench_code(recording: Recording) -> float:
-    """Defect of the original: not multiplied by dt, so it grows with the sampling rate."""
+    """Defect of the original: the sum is not multiplied by dt, so it grows with the sampling rate."""
     return float((speeds(recording) ** 2).sum())
 
 
@@ -58,7 +59,7 @@ def _difference(recording: Recording, order: int) -> Doubles:
     source=f"{_CODE}, robot_acceleration",
 )
 def acceleration_average_socnavbench_code(recording: Recording) -> float | None:
-    """Affected by rounding of positions; undefined for fewer than three samples."""
+    """Affected by rounding errors in the positions; undefined for fewer than three samples."""
     values = norm(_difference(recording, 1)) if len(recording.time) > 2 else np.zeros(0)
     return float(values.mean()) if len(values) else None
 
@@ -71,7 +72,7 @@ def acceleration_average_socnavbench_code(recording: Recording) -> float | None:
     source=f"{_CODE}, robot_jerk",
 )
 def jerk_average_socnavbench_code(recording: Recording) -> float | None:
-    """Affected by rounding of positions; undefined for fewer than four samples."""
+    """Affected by rounding errors in the positions; undefined for fewer than four samples."""
     values = norm(_difference(recording, 2)) if len(recording.time) > 3 else np.zeros(0)
     return float(values.mean()) if len(values) else None
 
@@ -84,7 +85,9 @@ def jerk_average_socnavbench_code(recording: Recording) -> float | None:
     source=f"{_CODE}, path_irregularity; its Table 3",
 )
 def path_irregularity_socnavbench_code(recording: Recording) -> float:
-    """Defect of the original: it uses the position, from the map's origin, as the heading, so moving the map changes the result."""
+    """Defect of the original: it uses the position vector from the map's origin as the heading, so moving the map changes the
+    result.
+    """
     place = recording.pose[:, :2]
     to_goal = (place[-1] if at_goal(recording) else recording.goal[:2]) - place
     known = (norm(to_goal) > 0.0) & (norm(place) > 0.0)
@@ -97,9 +100,9 @@ def path_irregularity_socnavbench_code(recording: Recording) -> float:
 def approach_times(recording: Recording) -> Doubles:
     """(T - 1,) time to collision at the end of each step, s; infinite if nobody approaches.
 
-    The robot's velocity is that of the previous step, in the first step that of the last one. Pedestrians' velocities are their
-    displacements over the step, 0 for pedestrians that were absent before. Without pedestrians, the last value is repeated,
-    initially 0.
+    The robot's velocity is that of the previous step; in the first step, it is the velocity in the last step of the episode.
+    Pedestrians' velocities are their displacements over the step, 0 for pedestrians that were absent before. Without pedestrians,
+    the previous value is repeated; the initial value is 0.
     """
     dt = intervals(recording)
     x, y, distance = (part[1:] for part in offsets(recording))
@@ -115,7 +118,7 @@ def approach_times(recording: Recording) -> Doubles:
 
 
 def _fill_unknown(values: Doubles, known: Bools) -> Doubles:
-    """Return values (N,), with unknown ones replaced by the last known value before; 0 before the first."""
+    """Return the values (N,) with unknown ones replaced by the last known value before them, or by 0 if there is none."""
     last = np.maximum.accumulate(np.where(known, np.arange(len(values)), -1))
     kept: Doubles = np.where(last >= 0, values[last], 0.0) if len(values) else values
     return kept
@@ -130,7 +133,7 @@ def _fill_unknown(values: Doubles, known: Bools) -> Doubles:
     walls="ignored",
 )
 def time_to_collision_min_socnavbench_code(recording: Recording) -> float | None:
-    """Defects of the original: the robot's velocity is a step late, the pedestrian's radius left out. Undefined if nobody
+    """Defects of the original: the robot's velocity lags by one step, and the pedestrian's radius is ignored. Undefined if nobody
     approached.
     """
     times = approach_times(recording)
@@ -147,8 +150,8 @@ def time_to_collision_min_socnavbench_code(recording: Recording) -> float | None
     walls="ignored",
 )
 def time_to_collision_average_socnavbench_code(recording: Recording) -> float | None:
-    """Steps that the original marks with -1, because nobody approaches, are left out; there is no saturation. Defects as of the
-    minimum.
+    """Steps that the original marks with -1 because nobody approaches are left out. Values do not saturate. The defects are those
+    of the minimum.
     """
     times = approach_times(recording)
     times = times[np.isfinite(times) & (times > 0.0)]
@@ -156,7 +159,7 @@ def time_to_collision_average_socnavbench_code(recording: Recording) -> float | 
 
 
 def centre_distances(recording: Recording) -> Doubles:
-    """(T,) D of the closest pedestrian, m; without pedestrians the last value, initially 0."""
+    """(T,) D to the closest pedestrian, m; without pedestrians, the previous value, initially 0."""
     return _fill_unknown(closest_centre(recording), any_present(recording))
 
 
@@ -169,7 +172,9 @@ def centre_distances(recording: Recording) -> Doubles:
     walls="ignored",
 )
 def closest_pedestrian_distance_min_socnavbench_code(recording: Recording) -> float | None:
-    """Defects of the original: no radii; 0 m before the first pedestrian appears. Undefined without any pedestrian."""
+    """Defects of the original: it ignores the radii, and uses 0 m until the first pedestrian appears. Undefined without
+    pedestrians.
+    """
     return float(centre_distances(recording).min()) if ever_present(recording) else None
 
 
@@ -182,8 +187,8 @@ def closest_pedestrian_distance_min_socnavbench_code(recording: Recording) -> fl
     walls="ignored",
 )
 def closest_pedestrian_distance_average_socnavbench_code(recording: Recording) -> float | None:
-    """Defects of the original: no radii, no saturation; 0 m before the first pedestrian appears, the last value after all have
-    left.
+    """Defects of the original: it ignores the radii and does not saturate; it uses 0 m until the first pedestrian appears, and the
+    last value after all have left.
     """
     return float(centre_distances(recording).mean()) if ever_present(recording) else None
 
@@ -199,7 +204,7 @@ def closest_pedestrian_distance_average_socnavbench_code(recording: Recording) -
     compared="all",
 )
 def collisions_pedestrian_socnavbench_code(recording: Recording) -> float:
-    """Continuous contact counts again each second; a contact within a step is missed. 0 without pedestrians."""
+    """A continuous contact is counted again every second; a contact between two samples is missed. 0 without pedestrians."""
     touching = offsets(recording)[2][1:] < recording.radius + recording.pedestrian_radius
     count = 0
     for column in np.flatnonzero(touching.any(0)):

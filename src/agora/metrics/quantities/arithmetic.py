@@ -1,7 +1,7 @@
-"""Functions of numbers that give identical results on every CPU.
+"""Mathematical functions that give identical results on every CPU.
 
 Metrics use only sums, products, quotients and square roots. NumPy's transcendental functions, `hypot`, `einsum`, `fft` and ``@``
-round differently on different CPUs, and results files would differ with them. This module has the replacements.
+round differently on different CPUs, so results files would differ. This module provides replacements for them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ def norm(vectors: Doubles) -> Doubles:
 
 
 def direction(heading: Doubles) -> tuple[Doubles, Doubles]:
-    """Return cosine and sine of headings of any shape, rad, to 1e-15: Taylor series about the nearest quarter turn."""
+    """Return cosine and sine of headings of any shape, rad, accurate to 1e-15; uses Taylor series about the nearest multiple of 90
+    degrees.
+    """
     quarter = np.round(heading * (2.0 / np.pi))
     angle = (heading - quarter * _QUARTER) - quarter * _QUARTER_REST
     square = angle * angle
@@ -34,9 +36,9 @@ def direction(heading: Doubles) -> tuple[Doubles, Doubles]:
 
 
 def angle_between(a: Doubles, b: Doubles) -> Doubles:
-    """(...) angle from 0 to pi between vectors (..., 2), rad, to 1e-15; 0 if one has no length.
+    """(...) angle from 0 to pi between vectors (..., 2), rad, accurate to 1e-15; 0 if either vector has length 0.
 
-    The tangent is halved three times, then its Taylor series is used.
+    The angle is halved three times by its tangent; then the Taylor series is used.
     """
     dot = a[..., 0] * b[..., 0] + a[..., 1] * b[..., 1]
     cross = np.abs(a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0])
@@ -49,7 +51,9 @@ def angle_between(a: Doubles, b: Doubles) -> Doubles:
 
 
 def exponential(x: Doubles) -> Doubles:
-    """Return e**x of numbers of any shape, to a relative 1e-15; 0 below -700: powers of two, and a Taylor series about 0."""
+    """Return e**x of numbers of any shape, with a relative error of 1e-15; 0 below -700. Uses powers of two and a Taylor series
+    about 0.
+    """
     x = np.minimum(np.maximum(x, -700.0), 700.0)
     power = np.round(x * (1.0 / _LN2))
     rest = (x - power * _LN2_HIGH) - power * _LN2_LOW
@@ -59,7 +63,9 @@ def exponential(x: Doubles) -> Doubles:
 
 
 def logarithm(x: float) -> float:
-    """Return the natural logarithm of a positive number, to 1e-15: from its power of two, and the series of the area tangent."""
+    """Return the natural logarithm of a positive number, accurate to 1e-15. Uses its power of two and the series of the inverse
+    hyperbolic tangent.
+    """
     fraction, power = math.frexp(x)
     if fraction < math.sqrt(0.5):
         fraction, power = 2.0 * fraction, power - 1
@@ -72,10 +78,10 @@ def spectrum(values: Doubles, order: int) -> Doubles:
     """Return the magnitudes of the discrete Fourier transform of N values, padded with zeros to 2^order times the next power of
     two.
 
-    The result is the first half, the frequencies up to Nyquist's. In each group of 2^order neighbouring frequencies, the values are
-    rotated by the phase to the first frequency; then all are transforms of one size, by Stockham's radix-2 algorithm (J. W. Cooley,
-    P. A. W. Lewis and P. D. Welch, IEEE Trans. Audio Electroacoust. 15(2), 1967). Neighbours in the upper half mirror the lower
-    half, because values are real.
+    The result contains the first half: the frequencies up to the Nyquist frequency. In each group of 2^order neighbouring
+    frequencies, the values are rotated by the phase relative to the first frequency of the group. All groups are then transforms of
+    the same size, computed by Stockham's radix-2 algorithm (J. W. Cooley, P. A. W. Lewis and P. D. Welch, IEEE Trans. Audio
+    Electroacoust. 15(2), 1967). The neighbours in the upper half mirror those in the lower half, because the values are real.
     """
     size, neighbours = 1 << (len(values) - 1).bit_length(), 1 << order
     cosine, sine = _phases(size, neighbours)
@@ -102,13 +108,15 @@ def spectrum(values: Doubles, order: int) -> Doubles:
 
 @functools.lru_cache(maxsize=20)
 def _roots(count: int) -> tuple[Doubles, Doubles]:
-    """(count / 2,) cosine and sine of the multiples of a full turn by ``count``, over half a turn."""
+    """(count / 2,) cosine and sine of the multiples of a full turn divided by ``count``, up to half a turn."""
     return direction(np.arange(count // 2, dtype=np.float64) * (2.0 * np.pi / count))
 
 
 @functools.lru_cache(maxsize=4)
 def _phases(count: int, neighbours: int) -> tuple[Doubles, Doubles]:
-    """(count, neighbours / 2 + 1) cosine and sine of the products of row and column, in full turns by both numbers."""
+    """(count, neighbours / 2 + 1) cosine and sine of row times column times a full turn, divided by ``count`` and by
+    ``neighbours``.
+    """
     product = np.arange(count, dtype=np.float64)[:, None] * np.arange(neighbours // 2 + 1)
     return direction(product * (2.0 * np.pi / (count * neighbours)))
 

@@ -1,4 +1,6 @@
-"""Distances from the robot's outline: its polygon, or the disc of its radius if it has no polygon or none was recorded."""
+"""Distances from the robot's outline, which is its polygon or, if it has no polygon or none was recorded, a disc with the robot's
+radius.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ def corners(recording: Recording) -> Doubles | None:
 
 @compute_once
 def gaps(recording: Recording) -> Doubles:
-    """(T, P) distance from the robot's outline to the pedestrians' centres, m: negative inside, infinite if absent."""
+    """(T, P) distance from the robot's outline to the pedestrians' centres, m; negative inside the outline, infinite for absent
+    pedestrians.
+    """
     polygon, (x, y, distance) = corners(recording), offsets(recording)
     if polygon is None:
         return distance - recording.radius
@@ -41,21 +45,21 @@ def gaps(recording: Recording) -> Doubles:
 
 @compute_once
 def surface_distances(recording: Recording) -> Doubles:
-    """(T, P) gap between the outlines of robot and pedestrian, m: negative if they overlap, infinite if absent."""
+    """(T, P) gap between the outlines of robot and pedestrian, m; negative if they overlap, infinite for absent pedestrians."""
     return gaps(recording) - recording.pedestrian_radius
 
 
 @compute_once
 def closest_surface(recording: Recording) -> Doubles:
-    """(T,) gap to the closest pedestrian's disc, m; infinite without pedestrians."""
+    """(T,) gap between the robot's outline and the closest pedestrian's disc, m; infinite without pedestrians."""
     return closest(surface_distances(recording))
 
 
 @functools.lru_cache(maxsize=4)
 def wall_gaps(recording: Recording) -> Doubles | None:
-    """(T,) distance from the robot's outline to the nearest obstacle of the map, m; None without an obstacle.
+    """(T,) distance from the robot's outline to the nearest obstacle on the map, m; None if there is no obstacle.
 
-    A disc that overlaps an obstacle has a negative distance, a polygon has 0.
+    If the outline overlaps an obstacle, the distance is negative for a disc and 0 for a polygon.
     """
     if recording.map is None:
         return None
@@ -71,11 +75,11 @@ def wall_gaps(recording: Recording) -> Doubles | None:
 
 
 def times_to_touch(recording: Recording, vx: Doubles, vy: Doubles) -> Doubles:
-    """Return the time (T, P) until the robot's outline touches pedestrians' discs, s: 0 if they overlap, infinite if they do not
-    meet.
+    """Return the time (T, P) until the robot's outline touches pedestrians' discs, s; 0 if they overlap, infinite if they never
+    touch.
 
-    The disc's centre moves with a constant velocity relative to the robot, which keeps its heading; the outline grown by the disc's
-    radius is bounded by the edges, moved outwards, and by a disc at each corner.
+    The disc's centre moves with a constant velocity relative to the robot, which keeps its heading. The outline, grown by the
+    disc's radius, is bounded by its edges moved outwards and by a disc at each corner.
 
     Args:
         recording: recording of the episode.
@@ -99,7 +103,7 @@ def times_to_touch(recording: Recording, vx: Doubles, vy: Doubles) -> Doubles:
 
 
 def in_robot_frame(recording: Recording, x: Doubles, y: Doubles) -> tuple[Doubles, Doubles]:
-    """Return vectors (T, P) of the map frame, rotated into the robot's frame."""
+    """Return map-frame vectors (T, P), rotated into the robot's frame."""
     cosine, sine = (part[:, None] for part in facing(recording))
     return cosine * x + sine * y, cosine * y - sine * x
 
@@ -107,7 +111,7 @@ def in_robot_frame(recording: Recording, x: Doubles, y: Doubles) -> tuple[Double
 def _disc_times(x: Doubles, y: Doubles, vx: Doubles, vy: Doubles, reach: Doubles, present: Bools) -> Doubles:
     """Return the time until moving points (T, P) come within ``reach`` of the origin.
 
-    Solves |p + v t| = reach for its smaller root, in the form that does not divide by the speed.
+    Solves |p + v t| = reach for the smaller root, in a form that does not divide by the speed.
     """
     product, speed2, gap = x * vx + y * vy, vx * vx + vy * vy, x * x + y * y - reach * reach
     root2 = product * product - speed2 * gap

@@ -1,7 +1,7 @@
-"""Quantities of a recording's samples, computed once per recording.
+"""Quantities derived from a recording's samples, computed once per recording.
 
 Sample k represents the interval up to sample k + 1; time stamps increase and may be uneven. Results are cached per recording object
-and read-only, so a recording must not be modified after its first metric.
+and are read-only, so a recording must not be modified once a metric has been computed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from agora.core.state import Array, Bools, Doubles
 from agora.metrics.quantities.arithmetic import direction, norm
 
 MOVING = 0.01
-"""Speed below which a robot has no direction of motion, m/s, because rounding of its position would decide it."""
+"""Speed below which a robot has no direction of motion, m/s, because the direction would depend on rounding of its position."""
 
 SPACING = 0.05
 """Distance between the points that curvature is computed from, m."""
@@ -56,7 +56,7 @@ def step_lengths(recording: Recording) -> Doubles:
 
 
 def path_metres(recording: Recording) -> float:
-    """Travelled length, m."""
+    """Distance travelled, m."""
     return float(step_lengths(recording).sum())
 
 
@@ -83,7 +83,7 @@ def pedestrians_facing(recording: Recording) -> tuple[Doubles, Doubles]:
 
 @compute_once
 def velocities(recording: Recording) -> Doubles:
-    """(T, 2) recorded velocity in the map frame, m/s: the twist turned by the heading."""
+    """(T, 2) recorded velocity in the map frame, m/s: the twist rotated by the heading."""
     cosine, sine = facing(recording)
     vx, vy = recording.twist[:, 0], recording.twist[:, 1]
     return np.stack((cosine * vx - sine * vy, sine * vx + cosine * vy), axis=1)
@@ -97,7 +97,9 @@ def goal_distances(recording: Recording) -> Doubles:
 
 @compute_once
 def offsets(recording: Recording) -> tuple[Doubles, Doubles, Doubles]:
-    """Return vectors from the robot to the pedestrians: x, y and length, (T, P) each, m; the length is infinite if absent."""
+    """Return vectors from the robot to the pedestrians: x, y and length, (T, P) each, m; the length is infinite for absent
+    pedestrians.
+    """
     x = recording.pedestrian_position[:, :, 0] - recording.pose[:, 0, None]
     y = recording.pedestrian_position[:, :, 1] - recording.pose[:, 1, None]
     return x, y, np.where(recording.pedestrian_present, np.sqrt(x * x + y * y), np.inf)
@@ -110,7 +112,7 @@ def closest_centre(recording: Recording) -> Doubles:
 
 
 def closest(values: Array) -> Doubles:
-    """Return the smallest value in each row of (T, P), infinite in a row without columns."""
+    """Return the minimum of each row of (T, P); infinite if the rows are empty."""
     smallest: Doubles = np.min(values, axis=1, initial=np.inf)
     return smallest
 
@@ -121,7 +123,7 @@ def at_goal(recording: Recording) -> bool:
 
 
 def contacts_of(recording: Recording) -> tuple[Contact, ...]:
-    """Return the contacts; empty if they were not recorded, as in bags of real robots."""
+    """Return the contacts; empty if they were not recorded, as for bags of real robots."""
     contacts: tuple[Contact, ...] = getattr(recording, "contacts", ())
     return contacts
 
@@ -139,12 +141,12 @@ def any_present(recording: Recording) -> Bools:
 
 
 def row_sums(values: Doubles) -> Doubles:
-    """(T,) sums of the rows of (T, P), slot by slot, so that zeros of empty slots do not change the rounding."""
+    """(T,) sums of the rows of (T, P), added slot by slot, so that the zeros in empty slots do not change the rounding."""
     return np.cumsum(values, axis=1)[:, -1] if values.shape[1] else np.zeros(len(values))
 
 
 def is_lowest(values: Array) -> Bools:
-    """(T, P) whether a value is the first minimum of its row; nowhere in a row of infinite values."""
+    """(T, P) whether a value is the first minimum of its row; False throughout a row with only infinite values."""
     first = np.zeros(values.shape, np.bool_)
     some = np.flatnonzero(np.isfinite(closest(values)))
     if len(some):
@@ -175,8 +177,8 @@ def duration(recording: Recording, condition: Bools) -> float:
 
 
 def stretches(condition: Bools) -> tuple[Array, Array, Array]:
-    """Return the first sample, the sample after the last, and the column of each unbroken stretch of a condition (T, P), sorted by
-    column and time.
+    """Return the first sample, the sample after the last, and the column of each uninterrupted interval in which a condition (T, P)
+    holds, sorted by column and time.
     """
     padded = np.zeros((condition.shape[1], len(condition) + 2), np.int8)
     padded[:, 1:-1] = condition.T
@@ -186,7 +188,7 @@ def stretches(condition: Bools) -> tuple[Array, Array, Array]:
 
 
 def least(values: Doubles, found: tuple[Array, Array, Array]) -> Doubles:
-    """(E,) smallest of values (T, P) in each of E `stretches`."""
+    """(E,) minimum of values (T, P) in each of E intervals from `stretches`."""
     begin, end, column = found
     flat = np.append(values.T.ravel(), np.inf)
     smallest: Doubles = np.minimum.reduceat(flat, np.stack((begin, end), 1).ravel() + len(values) * np.repeat(column, 2))[::2]

@@ -13,26 +13,25 @@ if TYPE_CHECKING:
     from agora.maps.grid import Map
 
 _BLOCKED, _STEP = 0.75, 0.5
-"""A line of sight is blocked if the clearance is less than the first value, in cells; the second is the smallest step.
-
-The clearance is measured between centres of cells: between two cells that touch at a corner it is half a cell. Steps are otherwise
-half the clearance, because the clearance is accurate only to a cell, and a whole step could skip a thin wall.
+"""A line of sight is blocked if the clearance is less than the first value, in cells; the second is the minimum step. The clearance
+is measured between cell centres, so it is half a cell between two cells that touch at a corner. Otherwise, steps are half the
+clearance, because the clearance is accurate only to a cell, and a whole step could skip a thin wall.
 """
 
 
 def _clip_rays(chart: Map, begin: Doubles, step: Doubles, distance: Doubles) -> tuple[Doubles, Doubles]:
-    """Return the points (N, 2) at which rays enter a map, and their lengths (N,) inside it, m. Outside the map nothing blocks the
-    view.
+    """Return the points (N, 2) at which rays enter a map, and the rays' lengths (N,) inside it, m. Outside the map, nothing blocks
+    the view.
 
     Args:
-        chart: the map.
+        chart: map.
         begin: (N, 2) starts of the rays, m.
         step: (N, 2) unit vectors.
         distance: (N,) lengths of the rays, m.
     """
     size, offset = np.asarray(chart.size), begin - chart.origin
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        sides = np.sort(np.stack((-offset / step, (size - offset) / step)), axis=0)  # NaN: the ray runs along a side
+        sides = np.sort(np.stack((-offset / step, (size - offset) / step)), axis=0)  # NaN if the ray runs along a side
     enters = np.fmax(np.fmax(*sides[0].T), 0.0)
     leaves = np.fmin(np.fmin(*sides[1].T), distance)
     with np.errstate(invalid="ignore"):
@@ -40,10 +39,10 @@ def _clip_rays(chart: Map, begin: Doubles, step: Doubles, distance: Doubles) -> 
 
 
 def is_free(chart: Map | None, begin: Doubles, offset: Doubles) -> Bools:
-    """Return whether no wall crosses straight lines (N,).
+    """Return, for N straight lines, whether each is free of walls.
 
     Args:
-        chart: the map; None for an empty plane.
+        chart: map; None for an empty plane.
         begin: (N, 2) ends of the lines, m.
         offset: (N, 2) vectors to the other ends, m.
     """

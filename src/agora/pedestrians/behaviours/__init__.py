@@ -1,1 +1,3 @@
-"""Behaviours, one module or package each: they set goals, speeds and social states before a crowd model moves pedestrians."""
+"""Behaviours, in one module or package each. They set goals, speeds and social states before a crowd model moves the
+pedestrians.
+"""

@@ -1,4 +1,4 @@
-"""Pedestrians that wait at a waypoint, or accompany a robot, as scripted situations require."""
+"""Pedestrians that wait at a waypoint or accompany a robot, for scripted situations."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 _FAR = np.float32(3e38)
 _TINY = np.float32(1e-6)
-_TURN = np.float32(2.0)  # rad/s, turning rate of a pedestrian that waits
+_TURN = np.float32(2.0)  # rad/s, turning rate of a waiting pedestrian
 _SLOWING = np.float32(1.4)  # 1/s, speed per metre of remaining distance before a stop
-_LEAST = np.float32(0.3)  # m/s, lowest speed before a stop
+_LEAST = np.float32(0.3)  # m/s, minimum speed before a stop
 _WALKING = SOCIAL_STATES.index("walking")
 
 
 class _Cues(NamedTuple):
-    """The cues of pedestrians and their progress: arrays (W, P); waits in s, doing, and facing in rad are (W, P, K)."""
+    """The cues of pedestrians and their progress, as arrays (W, P). ``waits``, s, ``doing``, and ``facing``, rad, are (W, P, K)."""
 
     cued: Bools
     waits: Floats
@@ -42,7 +42,7 @@ class _Cues(NamedTuple):
 
 @hidden
 def _stops_at(cues, waypoints, w, i, k):
-    """Return whether pedestrian i has an activity at its waypoint k."""
+    """Return whether pedestrian i stops at its waypoint k."""
     n = waypoints.count[w, i]
     after = (k + 1) % n if waypoints.mode[w, i] == LOOP else min(k + 1, n - 1)
     return after != k and cues.doing[w, i, after] >= 0 and cues.waits[w, i, after] > ZERO
@@ -98,16 +98,16 @@ def _decide(dt, period, pause, cues, pedestrians, traits, waypoints, minds, robo
 
 @dataclass(frozen=True)
 class Cues(Checked):
-    """Pedestrians wait before they set out for a waypoint, or approach the nearest robot and accompany it at a distance.
+    """Pedestrians wait before they set out for a waypoint, or approach the nearest robot and accompany it at a given distance.
 
-    The data of each pedestrian (`agora.draft.people.Person`: ``waits``, ``company``) give the times and distances. Pedestrians
-    without such data, and members led by the behaviour ``groups``, are unaffected. While a pedestrian waits, its preferred speed is
-    0, so no crowd model moves it. If its data give an activity (``doing``, ``faces``), it turns towards the activity and shows it
-    as its social state. A pedestrian that accompanies a robot walks straight towards it, at a speed of at most the remaining
-    distance over ``pause``. When the company ends, the pedestrian continues to its waypoint.
+    The data of each pedestrian (`agora.draft.people.Person`: ``waits``, ``company``) specify the times and distances. Pedestrians
+    without such data, and members led by the ``groups`` behaviour, are unaffected. While a pedestrian waits, its preferred speed is
+    0, so crowd models do not move it. If its data specify an activity (``doing``, ``faces``), it turns in the given direction, and
+    the activity becomes its social state. A pedestrian that accompanies a robot walks straight towards it, at most as fast as the
+    remaining distance divided by ``pause``. When the time of accompanying ends, the pedestrian continues to its waypoint.
 
     Attributes:
-        pause: time in which a pedestrian in company covers the remaining distance, s.
+        pause: time in which a pedestrian that accompanies a robot covers the remaining distance, s.
     """
 
     pause: Period = 0.5
@@ -145,7 +145,7 @@ class AttachedCues:
         cues.cued[w, :n] = people.waits.any(axis=1) | (people.company[:, 0] > 0)
 
     def think(self, generation: int) -> Callable[[int, int], None]:
-        """Return the function of (first, last) that decides for worlds ``first <= w < last``."""
+        """Return the function of (first, last) that makes the decisions for worlds ``first <= w < last``."""
         w = self._world
         people, robots = w.generation(generation)
         now = (people, w.traits, w.waypoints, w.minds, robots, w.status.clock)

@@ -1,4 +1,4 @@
-"""Pedestrians that keep the social state given by their scenario until its time is up: for example phoning, waiting or talking."""
+"""Pedestrians that keep the social state given by their scenario, such as phoning, waiting or talking, until its time is up."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 IDLE, WALKING, RUNNING, TALKING, LISTENING, TELLING, TEXTING, PHONE = (
     SOCIAL_STATES.index(name) for name in ("idle", "walking", "running", "talking", "listening", "telling", "texting", "phone")
 )
-_TURN = np.float32(2.0)  # rad/s, turning rate of a pedestrian that stands
+_TURN = np.float32(2.0)  # rad/s, turning rate of a standing pedestrian
 _HERE = np.float32(0.3)  # m, distance within which a pedestrian counts as at its place
 _STILL = np.float32(0.1)  # m/s
 _NOBODY = np.iinfo(np.int32).max
@@ -32,17 +32,17 @@ class _Given(NamedTuple):
 
     Attributes:
         held: whether the pedestrian keeps its state.
-        state: number of the state.
+        state: index of the state.
         until: time at which the state ends, s.
-        radius: distance of a robot at which the state ends too, m; 0 for none.
-        talk: number of the conversation, -1 for none.
+        radius: distance from a robot at which the state ends early, m; 0 for none.
+        talk: number of the conversation; -1 for none.
         stands: whether the pedestrian stays at its place during the state.
-        pace: speed during the state of a pedestrian that walks, in undisturbed speeds.
-        x: place of a pedestrian that stands, x, m.
-        y: place of a pedestrian that stands, y, m.
+        pace: speed of a walking pedestrian during the state, as a multiple of its undisturbed speed.
+        x: place of a standing pedestrian, x, m.
+        y: place of a standing pedestrian, y, m.
         heading: heading at that place, rad.
-        count: number of waypoints of its list.
-        mode: mode of its list.
+        count: number of waypoints in the pedestrian's own list.
+        mode: mode of the pedestrian's own list.
     """
 
     held: Bools
@@ -61,7 +61,7 @@ class _Given(NamedTuple):
 
 @hidden
 def _robot_is_near(given, people, robots, w, i):
-    """Return whether a robot is near enough to end the state of pedestrian i."""
+    """Return whether a robot is close enough to end the state of pedestrian i."""
     reach = given.radius[w, i] * given.radius[w, i]
     for r in range(robots.x.shape[1]):
         dx, dy = robots.x[w, r] - people.x[w, i], robots.y[w, r] - people.y[w, i]
@@ -72,7 +72,7 @@ def _robot_is_near(given, people, robots, w, i):
 
 @hidden
 def _end_state(given, people, waypoints, minds, w, i):
-    """Give a pedestrian back its decisions and its waypoints; a pedestrian without a destination idles."""
+    """Release a pedestrian from its given state and restore its waypoints; a pedestrian without a destination becomes idle."""
     given.held[w, i], minds.taken[w, i], minds.partner[w, i] = False, False, -1
     minds.state[w, i] = WALKING
     if given.stands[w, i]:
@@ -84,7 +84,7 @@ def _end_state(given, people, waypoints, minds, w, i):
 
 @hidden
 def _is_alone(given, traits, w, i):
-    """Return whether the conversation of pedestrian i is over: nobody else takes part, or nobody talks."""
+    """Return whether the conversation of pedestrian i is over, i.e. nobody else takes part or nobody talks."""
     others, speakers = 0, 0
     for j in range(traits.count[w]):
         if given.held[w, j] and given.talk[w, j] == given.talk[w, i]:
@@ -95,7 +95,7 @@ def _is_alone(given, traits, w, i):
 
 @hidden
 def _converse(time, turn, given, people, traits, minds, w, i):
-    """Give pedestrian i its role in a conversation; return the direction of the centre of the other members, rad."""
+    """Give pedestrian i its role in a conversation; return the direction to the centre of the other members, rad."""
     talk, members, speakers, speaks, sx, sy = given.talk[w, i], 0, 0, False, ZERO, ZERO
     speaker, other = -1, -1
     for j in range(traits.count[w]):
@@ -158,17 +158,17 @@ def _keep_states(dt, period, turn, given, people, traits, waypoints, minds, robo
 class GivenStates(Checked):
     """Pedestrians keep the social state that their scenario gives them, from the start until it ends.
 
-    Pedestrians that walk, run, or phone or text and have waypoints, follow their waypoints. All others stand at their starting
-    place, look in the direction given by the scenario, and return if they are pushed away. Pedestrians in a conversation look at
-    each other and take turns: one talks and the others listen. If one tells a story, the speaker does not change.
+    Pedestrians that walk or run, or that phone or text and have waypoints, follow their waypoints. All others stand at their
+    starting place, look in the direction given by the scenario, and return if they are pushed away. Pedestrians in a conversation
+    look at each other and take turns: one talks and the others listen. If one of them tells a story, the speaker does not change.
 
     A state ends when its time is up or a robot is near (`agora.draft.people.Person`: ``state_time``, ``state_radius``). A
-    conversation ends when nobody else is left in it, or nobody that talks. Pedestrians then set out for their waypoints, and other
-    behaviours may control them; until then other behaviours leave them alone.
+    conversation ends for a pedestrian when nobody else is left in it, or nobody who talks. Pedestrians then set out for their
+    waypoints, and other behaviours may control them. Until then, other behaviours leave them alone.
 
     Attributes:
-        turn_time: time until the next speaker talks, s.
-        phone_pace: speed of a pedestrian that walks with a phone, in its undisturbed speeds (Arena: 0.5).
+        turn_time: time after which the next speaker talks, s.
+        phone_pace: speed of a pedestrian walking with a phone, as a multiple of its undisturbed speed (Arena: 0.5).
     """
 
     turn_time: Period = 3.0
@@ -190,7 +190,7 @@ class AttachedGivenStates:
         self.given = _Given(**{name: np.zeros(shape, kinds.get(name, np.float32)) for name in _Given._fields})
 
     def reset(self, world: int, start: Start) -> None:
-        """Start an episode in one world; the pedestrians' decisions are taken over from the first step."""
+        """Start an episode in one world; the behaviour controls its pedestrians from the first step on."""
         given, people, w = self.given, start.pedestrians, world
         for field in given:
             field[w] = 0
@@ -218,7 +218,7 @@ class AttachedGivenStates:
             here.minds.state[w, :n][members & (people.id != speakers.min(initial=_NOBODY))] = LISTENING
 
     def think(self, generation: int) -> Callable[[int, int], None]:
-        """Return the function of (first, last) that decides for worlds ``first <= w < last``."""
+        """Return the function of (first, last) that makes the decisions for worlds ``first <= w < last``."""
         w = self._world
         people, robots = w.generation(generation)
         now = (people, w.traits, w.waypoints, w.minds, robots, w.status.clock)

@@ -1,6 +1,6 @@
-"""Pedestrians that change their goals at random, as in the environments of CrowdNav's family.
+"""Pedestrians that change their goals at random, as in the environments of the CrowdNav family.
 
-S. Liu et al., "Intention aware robot crowd navigation with attention-based interaction graph", ICRA 2023, and its code: every 5 s
+S. Liu et al., "Intention aware robot crowd navigation with attention-based interaction graph", ICRA 2023, and its code: every 5 s,
 each pedestrian takes a new goal with probability 1/2.
 """
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from agora.world.start import Start
     from agora.world.world import World
 
-_USE = 977  # index of the draw, separate from those of pedestrians that follow waypoints at random
+_USE = 977  # index of the random draw, different from those used by pedestrians that follow waypoints at random
 
 
 @lean_kernel
@@ -40,11 +40,11 @@ def _decide(every, chance, pedestrians, traits, waypoints, minds, clock, first, 
 
 @dataclass(frozen=True)
 class Restless(Checked):
-    """At regular moments a pedestrian may abandon its waypoint and turn to the next one of its list.
+    """At regular intervals, a pedestrian may abandon its waypoint and turn to the next one in its list.
 
     Attributes:
-        period: time between two such moments, s; rounded to steps of the crowd.
-        chance: probability that a pedestrian changes its waypoint at such a moment.
+        period: length of these intervals, s; rounded to a whole number of crowd periods.
+        chance: probability that a pedestrian changes its waypoint at the end of an interval.
     """
 
     period: Period = 5.0
@@ -56,7 +56,7 @@ class Restless(Checked):
 
 
 class AttachedRestless:
-    """`Restless` attached to one world; it has no memory."""
+    """`Restless` attached to one world; this behaviour is stateless."""
 
     def __init__(self, restless: Restless, world: World, every: int) -> None:
         self._restless, self._world, self._every = restless, world, every
@@ -65,7 +65,7 @@ class AttachedRestless:
         """Start an episode in one world."""
 
     def think(self, generation: int) -> Callable[[int, int], None]:
-        """Return the function of (first, last) that decides for worlds ``first <= w < last``."""
+        """Return the function of (first, last) that makes the decisions for worlds ``first <= w < last``."""
         w = self._world
         people, _ = w.generation(generation)
         every = max(1, round(self._restless.period / (w.dt * self._every))) * self._every

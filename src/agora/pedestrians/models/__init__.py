@@ -1,1 +1,1 @@
-"""Crowd models, one module each: a model maps the state of a crowd to accelerations or velocities."""
+"""Crowd models, in one module each. A model maps the state of a crowd to accelerations or velocities."""

@@ -1,15 +1,15 @@
 """Anticipation: pedestrians avoid predicted collisions, and keep a time gap to the person ahead.
 
-The model is ours, made of published parts:
+The model is our own combination of published elements:
 
 - The velocity relaxes to the desired velocity (D. Helbing and P. Molnar, Phys. Rev. E 51, 1995, eq. 2).
-- Avoidance acts at the predicted moment of closest approach, away from where the other person will be then, and is stronger the
-  sooner that moment is (F. Zanlungo, T. Ikeda and T. Kanda, EPL 93, 2011; the idea is due to I. Karamouzas, P. Heil, P. van
-  Beek and M. Overmars, MIG 2009; I. Karamouzas, B. Skinner and S. Guy, PRL 113, 2014, show that the remaining time matters).
-  Both ramps are linear here, so that they end, and need no exponential.
+- Avoidance is based on the predicted moment of closest approach: it acts away from where the other person will be at that moment,
+  and is stronger the sooner that moment is (F. Zanlungo, T. Ikeda and T. Kanda, EPL 93, 2011; the idea is due to I. Karamouzas, P.
+  Heil, P. van Beek and M. Overmars, MIG 2009; I. Karamouzas, B. Skinner and S. Guy, PRL 113, 2014, show that the remaining time
+  matters). Both ramps are linear in this model, so that they have a finite range and need no exponential.
 - The speed is at most the free distance ahead divided by a time (M. Moussaid, D. Helbing and G. Theraulaz, PNAS 108, 2011, eq. 2).
 
-Our additions: the expected motion of a person lies between the present and the desired velocity. A person straight ahead counts as
+Our additions: the expected motion of a person lies between the current and the desired velocity. A person straight ahead counts as
 slightly to the left, so that people pass each other on the right. A person in the narrower place has the right of way; near a wall,
 that person counts as nearer to the wall, so that others pass on the open side.
 """
@@ -42,7 +42,8 @@ _ROWS = 11
 
 @inlined
 def _neighbour_term(px, py, ux, uy, ex, ey, sx, sy, qx, qy, reach, body, together, right, p):
-    """Return the acceleration of a pedestrian by one neighbour, and the free distance to the neighbour along the desired direction.
+    """Return the acceleration of a pedestrian due to one neighbour, and the free distance to that neighbour along the desired
+    direction.
 
     Args:
         px: position of the neighbour relative to the pedestrian, x, m.
@@ -56,8 +57,8 @@ def _neighbour_term(px, py, ux, uy, ex, ey, sx, sy, qx, qy, reach, body, togethe
         qx: expected velocity of the neighbour, x, m/s.
         qy: expected velocity of the neighbour, y, m/s.
         reach: sum of the radii, m.
-        body: distance of the centres that is kept in a queue, m.
-        together: whether both walk in one group.
+        body: distance between the centres that is kept in a queue, m.
+        together: whether both walk in the same group.
         right: right of way of the neighbour over the pedestrian, -1 to 1.
         p: the kernel's parameters.
     """
@@ -96,7 +97,7 @@ def _list_people(x, y, vx, vy, radius, body, tight, group, active, count, discs,
 
 @part
 def _list_robots(x, y, vx, vy, radius, margin, active, discs, groups, n):
-    """Append the active robots of a world, which always have the right of way; return the new number of discs."""
+    """Append the active robots of a world, which always have the right of way, to ``discs``; return the new number of discs."""
     for r in range(x.size):
         if active[r]:
             discs[_X, n], discs[_Y, n], discs[_VX, n], discs[_VY, n] = x[r], y[r], vx[r], vy[r]
@@ -127,7 +128,7 @@ def _anticipation(p, crowd, out_x, out_y, first, last):
         for i in range(top):
             wx[i] = vx[i] + p.intention * (speed[i] * ex[i] - vx[i])
             wy[i] = vy[i] + p.intention * (speed[i] * ey[i] - vy[i])
-            # Expected velocity: between the present and the desired velocity.
+            # Expected velocity: between the current and the desired velocity.
             tight[i] = max(ONE - clearance[i] * p.inverse_narrow, ZERO)
             sx[i], sy[i] = tight[i] * nx[i], tight[i] * ny[i]
             fx[i], fy[i], free[i] = ZERO, ZERO, _FAR
@@ -154,8 +155,8 @@ def _anticipation(p, crowd, out_x, out_y, first, last):
                 free[i] = min(free[i], room)
         for i in range(top):
             gap = clearance[i] - radius[i]
-            # The speed limits: free distance over the time gap (Moussaid 2011, eq. 2), and the gap to the wall in the
-            # direction of the wall.
+            # The speed limits: free distance divided by the time gap (Moussaid 2011, eq. 2), and the same for the gap to the wall,
+            # in the direction of the wall.
             fast = max(-(vx[i] * nx[i] + vy[i] * ny[i]) - max(gap, ZERO) * p.pace, ZERO)
             away = p.wall_repulsion * exp(-gap * p.inverse_wall_length) + fast * p.relaxation
             wanted = min(speed[i], max(free[i], ZERO) * p.pace)
@@ -186,29 +187,29 @@ _TUNABLE: dict[str, Span] = {
 class Anticipation(Checked):
     """Pedestrians that avoid predicted collisions, queue, give way at narrow places, and pass each other on the right.
 
-    A visible robot is avoided like a pedestrian that is larger by a margin and always has the right of way. Members of one group do
-    not avoid each other; they only keep their bodies apart. Walls act through the clearance field (`agora.core.field`).
+    A visible robot is avoided like a pedestrian that is larger by a margin and always has the right of way. Members of the same
+    group do not avoid each other; only their bodies are kept apart. Walls act through the clearance field (`agora.core.field`).
 
     Attributes:
         relaxation_time: tau, s.
-        intention: share of the desired velocity in the expected velocity of a pedestrian; the rest is its present velocity.
-        time_gap: time gap to the person ahead, s: the speed is at most the free distance divided by it, also towards a wall.
+        intention: share of the desired velocity in the expected velocity of a pedestrian; the rest is its current velocity.
+        time_gap: time gap to the person ahead, s: the speed is at most the free distance divided by this time, also towards a wall.
         body: fraction of the radius that is kept in a queue.
-        narrow: clearance from walls below which a place is narrow and gives the right of way, m.
-        robot_margin: length added to the radius of robots, m.
+        narrow: clearance from walls below which a place counts as narrow, so that the person in it has the right of way, m.
+        robot_margin: margin added to the radius of robots, m.
         wall_repulsion: acceleration at contact with a wall, m/s2.
         wall_length: distance over which the wall's acceleration falls to 1/e, m.
-        max_acceleration: cap of the total acceleration, m/s2.
+        max_acceleration: maximum total acceleration, m/s2.
         avoidance: acceleration for an immediate collision, m/s2.
         distance: gap at the closest approach above which there is no avoidance, m.
         horizon: time to the closest approach above which there is no avoidance, s.
-        side: seconds of the relative velocity by which others count as farther to the left; 0 for no convention.
-        behind: weight of a collision straight behind.
+        side: others count as farther to the left by the relative velocity times this factor, s; 0 for no preferred side.
+        behind: weight of a collision directly behind.
         push: acceleration per metre of overlap, 1/s2.
-        back: part of the push that acts straight back.
-        breadth: factor of sideways metres against metres ahead in the free distance.
-        wait: distance kept from a person that comes out of a narrow place, m, for a difference of 1 in narrowness.
-        max_speed_factor: cap of the speed, in preferred speeds.
+        back: share of the push that acts straight backwards.
+        breadth: weight of sideways distances relative to distances ahead, in the free distance.
+        wait: distance kept from a person who comes out of a narrow place, for a difference of 1 in narrowness, m.
+        max_speed_factor: speed cap, as a multiple of the preferred speed.
     """
 
     relaxation_time: Period = 0.5

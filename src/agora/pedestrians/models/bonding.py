@@ -1,4 +1,4 @@
-"""Evacuation with bonds between the members of a group: a reconstruction of a published model from its abstract.
+"""Evacuation with bonds between the members of a group: a published model, reconstructed from its abstract.
 
 Xu and Duh, "A simulation of bonding effects and their impacts on pedestrian dynamics", IEEE Trans. Intelligent Transportation
 Systems 11, 2010. Only the abstract was available ("exponential formulation of bonding force, as opposed to the repulsive force"):
@@ -23,7 +23,7 @@ _TINY = np.float32(1e-12)
 
 
 class _Bonds(NamedTuple):
-    """The forces of bodies; d0, m; 1 / D, 1/m; C / m and the largest bond force / m, m/s2; reach, m."""
+    """The body forces; d0, m; 1 / D, 1/m; C / m and the maximum bond force / m, m/s2; reach, m."""
 
     bodies: Forces
     rest: float
@@ -63,13 +63,13 @@ class Bonding(Evacuation):
     """Evacuation in which separated members of a group pull each other together.
 
     The force on i towards a member j at distance d, ``bond_distance`` < d < ``bond_reach``, is ``min(bond_force (exp((d -
-    bond_distance) / bond_length) - 1), bond_limit)``; there is no force between pedestrians that do not see each other.
+    bond_distance) / bond_length) - 1), bond_limit)``; there is no bond force between pedestrians that do not see each other.
 
     Attributes:
         bond_distance: distance up to which there is no bond force, m.
         bond_length: distance over which the bond force grows, m.
         bond_force: scale of the bond force, N.
-        bond_limit: largest bond force of one pair, N.
+        bond_limit: maximum bond force between two pedestrians, N.
         bond_reach: distance beyond which the bond is broken, m.
     """
 

@@ -1,12 +1,13 @@
 """Social force with elliptical specification and a learned potential.
 
-Kreiss, "Deep Social Force", arXiv:2109.12081, 2021 (a network in place of the potential); Helbing and Molnar, "Social force model
-for pedestrian dynamics", Phys. Rev. E 51, 1995 (relaxation: eq. 2; ellipse: eqs. 3 and 4; wall: eq. 5; the weight w of the view).
+Kreiss, "Deep Social Force", arXiv:2109.12081, 2021 (a network instead of the potential); Helbing and Molnar, "Social force model
+for pedestrian dynamics", Phys. Rev. E 51, 1995 (relaxation: eq. 2; ellipse: eqs. 3 and 4; wall: eq. 5; weight w of the field of
+view).
 
 With r from the neighbour to the pedestrian, y the neighbour's step in the time ``stride`` and q = r - y, 2 b = sqrt((|r| + |q|)^2 -
 |y|^2) = sqrt(2 (|r| |q| + r . q)), and the force is -grad_r V(b) = -V'(b) (|r| + |q|) / (4 b) m with m = r / |r| + q / |q|, for
-which 2 b = |m| sqrt(|r| |q|). The force has full weight if the neighbour is in view, that is, if the angle from the desired
-direction to -m is at most half the field of view; otherwise its weight is ``behind``.
+which 2 b = |m| sqrt(|r| |q|). The force has full weight if the neighbour is in view, i.e. if the angle from the desired direction
+to -m is at most half the field of view; otherwise its weight is ``behind``.
 """
 
 from __future__ import annotations
@@ -51,9 +52,10 @@ def _ellipse(dx, dy, step_x, step_y, ex, ey, cosine, behind):
 
 
 class _Parameters(NamedTuple):
-    """1 / tau, 1/s; step of a neighbour, s; cosine of half the view; weight behind; of the wall U / R, m/s2, and 1 / R, 1/m.
+    """The parameters of the kernel: 1 / tau, 1/s; duration of a neighbour's step, s; cosine of half the field of view; weight
+    behind; for walls, U / R, m/s2, and 1 / R, 1/m.
 
-    units: (K, 3) rate, 1/m, offset, and rate * weight, m/s2, of the units of the network.
+    units: (K, 3) rate, 1/m, offset, and rate * weight, m/s2, of each unit of the network.
     """
 
     relaxation: float
@@ -124,14 +126,14 @@ class DeepSocialForce(Checked):
         potential: name of a potential that comes with Agora, or path of a safetensors file written by ``python -m
             agora.learning.potential``.
         relaxation_time: tau, s.
-        stride: time of a neighbour's step, s; must equal the stride that the potential was learned with. Kreiss uses 0.4 s. Helbing
-            and Molnar use 2 s: two pedestrians that meet head-on pass at 0.6 m, but in crossing flows strangers come within a few
-            millimetres.
-        field_of_view: whole angle, degrees.
+        stride: duration of a neighbour's step, s; must equal the stride with which the potential was learned. Kreiss uses 0.4 s.
+            Helbing and Molnar use 2 s; then two pedestrians that meet head-on pass at a distance of 0.6 m, but in crossing flows,
+            strangers come within a few millimetres of each other.
+        field_of_view: full angle of the field of view, degrees.
         behind: weight of neighbours out of view.
-        wall_potential: potential of a wall at distance 0 of the centre, m2/s2.
+        wall_potential: potential of a wall at distance 0 from the centre, m2/s2.
         wall_length: distance over which the wall's potential falls to 1/e, m.
-        max_speed_factor: cap of the speed, in preferred speeds.
+        max_speed_factor: speed cap, as a multiple of the preferred speed.
     """
 
     potential: str = "deep_social_force"

@@ -23,12 +23,13 @@ from agora.ranges import Checked, Length, NotNegative, Period, Positive
 __all__ = ["Evacuation"]
 
 _TINY = np.float32(1e-12)
-_STABLE = np.float32(0.25)  # largest fraction of the sliding velocity that one contact may remove from a body in a step
+_STABLE = np.float32(0.25)  # maximum fraction of the sliding velocity that one contact may remove from a body in a step
 
 
 @inlined
 def _contact_acceleration(nx, ny, overlap, ux, uy, law):
-    """Return the acceleration of a body that overlaps another by ``overlap`` m (below 0: apart), in the direction (nx, ny) away.
+    """Return the acceleration of a body that overlaps another by ``overlap``, m (negative if they are apart); (nx, ny) is the
+    direction away from the other body.
 
     (ux, uy) is the velocity of the other body relative to the first. Friction acts on the tangential part only: u - (u.n) n = (u.t)
     t.
@@ -44,7 +45,7 @@ def _contact_acceleration(nx, ny, overlap, ux, uy, law):
 
 
 class Forces(NamedTuple):
-    """1 / tau, 1/s; A / m, m/s2; 1 / B, 1/m; k / m, 1/s2; kappa / m, 1/(m s)."""
+    """The parameters of the body forces: 1 / tau, 1/s; A / m, m/s2; 1 / B, 1/m; k / m, 1/s2; kappa / m, 1/(m s)."""
 
     relaxation: float
     strength: float
@@ -55,7 +56,7 @@ class Forces(NamedTuple):
 
 @kernel
 def evacuate(parameters, crowd, out_x, out_y, first, last):
-    """Write accelerations of the pedestrians of worlds first..last-1; arguments as in `CompiledCrowdModel`."""
+    """Write the accelerations of the pedestrians of worlds ``first <= w < last``; arguments as in `CompiledCrowdModel`."""
     relaxation = parameters.relaxation
     law = (parameters.strength, parameters.inverse_length, parameters.body, parameters.friction, _STABLE / np.float32(crowd.dt))
     pedestrians, traits = crowd.pedestrians, crowd.traits
@@ -73,8 +74,8 @@ def evacuate(parameters, crowd, out_x, out_y, first, last):
         write_directions(crowd, w, top, HALF * relaxation, ex, ey, speed)
         fx[:top], fy[:top] = ZERO, ZERO
         n = append_robots(crowd, w, discs, append_people(crowd, w, discs, 0))
-        # Eq. 2. The inner loop, over pedestrians, has no reduction, so vectorisation cannot change the order of a sum. The disc
-        # of the pedestrian itself adds nothing: its direction and its relative velocity are 0.
+        # Eq. 2. The inner loop, over pedestrians, has no reduction, so vectorisation cannot change the order of a sum. The
+        # pedestrian's own disc contributes nothing, because its direction and its relative velocity are 0.
         for j in range(n):
             xj, yj, uj, vj, rj = discs[X, j], discs[Y, j], discs[VX, j], discs[VY, j], discs[RADIUS, j]
             for i in range(top):
@@ -84,7 +85,7 @@ def evacuate(parameters, crowd, out_x, out_y, first, last):
                 gx, gy = _contact_acceleration(dx * inverse, dy * inverse, radius[i] + rj - d, uj - vx[i], vj - vy[i], law)
                 fx[i] += gx
                 fy[i] += gy
-        # Eq. 3, where the nearest point of a wall is a body at rest with radius 0, and the driving term of eq. 1
+        # Eq. 3, in which the nearest point of a wall is a body at rest with radius 0, and the driving term of eq. 1
         clearance, nx, ny = clearances(maps, maps.index[w], x, y, top, cell, scratch[5:])
         for i in range(top):
             gx, gy = _contact_acceleration(nx[i], ny[i], radius[i] - clearance[i], -vx[i], -vy[i], law)
@@ -98,20 +99,22 @@ def evacuate(parameters, crowd, out_x, out_y, first, last):
 class Evacuation(Checked):
     """Pedestrians that keep away from each other and, in contact, are subject to body compression and sliding friction.
 
-    Forces are stiff, so the engine calls this model in substeps of ``max_step``. A wall acts through the nearest point of the
-    clearance field (`agora.core.field`) only, whose distances are accurate to half a cell: give the map of a narrow door a
-    resolution of 0.05 m or less. A visible robot is a body of its radius. Friction is explicit; if a step is too long for it,
-    friction is limited to removing half of the sliding of two bodies in one step, so that strong contacts stay stable.
+    Forces are stiff, so the engine calls this model in substeps of ``max_step``. A wall acts only through the nearest point of the
+    clearance field (`agora.core.field`), whose distances are accurate to half a cell, so use a map resolution of 0.05 m or less for
+    narrow doors. A visible robot is a body with the robot's radius. Friction is integrated explicitly. If a step is too long for
+    this, friction is limited so that it removes at most half of the sliding between two bodies in one step, which keeps strong
+    contacts stable.
 
     Attributes:
         relaxation_time: tau, s.
         mass: mass m, kg.
         repulsion: A, N.
         length: B, m.
-        body: k of the compression, N/m.
-        friction: kappa of the sliding friction, kg/(m s).
-        max_step: longest step between two calls, s; 0.001 if people press harder than at a desired speed of 3 m/s.
-        max_speed_factor: cap of the speed, in preferred speeds; the paper has none, so the default is out of reach.
+        body: k, stiffness of the body compression, N/m.
+        friction: kappa, coefficient of sliding friction, kg/(m s).
+        max_step: maximum time between calls, s; use 0.001 if people press harder than at a desired speed of 3 m/s.
+        max_speed_factor: speed cap, as a multiple of the preferred speed; the paper has no cap, so the default is too high to be
+            reached.
     """
 
     relaxation_time: Period = 0.5

@@ -36,8 +36,8 @@ _TILE = 7
 
 @inlined
 def _repulsion(dx, dy, reach, ex, ey, law):
-    """Return the force of a disc on a pedestrian at (dx, dy) from it; ``reach`` is the sum of the radii, (ex, ey) the desired
-    direction.
+    """Return the force of a disc on a pedestrian at (dx, dy) relative to it; ``reach`` is the sum of the radii, (ex, ey) the
+    desired direction.
     """
     strength, inverse_length, even, odd, cutoff2 = law
     d2 = dx * dx + dy * dy + _TINY
@@ -51,7 +51,7 @@ def _repulsion(dx, dy, reach, ex, ey, law):
 
 @part
 def _near_pairs(x, y, radius, active, count, law, ex, ey, fx, fy, starts, order, tile):
-    """Add the forces among pedestrians within the cutoff: `_BLOCK` pedestrians of a row of cells at a time."""
+    """Add the forces between pedestrians within the cutoff, for `_BLOCK` pedestrians in a row of cells at a time."""
     reach = math.sqrt(law[4]) * _MARGIN
     cells = sort_into_cells(extent(x, y, active, count), x, y, active, count, reach, starts, order)
     bx, by, br, bex, bey, bfx, bfy = tile[0], tile[1], tile[2], tile[3], tile[4], tile[5], tile[6]
@@ -81,7 +81,9 @@ def _near_pairs(x, y, radius, active, count, law, ex, ey, fx, fy, starts, order,
 
 
 class _Parameters(NamedTuple):
-    """1 / tau, 1/s; A, m/s2; 1 / B, 1/m; the parts of the weight; of the wall A, m/s2, and 1 / B, 1/m; squared cutoff, m2."""
+    """The parameters of the kernel: 1 / tau, 1/s; A, m/s2; 1 / B, 1/m; the terms of the weight; for walls, A, m/s2, and 1 / B, 1/m;
+    squared cutoff, m2.
+    """
 
     relaxation: float
     strength: float
@@ -145,23 +147,23 @@ _TUNABLE: dict[str, Span] = {
 
 @dataclass(frozen=True)
 class Helbing(Checked):
-    """Pedestrians that keep their direction and are repelled by all others and by the nearest wall.
+    """Pedestrians that relax towards their desired velocity and are repelled by all others and by the nearest wall.
 
-    With a cutoff, worlds of more than 160 slots use a cell list; both methods use the same pairs, and the sums differ by rounding.
-    The neglected part beyond a cutoff c is at most ``repulsion * exp((r_ij - c) / length)`` per neighbour, and for a crowd of
-    uniform density rho that fills one side at most ``2 rho A B (c + B) exp((r_ij - c) / B)``: by default, with radii of 0.3 m, at 1
-    /m2 and c = 3 m, 0.0003 m/s2. A visible robot acts like a pedestrian of its radius. Walls act through the clearance field
-    (`agora.core.field`).
+    With a cutoff, worlds with more than 160 slots use a cell list; both methods use the same pairs, and the sums differ only by
+    rounding. The neglected part beyond a cutoff c is at most ``repulsion * exp((r_ij - c) / length)`` per neighbour, and for a
+    crowd of uniform density rho that fills one side at most ``2 rho A B (c + B) exp((r_ij - c) / B)``: by default, with radii of
+    0.3 m, at 1 /m2 and c = 3 m, 0.0003 m/s2. A visible robot acts like a pedestrian with the robot's radius. Walls act through the
+    clearance field (`agora.core.field`).
 
     Attributes:
         relaxation_time: tau, s.
         repulsion: A, m/s2.
         length: B, m.
-        anisotropy: lambda, weight of a neighbour straight behind; 1 makes the force isotropic.
+        anisotropy: lambda, weight of a neighbour directly behind; 1 makes the force isotropic.
         wall_repulsion: acceleration at contact with a wall, m/s2.
         wall_length: distance over which the wall's acceleration falls to 1/e, m.
-        cutoff: distance of the centres beyond which neighbours have no effect, m; 0 for none.
-        max_speed_factor: cap of the speed, in preferred speeds.
+        cutoff: distance between centres beyond which neighbours have no effect, m; 0 for no cutoff.
+        max_speed_factor: speed cap, as a multiple of the preferred speed.
     """
 
     relaxation_time: Period = 0.5

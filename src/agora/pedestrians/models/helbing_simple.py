@@ -1,7 +1,7 @@
-"""The social force of CrowdNav's family: relaxation and isotropic repulsion only.
+"""The social force used by the CrowdNav family: only relaxation and isotropic repulsion.
 
-The code of S. Liu et al., "Decentralized structural-RNN for robot crowd navigation with deep reinforcement learning", ICRA 2021
-(DS-RNN), and "Intention aware robot crowd navigation with attention-based interaction graph", ICRA 2023 (AG-RL).
+From the code of S. Liu et al., "Decentralized structural-RNN for robot crowd navigation with deep reinforcement learning", ICRA
+2021 (DS-RNN), and "Intention aware robot crowd navigation with attention-based interaction graph", ICRA 2023 (AG-RL).
 """
 
 from __future__ import annotations
@@ -63,13 +63,13 @@ def _helbing_simple(p, crowd, out_x, out_y, first, last):
 class HelbingSimple(Checked):
     """Pedestrians that relax towards their goal direction and repel each other; they ignore walls.
 
-    The original caps the speed at the preferred speed. A visible robot acts like a pedestrian of its radius.
+    The original caps the speed at the preferred speed. A visible robot acts like a pedestrian with the robot's radius.
 
     Attributes:
         relaxation: K_i, inverse of the relaxation time, 1/s.
         repulsion: A, m/s2.
         length: B, m.
-        max_speed_factor: cap of the speed, in preferred speeds.
+        max_speed_factor: speed cap, as a multiple of the preferred speed.
     """
 
     relaxation: Positive = 1.0

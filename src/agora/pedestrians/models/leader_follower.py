@@ -1,7 +1,7 @@
 """Walking groups with a leader, held together by cohesion.
 
-S. Sarker Roy et al., TAGA, 2025, section IV-B, Eqs 5 and 6; the authors' code has standing groups only. The paper gives no value of
-the cohesion factor.
+S. Sarker Roy et al., TAGA, 2025, section IV-B, Eqs. 5 and 6; the authors' code has only standing groups. The paper does not give a
+value for the cohesion factor.
 """
 
 from __future__ import annotations
@@ -61,20 +61,21 @@ def _leader_follower(p, crowd, out_x, out_y, first, last):
 
 @dataclass(frozen=True)
 class LeaderFollower(Checked):
-    """A follower takes its leader's velocity plus a fraction per second of its vector to the middle of the group (TAGA, Eq. 6).
+    """A follower's velocity is its leader's velocity plus a fraction, per second, of the follower's vector to the centre of the
+    group (TAGA, Eq. 6).
 
-    The member with the lowest id leads. The paper moves the leader by ORCA (Eq. 5): give the leader that crowd model, and the
-    followers this one. A leader with this model, and a pedestrian in no group, walks straight to its waypoint. The leader's
-    velocity is that of generation t. Followers ignore other people, as in the paper.
+    The member with the lowest id leads. The paper moves the leader by ORCA (Eq. 5); to reproduce this, give the leader that crowd
+    model, and the followers this one. A leader with this model, or a pedestrian without a group, walks straight to its waypoint.
+    The leader's velocity is that of generation t. Followers ignore other people, as in the paper.
 
-    As published, members converge to a point: a follower's offset from the middle shrinks by the cohesion each second. With a
-    ``reach`` they keep their formation: cohesion only acts on the distance beyond it, in the way that the paper bounds the distance
-    from the middle.
+    As published, members converge to a point, because a follower's offset from the centre shrinks by the cohesion factor each
+    second. With a ``reach``, they keep their formation: cohesion acts only on the distance beyond ``reach``, in the same way as the
+    paper bounds the distance from the centre.
 
     Attributes:
-        cohesion: fraction of the vector to the middle that a follower makes up per second, 1/s; the paper has no value.
-        reach: distance from the middle within which cohesion does not act on a follower, m; 0 as published.
-        max_speed_factor: cap of the speed, in preferred speeds.
+        cohesion: fraction of the vector to the centre that a follower makes up per second, 1/s; the paper does not give a value.
+        reach: distance from the centre within which cohesion does not act on a follower, m; 0 as published.
+        max_speed_factor: speed cap, as a multiple of the preferred speed.
     """
 
     cohesion: NotNegative = 0.5

@@ -1,7 +1,8 @@
 """Optimal reciprocal collision avoidance as a crowd model.
 
 van den Berg, Guy, Lin, Manocha, "Reciprocal n-body collision avoidance", ISRR 2009, with the defaults of CrowdNav (Chen, Liu,
-Kreiss, Alahi, "Crowd-robot interaction", ICRA 2019). Without walls, one step is that of the authors' RVO2 library within float32.
+Kreiss, Alahi, "Crowd-robot interaction", ICRA 2019). Without walls, one step equals that of the authors' RVO2 library within
+float32 precision.
 """
 
 from __future__ import annotations
@@ -35,24 +36,26 @@ _PROBES = 4
 
 @dataclass(frozen=True)
 class Orca(Checked):
-    """Pedestrians take the velocity nearest to the preferred one that avoids all others for a time, if these do their share.
+    """Pedestrians take the velocity nearest to the preferred one that avoids collisions with all others for a given time, provided
+    that the others do their share.
 
     The preferred velocity points to the waypoint. Exactly symmetric encounters end in a deadlock at contact distance, as the theory
     predicts, unless rounding breaks the symmetry; this model does not break it otherwise.
 
     Attributes:
-        neighbour_distance: distance beyond which others are not seen, m.
+        neighbour_distance: distance beyond which others are ignored, m.
         max_neighbours: number of nearest neighbours that are avoided.
         horizon: time for which others are avoided, s.
         horizon_obstacle: time for which walls are avoided, s (CrowdNav, which has no walls, 5). The speed towards a wall is at most
-            the gap divided by this time: with 5 people creep through doors and corridors.
-        padding: length added to every radius, m (CrowdNav 0.01).
-        max_speed_factor: cap of the speed, in preferred speeds (CrowdNav 1).
-        reciprocal: share of an avoidance that the pedestrian itself takes.
-        settle: the remaining distance to a last waypoint with a stay takes at least this time, s, so pedestrians slow down near it
-            (CrowdNav 1).
-        walls: True avoids the walls of the clearance field (image cells, discs, polygons and segments alike), as up to four walls
-            around a pedestrian; False avoids only the map's exact segments, each as a two-vertex obstacle of RVO2.
+            the gap divided by this time; with a value of 5, people creep through doors and corridors.
+        padding: margin added to every radius, m (CrowdNav 0.01).
+        max_speed_factor: speed cap, as a multiple of the preferred speed (CrowdNav 1).
+        reciprocal: share of the avoidance that the pedestrian itself performs.
+        settle: minimum time for the remaining distance to a last waypoint at which a pedestrian stays, s, so that pedestrians slow
+            down near it (CrowdNav 1).
+        walls: if True, pedestrians avoid walls found in the clearance field (image cells, discs, polygons and segments alike), at
+            most four around each pedestrian; if False, they avoid only the map's exact segments, each as a two-vertex obstacle of
+            RVO2.
     """
 
     neighbour_distance: Length = 10.0
@@ -98,7 +101,8 @@ def search_slots(keys, i, x, y, active, count, view):
 def search_cells(keys, i, x, y, cells, starts, order, view, most):
     """Write the keys of at least the ``most`` nearest slots closer than ``view`` to slot i; return their number.
 
-    Searches a block of cells around slot i and takes the slots that are nearer than its border; the block grows until they suffice.
+    Searches a block of cells around slot i and takes the slots that are nearer than the border of the block; the block grows until
+    there are enough of them.
     """
     column, row = cell_at(cells, x[i], y[i])
     whole = max(max(column, cells.columns - 1 - column), max(row, cells.rows - 1 - row))
@@ -123,7 +127,9 @@ def search_cells(keys, i, x, y, cells, starts, order, view, most):
 
 @part
 def _append_robots(keys, found, x, y, robot_x, robot_y, active, view, slots):
-    """Append the keys of the robots of one world closer than ``view``, as slots from ``slots`` on; return the new count."""
+    """Append the keys of the robots of one world that are closer than ``view``, numbered as slots from ``slots`` on; return the new
+    count.
+    """
     for r in range(robot_x.size):
         dx, dy = robot_x[r] - x, robot_y[r] - y
         squared = dx * dx + dy * dy
@@ -136,9 +142,9 @@ def _append_robots(keys, found, x, y, robot_x, robot_y, active, view, slots):
 def wall_lines(lines, maps, m, x, y, radius, speed, inverse, reach):
     """Write the half-planes of the walls around (x, y) according to the clearance field of map m; return their number.
 
-    The nearest wall is taken as straight, perpendicular to the direction away from it. Close to it, the field is read again
-    ``reach`` m to both sides and to the far side, to find the walls of corners and corridors: such a wall counts if it faces
-    another direction, and if its plane leaves free the disc that the first reading found free.
+    The nearest wall is assumed to be straight and perpendicular to the direction away from it. Close to it, the field is read again
+    ``reach``, m, to either side and to the far side, to find the other walls of corners and corridors. Such a wall counts if it
+    faces a different direction and its plane does not cut the disc that the first reading found free.
     """
     free, nx, ny = clearance_at(maps, m, x, y)
     if not free < radius + speed / inverse:
@@ -165,7 +171,7 @@ def wall_lines(lines, maps, m, x, y, radius, speed, inverse, reach):
 
 @part
 def _write_segment_lines(lines, keys, nearest, maps, m, x, y, vx, vy, radius, speed, inverse):
-    """Write the half-planes of the segments of map m around (x, y), nearest first; return their number."""
+    """Write the half-planes for the segments of map m around (x, y), nearest first; return their number."""
     reach = speed / inverse + radius
     base = maps.segment_start[m]
     found = 0
@@ -186,7 +192,7 @@ def _write_segment_lines(lines, keys, nearest, maps, m, x, y, vx, vy, radius, sp
 
 @kernel
 def step(p, crowd, out_x, out_y, first, last):
-    """Write velocities of the pedestrians of worlds first..last-1; arguments as in `CompiledCrowdModel`."""
+    """Write the velocities of the pedestrians of worlds ``first <= w < last``; arguments as in `CompiledCrowdModel`."""
     dt, view, most = np.float32(crowd.dt), p.neighbour_distance, p.max_neighbours
     inverse_horizon, inverse_obstacle, settle = ONE / p.horizon, ONE / p.horizon_obstacle, max(p.settle, dt)
     pedestrians, traits, waypoints = crowd.pedestrians, crowd.traits, crowd.waypoints
@@ -196,7 +202,7 @@ def step(p, crowd, out_x, out_y, first, last):
     segments = 0
     if not p.walls:
         for w in range(first, last):
-            # Buffers for the largest case of all worlds: half-planes of walls first, then those of neighbours.
+            # Buffers large enough for all worlds: half-planes of walls first, then those of neighbours.
             m = maps.index[w]
             segments = max(segments, maps.segment_end[m] - maps.segment_start[m])
     room = segments + _PROBES + most
@@ -210,7 +216,7 @@ def step(p, crowd, out_x, out_y, first, last):
         x, y, vx, vy, active = pedestrians.x[w], pedestrians.y[w], pedestrians.vx[w], pedestrians.vy[w], pedestrians.active[w]
         count, m = traits.count[w], maps.index[w]
         out_x[w] = ZERO
-        # Large crowds: sort into cells of about `_PER_CELL` times ``most`` pedestrians; small ones are searched completely.
+        # Large crowds are sorted into cells of about `_PER_CELL` times ``most`` pedestrians; small crowds are searched completely.
         out_y[w] = ZERO
         box = extent(x, y, active, count)
         by_cells = box[4] > _CROWDED
@@ -223,7 +229,7 @@ def step(p, crowd, out_x, out_y, first, last):
         for i in range(count):
             if not active[i]:
                 continue
-            # Walls come first: ``hard`` half-planes are never relaxed when the linear programme is infeasible.
+            # Walls come first: these ``hard`` half-planes are never relaxed when the linear programme is infeasible.
             radius, speed = traits.radius[w, i] + p.padding, traits.speed[w, i]
             limit = p.max_speed_factor * speed
             made = 0
@@ -245,8 +251,8 @@ def step(p, crowd, out_x, out_y, first, last):
             kept = select_nearest(keys, found, nearest)
             for n in range(kept):
                 j = index_in(nearest[n])
-                # Two pedestrians at exactly one point have no direction between them: nudge them apart by the order
-                # of their slots.
+                # There is no direction between two pedestrians at exactly the same point, so nudge them apart, in the order of
+                # their slots.
                 if j < slots:
                     px, py, jx, jy, other = x[j] - x[i], y[j] - y[i], vx[j], vy[j], traits.radius[w, j]
                     if px == ZERO and py == ZERO:

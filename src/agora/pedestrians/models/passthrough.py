@@ -1,4 +1,4 @@
-"""Arena's plug-in ``passthrough`` (crowdsim, 2023), which leaves pedsim's own force as it is."""
+"""Arena's ``passthrough`` plug-in (crowdsim, 2023), which leaves pedsim's own force unchanged."""
 
 from __future__ import annotations
 
@@ -9,4 +9,4 @@ from agora.pedestrians.models.pedsim import Pedsim
 
 @dataclass(frozen=True)
 class Passthrough(Pedsim):
-    """`Pedsim` under the name that Arena's configurations use for it."""
+    """`Pedsim` under the name used in Arena's configurations."""

@@ -1,8 +1,8 @@
 """Pedsim: the forces of libpedsim (C. Gloor) with the group terms of pedsim_ros.
 
 Social force: `agora.pedestrians.shared.moussaid`. Group terms: Moussaid, Perozo, Garnier, Helbing and Theraulaz, "The walking
-behaviour of pedestrian social groups and its impact on crowd dynamics", PLoS ONE 5, 2010, eqs. 3 to 5. Factors: defaults of the
-code, except for the reach of obstacles, which comes from pedsim_ros' file.
+behaviour of pedestrian social groups and its impact on crowd dynamics", PLoS ONE 5, 2010, eqs. 3 to 5. Factors: the code's
+defaults, except for the reach of obstacles, which comes from pedsim_ros' parameter file.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _TINY = np.float32(1e-12)
 
 @inlined
 def _group_forces(number, way_x, way_y, push_x, push_y, ex, ey, terms):
-    """Return gaze, coherence and repulsion of one member of a group from its `group_sums`; 0 for a group of one."""
+    """Return the gaze, coherence and repulsion forces on one member of a group, given its `group_sums`; 0 for a group of one."""
     gaze, vision, coherence, repulsion = terms
     turn = max(atan2(abs(ex * way_y - ey * way_x), ex * way_x + ey * way_y) - vision, ZERO)
     length = math.sqrt(way_x * way_x + way_y * way_y + _TINY)
@@ -76,30 +76,31 @@ def _pedsim(p, crowd, out_x, out_y, first, last):
 
 @dataclass(frozen=True)
 class Pedsim(Checked):
-    """Pedestrians of libpedsim and pedsim_ros.
+    """Pedestrians as in libpedsim and pedsim_ros.
 
-    The wall force acts from the nearest obstacle of the clearance field. A visible robot is a neighbour without a group. Left out:
-    pedsim_ros' random force and its along-wall force (for a walker that is stuck at a wall). Like the original, this model also
-    applies the group terms to pedestrians that do not see each other. Also like the original, the push between members is the
+    The wall force acts from the nearest obstacle of the clearance field. A visible robot is a neighbour without a group. This model
+    omits pedsim_ros' random force and its along-wall force (for a walker that is stuck at a wall). Like the original, this model
+    also applies the group terms to pedestrians that do not see each other. Also like the original, the push between members is the
     difference of their positions: the nearer they are, the weaker it is.
 
     Attributes:
         relaxation_time: tau, s.
         desired_factor: weight of the desired force.
-        social_factor: weight of the social force (pedsim_ros' file sets 5.1).
+        social_factor: weight of the social force (5.1 in pedsim_ros' parameter file).
         obstacle_factor: weight of the obstacle force.
-        obstacle_sigma: distance over which the obstacle force falls to 1/e, m; with libpedsim's 0.8 people stand in offices.
+        obstacle_sigma: distance over which the obstacle force falls to 1/e, m; with libpedsim's value of 0.8, people get stuck in
+            offices.
         importance: lambda of the social force.
         gamma: gamma of the social force.
         n: n of the social force.
         n_prime: n' of the social force.
-        cutoff: distance of the centres beyond which neighbours have no effect, m.
-        gaze_factor: weight of the gaze term of groups.
-        coherence_factor: weight of the coherence term of groups.
-        repulsion_factor: weight of the repulsion term of groups.
-        vision: angle between the goal direction and the middle of the group above which the head must be turned, rad.
-        repulsion_distance: distance of the centres within which members push each other, m.
-        max_speed_factor: cap of the speed, in preferred speeds.
+        cutoff: distance between centres beyond which neighbours have no effect, m.
+        gaze_factor: weight of the gaze term for groups.
+        coherence_factor: weight of the coherence term for groups.
+        repulsion_factor: weight of the repulsion term for groups.
+        vision: angle between the goal direction and the centre of the group above which a pedestrian must turn its head, rad.
+        repulsion_distance: distance between centres within which members push each other, m.
+        max_speed_factor: speed cap, as a multiple of the preferred speed.
     """
 
     relaxation_time: Period = 0.5

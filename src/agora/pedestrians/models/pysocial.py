@@ -1,9 +1,9 @@
 """PySocial: the forces of PySocialForce 1.1.2 (Y. Gao), as Arena's crowds use them.
 
-Social force: Moussaid et al. 2009 (`agora.pedestrians.shared.moussaid`). Group terms: the forms that the package calls alternative
-(from pedsim_ros).
+Social force: Moussaid et al. 2009 (`agora.pedestrians.shared.moussaid`). Group terms: the variants that the package calls
+alternative (from pedsim_ros).
 
-Behaviour of the package that this model does not copy:
+This model does not reproduce the following behaviour of the package:
 - it subtracts two angles without wrapping the difference into (-pi, pi], so its social force depends on the direction of
   the axes: if t and e point to different sides of the x axis, a pedestrian that walks towards +x is turned the wrong way or not at
   all;
@@ -11,9 +11,9 @@ Behaviour of the package that this model does not copy:
 - it drives towards 1.3 times the initial speed, which is not a preferred speed (``speed_factor``);
 - it sums the obstacle force over points sampled on the walls, 0.1 m apart; this model uses the nearest point of the
   clearance field;
-- its gaze force grows without bound near the goal; this model divides by ``goal_threshold`` at least;
-- a pedestrian that starts with speed 0 never moves, and one within 0.5 m of the goal stops; here the scenario sets the waypoint's
-  tolerance.
+- its gaze force grows without bound near the goal; this model divides by at least ``goal_threshold``;
+- a pedestrian that starts with speed 0 never moves, and one within 0.5 m of the goal stops; in Agora, the scenario sets the
+  waypoint's tolerance.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _FAR = np.float32(3e38)
 
 @inlined
 def _group_forces(number, way_x, way_y, push_x, push_y, ex, ey, distance, terms):
-    """Return coherence, repulsion and gaze of one member of a group from its `group_sums`; 0 for a group of one."""
+    """Return the coherence, repulsion and gaze forces on one member of a group, given its `group_sums`; 0 for a group of one."""
     coherence, repulsion, gaze = terms
     part = ONE / max(number, ONE)
     middle = math.sqrt(way_x * way_x + way_y * way_y) * part
@@ -90,14 +90,14 @@ def _pysocial(p, crowd, out_x, out_y, first, last):
 
 @dataclass(frozen=True)
 class PySocial(Checked):
-    """Pedestrians of PySocialForce 1.1.2, without the errors of the package.
+    """Pedestrians as in PySocialForce 1.1.2, without the package's errors.
 
     A visible robot is a neighbour without a group.
 
     Attributes:
         relaxation_time: tau, s.
         desired_factor: weight of the desired force.
-        speed_factor: target speed, in preferred speeds; the package's is 1.3.
+        speed_factor: target speed, as a multiple of the preferred speed; 1.3 in the package.
         goal_threshold: distance to the waypoint within which a pedestrian brakes, m.
         social_factor: weight of the social force.
         importance: lambda of the social force.
@@ -107,12 +107,12 @@ class PySocial(Checked):
         obstacle_factor: weight of the obstacle force.
         obstacle_sigma: distance over which the obstacle force falls to 1/e, m.
         obstacle_threshold: gap to the wall, minus the radius, beyond which the wall has no effect, m.
-        coherence_factor: weight of the coherence term of groups (the package's file has other values for the three group terms; all
-            are 1 for the forms used here).
-        repulsion_factor: weight of the repulsion term of groups.
-        gaze_factor: weight of the gaze term of groups.
-        repulsion_distance: distance of the centres within which members push each other, m.
-        max_speed_factor: cap of the speed, in preferred speeds.
+        coherence_factor: weight of the coherence term for groups (the package's parameter file has different values for the three
+            group terms; for the variants used in this model, all are 1).
+        repulsion_factor: weight of the repulsion term for groups.
+        gaze_factor: weight of the gaze term for groups.
+        repulsion_distance: distance between centres within which members push each other, m.
+        max_speed_factor: speed cap, as a multiple of the preferred speed.
     """
 
     relaxation_time: Period = 0.5

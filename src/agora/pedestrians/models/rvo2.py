@@ -1,4 +1,4 @@
-"""ORCA with the parameters of an example of the authors' RVO2 library.
+"""ORCA with the parameters from an example in the authors' RVO2 library.
 
 van den Berg, Guy, Snape, Lin and Manocha, RVO2 library, 2008-2023, examples/Circle.cc: neighborDist 15, maxNeighbors 10,
 timeHorizon 10, maxSpeed 2 at a preferred speed of 1. The library itself has no defaults. The example has no obstacles; its
@@ -15,7 +15,7 @@ from agora.ranges import Distance, Duration, Positive
 
 @dataclass(frozen=True)
 class Rvo2(Orca):
-    """ORCA with a longer horizon and a cap of twice the preferred speed for evasive motion."""
+    """ORCA with a longer horizon and a speed cap of twice the preferred speed for evasive motion."""
 
     neighbour_distance: Distance = 15.0
     horizon: Duration = 10.0

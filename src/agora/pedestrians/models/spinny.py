@@ -1,7 +1,7 @@
-"""Pedestrians that turn in circles, to test that a crowd model is called.
+"""Pedestrians that walk in circles, to test that a crowd model is called.
 
-Arena's plug-in ``spinny``: the force in the fork of pedsim_ros of Arena-Rosnav (2023), and the push on standing pedestrians in its
-successor crowdsim (2024).
+Arena's ``spinny`` plug-in: the force is from Arena-Rosnav's fork of pedsim_ros (2023), and the push on standing pedestrians is from
+its successor crowdsim (2024).
 """
 
 from __future__ import annotations
@@ -18,13 +18,15 @@ from agora.interfaces import CrowdDeclaration
 from agora.ranges import Checked, NotNegative, Positive, Within
 
 _WALKING2 = np.float32(0.0499**2)
-"""Square of the speed below which a pedestrian stands, m2/s2: slightly less than the engine's 0.05 m/s, because a push of 1 m/s2
-gives exactly this speed in a step of 0.05 s.
+"""Square of the speed below which a pedestrian counts as standing, m2/s2. The speed is slightly lower than the engine's 0.05 m/s,
+because a push of 1 m/s2 results in exactly 0.05 m/s after a step of 0.05 s.
 """
 
 
 class _Parameters(NamedTuple):
-    """Components ahead and to the left: of the force per velocity, 1/s, and of the push per heading, m/s2."""
+    """The parameters of the kernel, as components ahead and to the left: the force per unit of velocity, 1/s, and the push relative
+    to the heading, m/s2.
+    """
 
     along: float
     across: float
@@ -49,19 +51,20 @@ def _spinny(parameters, crowd, out_x, out_y, first, last):
 
 @dataclass(frozen=True)
 class Spinny(Checked):
-    """A force proportional to the velocity, turned to its left: pedestrians circle faster and faster, up to the cap.
+    """A force proportional to the velocity and rotated to its left, so that pedestrians circle faster and faster, up to the speed
+    cap.
 
-    A crowd starts at rest, where that force is 0. A standing pedestrian (below 0.05 m/s) therefore gets crowdsim's push of 1 m/s2
-    instead. In crowdsim the push points along the x axis of the map; here it points to the left of the pedestrian's heading, so
-    that results do not depend on the orientation of the map. crowdsim itself turns the last acceleration by 3 degrees with every
-    message, whatever the time between two messages; here the turn depends on time only. Pedestrians react neither to each other nor
-    to walls. The model turns to the left, so it is not its own mirror image.
+    A crowd starts at rest, so the force is initially 0. Therefore, a standing pedestrian (below 0.05 m/s) gets crowdsim's push of 1
+    m/s2 instead. In crowdsim the push points along the x axis of the map; here it points to the left of the pedestrian's heading,
+    so that results do not depend on the orientation of the map. crowdsim itself turns the last acceleration by 3 degrees with every
+    message, regardless of the time between messages; here the turn depends only on time. Pedestrians react neither to each other
+    nor to walls. The model always turns to the left, so it is not mirror-symmetric.
 
     Attributes:
-        angle: angle from the velocity, or from the heading of a standing pedestrian, to the force, rad, to the left.
-        rate: force per speed, 1/s.
-        push: force on a standing pedestrian, m/s2; 0 as in the fork of pedsim_ros, where a standing pedestrian never moves.
-        max_speed_factor: cap of the speed, in preferred speeds.
+        angle: angle from the velocity, or from the heading of a standing pedestrian, to the force, counter-clockwise, rad.
+        rate: force per unit of speed, 1/s.
+        push: force on a standing pedestrian, m/s2. With 0, as in the fork of pedsim_ros, a standing pedestrian never moves.
+        max_speed_factor: speed cap, as a multiple of the preferred speed.
     """
 
     angle: Annotated[float, Within(0.0, math.pi)] = math.pi / 6

@@ -1,1 +1,1 @@
-"""Parts of several crowd models and behaviours: forces, lists of neighbours, distances to walls, formations and spots."""
+"""Code shared by crowd models and behaviours: forces, neighbour lists, distances to walls, formations and spots."""

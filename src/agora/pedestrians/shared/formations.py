@@ -1,10 +1,10 @@
-"""Places at which the members of a group stand or walk: F-formations and rows.
+"""The places at which the members of a group stand or walk: F-formations and rows.
 
-F-formations: A. Kendon, Conducting Interaction, 1990: people that talk stand around a common space, the o-space, and face it; two
-people stand face to face, at a right angle, or side by side, more people in a ring. Rows: M. Moussaid et al., "The walking
-behaviour of pedestrian social groups and its impact on crowd dynamics", PLoS ONE 5(4), 2010: pairs walk abreast, larger groups bend
-the row forwards into a V; F. Zanlungo, T. Kanda, "Do walking pedestrians stably interact inside a large group?", CogSci 2013: still
-larger groups break up into rows of a few. The lengths are our choices.
+F-formations: A. Kendon, Conducting Interaction, 1990: people who talk stand around a common space, the o-space, and face it; two
+people stand face to face, at a right angle, or side by side; more people stand in a ring. Rows: M. Moussaid et al., "The walking
+behaviour of pedestrian social groups and its impact on crowd dynamics", PLoS ONE 5(4), 2010: pairs walk abreast, and larger groups
+bend the row forwards into a V; F. Zanlungo, T. Kanda, "Do walking pedestrians stably interact inside a large group?", CogSci 2013:
+still larger groups break up into rows of a few. The lengths are our choices.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ __all__ = ["formation"]
 Kind = Literal["circle", "face_to_face", "right_angle", "side_by_side"]
 
 KINDS: dict[Kind, float] = {"face_to_face": math.pi, "right_angle": math.pi / 2, "side_by_side": math.radians(50.0)}
-"""Formations of two, and the angle at which the members are seen from the middle of the o-space; ``circle`` is for any number."""
+"""Formations of two, and the angle between the members as seen from the centre of the o-space; ``circle`` is for any number."""
 
 RADIUS = 0.75
-"""Distance from the middle of the o-space to the members of small formations, m."""
+"""Distance from the centre of the o-space to the members of small formations, m."""
 
 BETWEEN = 0.9
-"""Distance between neighbours in a ring of many, m."""
+"""Distance between neighbours in a larger ring, m."""
 
 _RADIUS, _HALF_BETWEEN, _PI = np.float32(RADIUS), np.float32(BETWEEN / 2), np.float32(math.pi)
 
 
 @device
 def o_space_radius(count):
-    """Return the distance from the middle of the o-space to each of ``count`` members, m, float32."""
+    """Return the distance from the centre of the o-space to each of ``count`` members, m, float32."""
     if count < 4:
         return _RADIUS
     return max(_RADIUS, _HALF_BETWEEN / np.float32(math.sin(_PI / np.float32(count))))
@@ -48,8 +48,8 @@ def row_place(number, count, abreast, spacing, bend, gap):
     """Return the place of member ``number`` of ``count``, counted from the right: metres ahead and to the left of the front row's
     middle.
 
-    A row has at most ``abreast`` members; rows follow each other at ``gap`` m. In a row members are ``spacing`` m apart, and each
-    is ``bend`` m ahead per metre of distance from the row's middle.
+    A row has at most ``abreast`` members; rows follow each other at a distance of ``gap``, m. In a row, members are ``spacing``, m,
+    apart, and each member is ``bend`` metres farther ahead per metre of distance from the row's middle.
     """
     rows = (count + abreast - 1) // abreast
     row, column = number % rows, number // rows
@@ -59,13 +59,13 @@ def row_place(number, count, abreast, spacing, bend, gap):
 
 
 def formation(kind: Kind, count: int, pose: tuple[float, float, float]) -> tuple[Doubles, Doubles]:
-    """Return positions (count, 2), m, and headings (count,), rad, of people that talk.
+    """Return the positions (count, 2), m, and headings (count,), rad, of people who talk.
 
     Args:
         kind: one of `KINDS` for two people, or ``circle``.
         count: number of members, 2 or more.
-        pose: x, y of the middle of the o-space, and the direction of the formation seen from it: that of the middle between two
-            members, or of the first member of a circle.
+        pose: x and y of the centre of the o-space, and the direction of the formation as seen from the centre: the direction
+            halfway between two members, or that of the first member of a circle.
 
     Raises:
         InputError: the kind is unknown, or does not suit this number of members.

@@ -1,4 +1,4 @@
-"""The desired direction and speed of a pedestrian: the common part of the force models."""
+"""The desired direction and speed of a pedestrian, as used by all force models."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TINY = np.float32(1e-12)
 
 @part
 def direction(x, y, goal_x, goal_y):
-    """Return the unit vector to the goal and the distance, m; within micrometres of the goal the vector shrinks to 0."""
+    """Return the unit vector to the goal and the distance, m; within micrometres of the goal, the vector shrinks to 0."""
     dx, dy = goal_x - x, goal_y - y
     distance = math.sqrt(dx * dx + dy * dy + _TINY)
     return dx / distance, dy / distance, distance
@@ -22,10 +22,11 @@ def direction(x, y, goal_x, goal_y):
 
 @part
 def arrival_speed(speed, distance, rate, mode, index, count):
-    """Return the preferred speed, m/s, limited to ``rate`` times the distance before a last waypoint at which the pedestrian stays.
+    """Return the preferred speed, m/s, limited to ``rate`` times the distance when approaching a last waypoint at which the
+    pedestrian stays.
 
-    With ``rate`` = 1 / (2 tau) a pedestrian that relaxes in tau comes to rest there (damping ratio 0.7); otherwise it would circle
-    forever.
+    With ``rate`` = 1 / (2 tau), a pedestrian with relaxation time tau comes to rest at the waypoint (damping ratio 0.7); without
+    this limit, it would circle around it forever.
     """
     return min(speed, distance * rate) if mode == STAY and index >= count - 1 else speed
 

@@ -10,14 +10,14 @@ from agora.core.jit import part
 from agora.core.scalar import ONE, ZERO
 
 ROWS = 5
-"""Rows that `group_sums` writes."""
+"""Number of rows that `group_sums` writes."""
 
 _TINY = np.float32(1e-12)
 
 
 @part
 def group_sums(group, active, x, y, slots, count, near, sums):
-    """For each of the first ``count`` pedestrians of a world, sum over its group.
+    """For each of the first ``count`` pedestrians of a world, compute sums over its group.
 
     Args:
         group: (P,) number of the walking group, below 0 for none.

@@ -1,4 +1,4 @@
-"""The discs that the pedestrians of a world react to, and the number of lanes of loops over pedestrians."""
+"""The discs that the pedestrians of a world react to, and the number of lanes in loops over pedestrians."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from agora.core.jit import part, spliced
 from agora.core.state import PADDING
 
 SEES_PEDESTRIANS, SEES_ROBOTS = 1, 2
-"""Bits of ``sees`` of `agora.interfaces.CompiledCrowdModel`."""
+"""Bits of the argument ``sees`` of `agora.interfaces.CompiledCrowdModel`."""
 
 X, Y, VX, VY, RADIUS = 0, 1, 2, 3, 4
 """Rows of a list of discs: (5, P + R) float32, map frame, m and m/s."""
@@ -14,17 +14,17 @@ X, Y, VX, VY, RADIUS = 0, 1, 2, 3, 4
 
 @part
 def lanes(count):
-    """Return the loop length for ``count`` pedestrians: the next multiple of `PADDING`, so that no loop has a tail."""
+    """Return the loop length for ``count`` pedestrians: the next multiple of `PADDING`, so that loops have no scalar tail."""
     return (count + PADDING - 1) // PADDING * PADDING
 
 
 @part
 def append_discs(active, count, x, y, vx, vy, radius, discs, n):
-    """Append the active discs among the first ``count`` of a world to the ``n`` entries of ``discs``.
+    """Append the active discs among the first ``count`` discs of a world to the ``n`` entries of ``discs``.
 
-    Kernels list the pedestrians and then the visible robots, and loop over the list, which omits inactive slots. A pedestrian meets
-    itself in the list, at distance 0. (The arguments are rows of one world instead of whole records, because a call copies its
-    arguments.)
+    Kernels list the pedestrians and then the visible robots, and loop over the list, which omits inactive slots. A pedestrian also
+    finds itself in the list, at distance 0. (The arguments are rows for one world instead of whole records, because a call copies
+    its arguments.)
 
     Returns:
         The new number of discs.

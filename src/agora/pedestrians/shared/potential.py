@@ -1,4 +1,4 @@
-"""Learned potentials of pedestrians: a small network with one output, and its file."""
+"""Learned potentials for pedestrians: a small network with one output, and its file format."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _MOST_UNITS = 64
 
 @dataclass(frozen=True, eq=False)
 class Potential:
-    """V(b) = sum_k weight_k softplus(rate_k b + offset_k), m2/s2: a network of one hidden layer of H units.
+    """V(b) = sum_k weight_k softplus(rate_k b + offset_k), m2/s2: a network with one hidden layer of H units.
 
-    Every rate is below 0, so V and the force vanish at large distances, whatever was learned nearby.
+    All rates are below 0, so V and the force vanish at large distances, regardless of what was learned at short distances.
 
     Attributes:
         rate: (H,) rates, 1/m.
         offset: (H,) offsets.
         weight: (H,) weights, m2/s2.
-        about: texts about how the potential was made.
+        about: descriptions of how the potential was made.
 
     Raises:
         InputError: the arrays do not fit together, a number is not finite, or a rate is not below 0.
@@ -58,23 +58,24 @@ class Potential:
 
     @staticmethod
     def exponential(height: float, length: float) -> Potential:
-        """Return height * exp(-b / length), of Helbing and Molnar (1995), to within 1e-5: softplus far below 0 is the exponential.
+        """Return the potential height * exp(-b / length) of Helbing and Molnar (1995), to within 1e-5: far below 0, softplus equals
+        the exponential.
 
         Args:
             height: value at distance 0, m2/s2.
-            length: length of the decay, m.
+            length: decay length, m.
         """
         low = -12.0
         rate, offset, weight = (np.array([value], np.float32) for value in (-1.0 / length, low, height * np.exp(-low)))
         return Potential(rate, offset, weight)
 
     def value(self, b: ArrayLike) -> Doubles:
-        """Return V at distances b, m; in float64."""
+        """Return V at distances b, m, in float64."""
         z = self._inner(b)
         return np.asarray(np.logaddexp(0.0, z) @ self.weight.astype(np.float64))
 
     def slope(self, b: ArrayLike) -> Doubles:
-        """Return dV/db, m/s2, at distances b, m; in float64."""
+        """Return dV/db, m/s2, at distances b, m, in float64."""
         z = self._inner(b)
         return np.asarray(np.exp(-np.logaddexp(0.0, -z)) @ (self.rate.astype(np.float64) * self.weight))
 
@@ -101,7 +102,7 @@ def potential_names() -> list[str]:
 
 
 def potential_file(name_or_path: str | Path) -> Path:
-    """Return the file of a potential, by its name or path.
+    """Return the file of a potential, given its name or path.
 
     Raises:
         UnknownNameError: no potential has this name.
@@ -114,10 +115,10 @@ def potential_file(name_or_path: str | Path) -> Path:
 
 
 def load_potential(name_or_path: str | Path) -> Potential:
-    """Return the potential of a name (``configs/pedestrians/<name>.safetensors``) or of a file.
+    """Return the potential with a given name (``configs/pedestrians/<name>.safetensors``) or from a file.
 
     Args:
-        name_or_path: a name, or a path (a `Path`, or text with a folder or the ending .safetensors).
+        name_or_path: a name, or a path (a `Path`, or a string with a folder or the extension .safetensors).
 
     Raises:
         UnknownNameError: no potential has this name.
@@ -131,7 +132,7 @@ def load_potential(name_or_path: str | Path) -> Potential:
 
 @functools.lru_cache(maxsize=16)
 def _load_once(path: Path, changed: int) -> Potential:
-    """Return the potential of a file; read the file again only after it has changed."""
+    """Return the potential in a file; the file is read again only after it has changed."""
     about, arrays = read_safetensors(path)
     if set(arrays) != {"rate", "offset", "weight"} or any(a.dtype != np.float32 for a in arrays.values()):
         found = ", ".join(f"{name} {a.dtype}" for name, a in sorted(arrays.items()))

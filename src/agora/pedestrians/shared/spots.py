@@ -13,7 +13,7 @@ from agora.maps.grid import Map
 
 STAND, SIT, WORK, QUEUE = range(4)
 USES = ("stand", "sit", "work", "queue")
-"""Uses of a spot (`agora.maps.furniture.Spot`); a use is an index into this list."""
+"""Uses of a spot (`agora.maps.furniture.Spot`); in arrays, a use is an index into this list."""
 
 _FARTHEST, _STEP, _DIRECTIONS = 2.0, 0.05, 24
 
@@ -22,9 +22,9 @@ _FARTHEST, _STEP, _DIRECTIONS = 2.0, 0.05, 24
 def usable_spots(furniture: tuple[Furniture, ...], map: Map, radius: float) -> tuple[Doubles, Ints]:
     """Return the poses (S, 3) from which furniture is used, m and rad, and their uses (S,), indices into `USES`.
 
-    A seat is inside its chair, where crowd models allow no disc, so a sitting pedestrian is at the chair's edge. Among the nearest
-    free points, the one farthest along the spot's heading is taken, because a sitting person looks away from the backrest. A spot
-    with no free point within 2 m is left out.
+    A seat is inside its chair, where crowd models do not allow a disc, so a sitting pedestrian is placed at the chair's edge. Of
+    the nearest free points, the one farthest along the spot's heading is taken, because a sitting person faces away from the
+    backrest. A spot with no free point within 2 m is left out.
 
     Args:
         furniture: furniture on the map.
@@ -42,7 +42,7 @@ def usable_spots(furniture: tuple[Furniture, ...], map: Map, radius: float) -> t
 
 
 def _free_point(map: Map, pose: Doubles, radius: float) -> Doubles | None:
-    """Return the nearest point to a pose where a disc is free; straight ahead is preferred."""
+    """Return the point nearest to a pose where a disc is free; points straight ahead are preferred."""
     turns = np.arange(_DIRECTIONS) * (2 * np.pi / _DIRECTIONS)
     turns = turns[np.argsort(np.minimum(turns, 2 * np.pi - turns), kind="stable")] + pose[2]
     rays = np.stack([np.cos(turns), np.sin(turns)], axis=1)

@@ -1,4 +1,6 @@
-"""The distance field at all pedestrians of a world: `agora.core.field.clearance_at` in three loops, two of which vectorise."""
+"""The distance field at the positions of all pedestrians of a world: `agora.core.field.clearance_at` as three loops, two of which
+vectorise.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from agora.core.jit import part
 from agora.core.scalar import HALF, ONE, ZERO
 
 ROWS = 6
-"""Rows of scratch that `clearances` needs."""
+"""Number of scratch rows that `clearances` needs."""
 
 _TINY = np.float32(1e-9)
 _EDGE = np.float32(1.001)
@@ -18,14 +20,14 @@ _EDGE = np.float32(1.001)
 
 @part
 def clearances(maps, m, x, y, count, cell, scratch):
-    """Read the distance field of map ``m`` at the first ``count`` of the points (x, y).
+    """Read the distance field of map ``m`` at the first ``count`` points (x, y).
 
     Args:
         maps: `agora.core.state.Maps`.
         m: number of the map.
         x: (P,) x of the points, m.
         y: (P,) y of the points, m.
-        count: number of the points.
+        count: number of points.
         cell: (P,) int32, overwritten.
         scratch: (ROWS, P) float32, overwritten.
 

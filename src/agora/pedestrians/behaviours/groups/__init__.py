@@ -1,10 +1,10 @@
 """Groups that walk with a leader, and groups that stand and talk.
 
-Walking: S. Sarker Roy et al., TAGA, 2025 (the leader is drawn among the members; a follower's velocity is the leader's plus a
-fraction of its own distance to its place), with the rows of M. Moussaid et al., "The walking behaviour of pedestrian social groups
-and its impact on crowd dynamics", PLoS ONE 5(4), 2010. Arena 3.0 instead gives every member the leader's goal plus an offset on a
-ring, so members that are pushed off their points turn on the spot when they arrive. Standing: A. Kendon, Conducting Interaction,
-1990.
+Walking: S. Sarker Roy et al., TAGA, 2025 (the leader is chosen at random among the members; a follower's velocity is the leader's
+plus a fraction of the follower's own distance to its place), with the rows of M. Moussaid et al., "The walking behaviour of
+pedestrian social groups and its impact on crowd dynamics", PLoS ONE 5(4), 2010. Arena 3.0, in contrast, gives every member the
+leader's goal plus an offset on a ring, so members that are pushed off their points turn on the spot when they arrive. Standing: A.
+Kendon, Conducting Interaction, 1990.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 _CONVERSATION = [SOCIAL_STATES.index(name) for name in ("talking", "listening", "telling")]
 _KINDS: dict[str, Any] = dict.fromkeys(("stale", "steered", "hosted", "talks"), np.bool_)
 _KINDS |= dict.fromkeys(("member", "left", "leader", "number", "count", "mode", "newest", "crumbs"), np.int32)
-_DRAWS = 1.0  # s, time between two draws of joining and leaving
+_DRAWS = 1.0  # s, time between random draws for joining and leaving
 
 
 @hidden
 def _repeat_decisions(c, traits, goals, w, count):
-    """Repeat the last decisions of members."""
+    """Repeat the previous decisions for members."""
     for i in range(count):
         if c.leader[w, i] >= 0:
             traits.speed[w, i] = c.speed[w, i]
@@ -82,39 +82,41 @@ def _groups(c, settings, dt, people, traits, minds, goals, maps, clock, first, l
 class Groups(Checked):
     """Members of a group (`agora.core.state.Traits.group`) walk together, or stand and talk together.
 
-    In a walking group, one member, drawn with the episode's key, leads at the pace of the slowest. The others walk next to it in
-    rows. The rows turn with the distance that the leader walks, not with its heading, so that nobody turns unnecessarily. Followers
-    drift about their places; the initial drift of a follower is the deviation of its first position. A follower that has no room
-    next to the leader, or does not see its place, follows the leader's path. Followers speed up when behind and slow down when
-    ahead; the leader slows down when a member falls behind. A follower whose leader is gone continues along its own waypoints.
+    In a walking group, one member, chosen at random with the episode's key, leads at the speed of the slowest member. The others
+    walk next to it in rows. The rows turn with the distance that the leader walks, not with its heading, so that nobody turns
+    unnecessarily. Followers drift around their places; the initial drift of a follower is the deviation of its first position from
+    its place. A follower that has no room next to the leader, or cannot see its place, follows the leader's path. Followers speed
+    up when behind and slow down when ahead; the leader slows down when a member falls behind. A follower whose leader is gone
+    continues along its own waypoints.
 
-    A group whose members' state is talking, listening or telling at the start stands around its o-space, the point that its members
+    A group whose members are talking, listening or telling a story at the start stands around its o-space, whose centre its members
     look at. Members that are pushed away return to their places and turn to the others. A pedestrian that is given the number of a
-    group joins it and gets a place; a pedestrian that loses the number continues along its own waypoints. Lone walkers and members
-    may also join and leave at random. A member that remains alone belongs to no group. Groups of one and recorded pedestrians are
-    unaffected.
+    group joins the group and gets a place; a pedestrian that loses the number continues along its own waypoints. Lone walkers may
+    also join, and members may leave, at random. If a single member remains, it no longer belongs to a group. Groups of one and
+    recorded pedestrians are unaffected.
 
     Attributes:
-        period: time between two decisions, s.
-        abreast: largest number of members in a row.
-        spacing: distance between neighbours in a row, m; fitted to ETH/UCY, like drift and drift_time.
-        row_gap: distance between rows, and between members in file, m.
-        bend: metres ahead of the row's middle per metre to its side: a row of three or more is a V.
+        period: time between decisions, s.
+        abreast: maximum number of members in a row.
+        spacing: distance between neighbours in a row, m; fitted to ETH/UCY, as are ``drift`` and ``drift_time``.
+        row_gap: distance between rows, and between members walking in single file, m.
+        bend: distance ahead of the row's middle per metre to its side; this bends a row of three or more into a V.
         margin: free space that a place next to the leader needs in addition to the follower's radius, m.
-        drift: standard deviation of a follower's place, ahead and sideways, m.
-        drift_time: time in which such a deviation falls to 37 %, s.
-        early: distance at which a leader's waypoint counts as reached, m: members next to the leader keep it off the point.
-        wheel: metres that a leader walks while the direction of travel turns by 63 % of the difference.
+        drift: standard deviation of a follower's deviation from its place, ahead and sideways, m.
+        drift_time: time in which this deviation decays to 37 %, s.
+        early: distance at which a leader's waypoint counts as reached, m. It is needed because members next to the leader keep it
+            away from the point.
+        wheel: distance that a leader walks while the direction of travel turns by 63 % of the difference in direction, m.
         gain: fraction of the distance to its place that a follower tries to make up per second, 1/s.
-        catch_up: largest speed of a follower, in its preferred speeds.
+        catch_up: maximum speed of a follower, as a multiple of its preferred speed.
         slack: distance of a follower from its place at which its leader starts to slow down, m.
         torn: distance of a follower from its place at which its leader nearly stops, m.
-        patience: time that a leader waits before it walks on for the same time, s.
-        join_rate: probability per second that a lone walker within ``notice`` m of a conversation joins it, if the conversation has
-            fewer than ``most`` members and there is room; a walker does not rejoin the conversation that it left last.
+        patience: time for which a leader waits, s; it then walks on for the same time before it waits again.
+        join_rate: probability per second that a lone walker within ``notice``, m, of a conversation joins it, if the conversation
+            has fewer than ``most`` members and there is room. A walker does not rejoin the conversation that it left last.
         leave_rate: probability per second that a member leaves, if it has another destination.
         notice: distance from a conversation within which a lone walker may join it, m.
-        most: number of members up to which a conversation accepts others.
+        most: maximum number of members that a conversation may reach when others join.
     """
 
     period: Period = 0.5
@@ -147,11 +149,11 @@ class Groups(Checked):
         return AttachedGroups(self, world, every)
 
     def settings(self, dt: float, crowd_every: int) -> GroupParameters:
-        """Return the parameters in the form that the kernel takes.
+        """Return the parameters in the form that the kernel expects.
 
         Args:
             dt: physics step, s.
-            crowd_every: number of physics steps between two calls.
+            crowd_every: number of physics steps between calls.
         """
         pause = crowd_every * max(1, round(self.period / (dt * crowd_every)))
         every = pause * max(1, round(_DRAWS / (dt * pause)))
@@ -175,7 +177,7 @@ class AttachedGroups:
         )
 
     def reset(self, world: int, start: Start) -> None:
-        """Start an episode: conversations are recognised by their members' states; the kernel finds walking groups at its first
+        """Start an episode. Conversations are recognised by their members' states; the kernel finds walking groups on its first
         call.
         """
         company, replay = self.company, self._world.replay
@@ -192,7 +194,7 @@ class AttachedGroups:
                 self._converse(world, members, people.position[members], people.heading[members], int(group))
 
     def _converse(self, world: int, members: Array, position: Array, heading: Array, group: int) -> None:
-        """Let the members of a conversation stand where they are, around the point that they look at."""
+        """Make the members of a conversation stand where they are, around the point that they look at."""
         company = self.company
         look = np.stack((np.cos(heading), np.sin(heading)), -1)
         centre = (position + float(o_space_radius(len(members))) * look).mean(0)
@@ -202,7 +204,7 @@ class AttachedGroups:
         company.centre_x[world, members], company.centre_y[world, members] = centre
 
     def think(self, generation: int) -> Callable[[int, int], None]:
-        """Return the kernel, bound to one generation."""
+        """Return the kernel, bound to the given generation."""
         world = self._world
         records = (world.generation(generation)[0], world.traits, world.minds, world.waypoints, world.maps)
         return bind(_groups, self.company, self._settings, np.float32(self._dt), *records, world.status.clock)

@@ -14,7 +14,7 @@ from agora.pedestrians.behaviours.groups._talk import IDLE, LISTENING, TALKING, 
 from agora.pedestrians.shared.formations import row_place
 from agora.seeds import uniform_at
 
-_LEADER = 101  # index of the draw
+_LEADER = 101  # index of the random draw
 _BESIDE = np.float32(3.0)  # m, distance from the leader within which a member starts next to it
 _HERE = np.float32(1.0)  # m, a pedestrian without a waypoint farther away than this stays
 _TINY = np.float32(1e-12)
@@ -25,36 +25,36 @@ class GroupMemory(NamedTuple):
 
     Attributes:
         stale: (W,) whether the groups of a world must be recomputed.
-        steered: whether the pedestrian is simulated; recorded pedestrians repeat their recording.
-        member: group of the pedestrian at the last update, -1 for none.
-        left: last group that it left.
-        leader: slot of the leader, or of the speaker; -1 for pedestrians in no group of two or more.
+        steered: whether the pedestrian is simulated; recorded pedestrians follow their recording.
+        member: group of the pedestrian at the last update; -1 for none.
+        left: last group that the pedestrian left.
+        leader: slot of the leader, or of the speaker; -1 for pedestrians that are not in a group of two or more.
         number: number of members, in the leader's slot.
-        hosted: whether the group moves the pedestrian; count and mode then keep its own waypoint list.
+        hosted: whether the group moves the pedestrian; ``count`` and ``mode`` then store those of its own waypoint list.
         ahead: place of a follower, m ahead of the leader.
         aside: place of a follower, m to the left of the leader.
         behind: place of a follower in file, m behind the leader.
         ux: direction of travel, x.
         uy: direction of travel, y.
-        beside: 1 at its place in the row, 0 in file.
-        pace: in the leader's slot: speed of the slowest member, m/s.
-        gap: in the leader's slot: largest distance of a member from its place, m.
-        waited: in the leader's slot: time for which it has waited, s.
-        newest: in the leader's slot: number of the newest place on its trail.
-        crumbs: in the leader's slot: number of places on its trail.
-        trail_x: in the leader's slot: last places of its trail, x, m, (W, P, CRUMBS).
-        trail_y: in the leader's slot: last places of its trail, y, m, (W, P, CRUMBS).
+        beside: 1 if the follower is at its place in the row, 0 if in single file.
+        pace: in the leader's slot: preferred speed of the slowest member, m/s.
+        gap: in the leader's slot: maximum distance between a member and its place, m.
+        waited: in the leader's slot: time for which the leader has waited, s.
+        newest: in the leader's slot: index of the newest place on the leader's trail.
+        crumbs: in the leader's slot: number of places on the leader's trail.
+        trail_x: in the leader's slot: last places on the leader's trail, x, m, (W, P, CRUMBS).
+        trail_y: in the leader's slot: last places on the leader's trail, y, m, (W, P, CRUMBS).
         talks: whether the pedestrian stands in a conversation, whose o-space is centred at ``centre_x``, ``centre_y``.
-        place_x: its place in the conversation, x, m.
-        place_y: its place in the conversation, y, m.
-        lean_x: distance by which a member aims beyond its place, against people that push it away, x, m; ahead for a walker.
-        lean_y: as ``lean_x``, y, m; to the left for a walker.
-        drift_x: deviation of a follower from its place, m, ahead.
-        drift_y: deviation of a follower from its place, m, to the left.
+        place_x: the pedestrian's place in the conversation, x, m.
+        place_y: the pedestrian's place in the conversation, y, m.
+        lean_x: distance by which a member aims beyond its place, to counter people who push it away, x, m; ahead, for a walker.
+        lean_y: like ``lean_x``, y, m; to the left, for a walker.
+        drift_x: deviation of a follower ahead of its place, m.
+        drift_y: deviation of a follower from its place to the left, m.
         bearing: bearing of a member from the centre, rad; used to space members.
-        goal_x: waypoint of the last decision, x, m.
-        goal_y: waypoint of the last decision, y, m.
-        speed: preferred speed of the last decision, m/s.
+        goal_x: waypoint from the last decision, x, m.
+        goal_y: waypoint from the last decision, y, m.
+        speed: preferred speed from the last decision, m/s.
     """
 
     stale: Bools
@@ -95,7 +95,7 @@ class GroupMemory(NamedTuple):
 
 
 class GroupParameters(NamedTuple):
-    """The parameters of `Groups` for the kernel, arrays (1,), so that a change of value does not recompile the kernel."""
+    """The parameters of `Groups` for the kernel, as arrays (1,), so that changing a value does not recompile the kernel."""
 
     abreast: Ints
     spacing: Floats
@@ -121,7 +121,7 @@ class GroupParameters(NamedTuple):
 
 @hidden
 def _set_single_waypoint(c, minds, goals, w, i):
-    """Replace a pedestrian's waypoint list by one point to stay at, so that crowd models let it come to rest there."""
+    """Replace a pedestrian's waypoint list by a single point at which to stay, so that crowd models let it come to rest there."""
     if not c.hosted[w, i]:
         minds.led[w, i] = True
         c.hosted[w, i], c.count[w, i], c.mode[w, i] = True, goals.count[w, i], goals.mode[w, i]
@@ -145,7 +145,9 @@ def _restore_waypoints(c, traits, minds, goals, w, i):
 
 @hidden
 def _choose(c, traits, key, w, first, count, number):
-    """Return the leader of a group (the previous leader, else the member with the lowest draw) and the number of members."""
+    """Return the leader of a group (the previous leader or, if there is none, the member with the lowest random number) and the
+    number of members.
+    """
     members, leader, lowest, old = 0, -1, 2.0, -1
     for i in range(first, count):
         if c.member[w, i] == number:
@@ -170,7 +172,7 @@ def _visible_drift(c, people, w, i, leader):
 
 @hidden
 def _line_up(c, people, traits, minds, goals, settings, w, first, count, leader, members):
-    """Give the members of a walking group their places in rows, in their present order from right to left."""
+    """Give the members of a walking group their places in rows, in their current order from right to left."""
     number, x, y = c.member[w, leader], people.x[w, leader], people.y[w, leader]
     if c.hosted[w, leader]:
         _restore_waypoints(c, traits, minds, goals, w, leader)
@@ -207,7 +209,7 @@ def _line_up(c, people, traits, minds, goals, settings, w, first, count, leader,
 
 @hidden
 def _gather(c, people, traits, minds, goals, w, first, count, speaker, members):
-    """Place the members of a conversation around its o-space; space them again if their number has changed."""
+    """Place the members of a conversation around its o-space; space them anew if their number has changed."""
     number, known = c.member[w, speaker], 0
     for i in range(first, count):
         if c.member[w, i] == number and c.talks[w, i]:
@@ -226,7 +228,7 @@ def _gather(c, people, traits, minds, goals, w, first, count, speaker, members):
 
 @hidden
 def _dismiss_last(c, people, traits, minds, goals, w, i):
-    """Let the last member of a conversation walk away, or idle at its place."""
+    """Let the last member of a conversation walk away or stand idle at its place."""
     traits.group[w, i], c.member[w, i] = -1, -1
     dx, dy = goals.x[w, i] - people.x[w, i], goals.y[w, i] - people.y[w, i]
     if goals.count[w, i] < 2 and dx * dx + dy * dy < _HERE * _HERE:

@@ -1,4 +1,4 @@
-"""Conversations of standing groups: places around the o-space, and members that join and leave."""
+"""Conversations of standing groups: the places around the o-space, and members who join and leave."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from agora.seeds import uniform_at
 
 IDLE, WALKING, TALKING, LISTENING = (SOCIAL_STATES.index(name) for name in ("idle", "walking", "talking", "listening"))
 
-_JOIN, _LEAVE = 102, 103  # indices of the draws
+_JOIN, _LEAVE = 102, 103  # indices of the random draws
 _ROOM = np.float32(0.4)  # beyond the ring, m
 _ARRIVED = np.float32(0.4)  # m
 _STILL = np.float32(0.15)  # m/s
 _TURN = np.float32(2.0)  # rad/s
-_ELSEWHERE = np.float32(1.0)  # m, a member whose waypoints end this near has no other destination
+_ELSEWHERE = np.float32(1.0)  # m, a member whose waypoints end within this distance has no other destination
 
 
 @hidden
@@ -36,7 +36,7 @@ def rank_of(c, traits, w, first, count, number, i):
 
 @hidden
 def space_members(c, people, traits, w, first, count, number):
-    """Space the ``number`` members of a conversation, from slot ``first`` on, evenly around its o-space, in their present order."""
+    """Space the ``number`` members of a conversation, from slot ``first`` on, evenly around its o-space, in their current order."""
     cx, cy = ZERO, ZERO
     for i in range(first, count):
         if c.member[w, i] == number and c.talks[w, i]:
@@ -67,7 +67,7 @@ def space_members(c, people, traits, w, first, count, number):
 
 @hidden
 def stand_in_circle(c, people, traits, minds, goals, w, i, dt):
-    """Keep a member at its place, facing the others after its arrival."""
+    """Keep a member at its place; after its arrival, it faces the others."""
     x, y, vx, vy = people.x[w, i], people.y[w, i], people.vx[w, i], people.vy[w, i]
     dx, dy = c.place_x[w, i] - x, c.place_y[w, i] - y
     aim_beyond(c, w, i, dx, dy, dt)
@@ -86,7 +86,7 @@ def stand_in_circle(c, people, traits, minds, goals, w, i, dt):
 
 @hidden
 def may_join(c, people, traits, minds, settings, key, step, w, j, count):
-    """Return the slot of the lone walker that joins the conversation of speaker ``j`` now, -1 for none."""
+    """Return the slot of the lone walker that joins the conversation of speaker ``j`` now; -1 for none."""
     cx, cy, number = c.centre_x[w, j], c.centre_y[w, j], traits.group[w, j]
     best, lowest = -1, np.float64(settings.join[0])
     for i in range(count):
@@ -102,7 +102,7 @@ def may_join(c, people, traits, minds, settings, key, step, w, j, count):
 
 @hidden
 def may_leave(c, traits, goals, settings, key, step, w, j, count):
-    """Return the slot of the member that leaves the conversation of speaker ``j`` now, -1 for none."""
+    """Return the slot of the member that leaves the conversation of speaker ``j`` now; -1 for none."""
     best, lowest = -1, np.float64(settings.leave[0])
     for i in range(count):
         if c.leader[w, i] == j:

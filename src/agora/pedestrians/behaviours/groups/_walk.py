@@ -1,4 +1,4 @@
-"""Walking in a group: the places of followers relative to their leader, and the motion towards these places."""
+"""Walking in a group: the places of followers relative to their leader, and how followers move to these places."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from agora.core.scalar import HALF, ONE, TWO, ZERO
 from agora.seeds import uniform_at
 
 CRUMBS = 24
-"""Number of places kept on a leader's trail."""
+"""Number of places stored for a leader's trail."""
 
 _CRUMB = np.float32(0.4)  # m, distance between two places on the trail
 _SLIM = np.float32(0.15)  # m, half the width of the strip that must be free for a person to be seen
 _REVERSED = np.float32(-0.5)  # cosine of the turn from which a group walks back instead of wheeling
 _WALKING = np.float32(0.2)  # m/s
 _CREEP = np.float32(0.3)  # fraction of its speed that a waiting leader keeps
-_STROLL = np.float32(0.4)  # lowest speed of a follower, in its own preferred speeds: at speed 0 it could not make way
+_STROLL = np.float32(0.4)  # minimum speed of a follower, as a multiple of its preferred speed: at speed 0 it could not make way
 _ELSEWHERE = np.float32(0.6)  # m
-_EASY = np.float32(0.35)  # m, a follower this near its place stays there
+_EASY = np.float32(0.35)  # m, a follower within this distance of its place stays there
 _NEAR = np.float32(1.2)  # m
 _LEAN = np.float32(0.3)  # 1/s
 _FARTHEST = np.float32(1.5)  # m
-_DRIFT = 103  # index of the draws ahead; the index of the sideways draws is 104
+_DRIFT = 103  # index of the random draws ahead; the index of the sideways draws is 104
 _WIDTH = np.float32(math.sqrt(12.0))  # half-width of the uniform distribution with standard deviation 1
 _TINY = np.float32(1e-12)
 
 
 @hidden
 def is_visible(maps, m, x0, y0, x1, y1, clearance):
-    """Return whether a thin strip between two points is free of walls; the step along it is the local clearance."""
+    """Return whether a thin strip between two points is free of walls; the strip is traversed in steps of the local clearance."""
     dx, dy = x1 - x0, y1 - y0
     length = math.sqrt(dx * dx + dy * dy + _TINY)
     done = clearance
@@ -44,12 +44,12 @@ def is_visible(maps, m, x0, y0, x1, y1, clearance):
 
 @hidden
 def lead_group(c, people, goals, settings, w, i, dt):
-    """Turn the direction of travel of a group with its leader's steps, metre by metre, and record the leader's trail."""
+    """Turn a group's direction of travel with the distance that its leader walks, and record the leader's trail."""
     x, y, vx, vy = people.x[w, i], people.y[w, i], people.vx[w, i], people.vy[w, i]
     ux, uy = c.ux[w, i], c.uy[w, i]
     speed = math.sqrt(vx * vx + vy * vy + _TINY)
     way_x, way_y = goals.x[w, i] - x, goals.y[w, i] - y
-    # A waypoint behind the leader reverses the group; wheeling through half a turn would sweep the rows across the floor.
+    # A waypoint behind the leader reverses the group; wheeling around through half a turn would sweep the rows across the floor.
     back = ux * way_x + uy * way_y < _REVERSED * math.sqrt(way_x * way_x + way_y * way_y)
     if back and speed > _WALKING and ux * vx + uy * vy < _REVERSED * speed:
         turn_back(c, w, i, people.x.shape[1])
@@ -71,7 +71,7 @@ def lead_group(c, people, goals, settings, w, i, dt):
 
 @hidden
 def turn_back(c, w, leader, slots):
-    """Reverse a group's direction of travel; the places of its members stay the same."""
+    """Reverse a group's direction of travel; the members' positions stay the same."""
     c.ux[w, leader], c.uy[w, leader] = -c.ux[w, leader], -c.uy[w, leader]
     for i in range(slots):
         if c.leader[w, i] == leader:
@@ -82,7 +82,9 @@ def turn_back(c, w, leader, slots):
 
 @hidden
 def point_on_trail(c, people, w, leader, back):
-    """Return the point ``back`` metres behind the leader on its trail (at most the oldest point) and the direction there."""
+    """Return the point on the leader's trail ``back`` metres behind the leader (at most the oldest point), and the direction of the
+    trail there.
+    """
     x, y = people.x[w, leader], people.y[w, leader]
     ux, uy = c.ux[w, leader], c.uy[w, leader]
     for k in range(c.crumbs[w, leader]):
@@ -106,14 +108,16 @@ def speed_of(people, w, i):
 
 @hidden
 def is_leaving(people, goals, w, leader):
-    """Return whether a leader walks or is about to walk, because its waypoint is elsewhere."""
+    """Return whether a leader is walking, or about to walk because its waypoint is elsewhere."""
     dx, dy = goals.x[w, leader] - people.x[w, leader], goals.y[w, leader] - people.y[w, leader]
     return dx * dx + dy * dy > _ELSEWHERE * _ELSEWHERE
 
 
 @hidden
 def aim_beyond(c, w, i, dx, dy, dt):
-    """Aim beyond a place that other people block: integrate the remaining distance; the integral decays while that is long."""
+    """Aim beyond a place that other people block, by integrating the remaining distance; the integral decays while the distance is
+    large.
+    """
     if dx * dx + dy * dy >= _NEAR * _NEAR:
         c.lean_x[w, i], c.lean_y[w, i] = c.lean_x[w, i] * (ONE - _LEAN * dt), c.lean_y[w, i] * (ONE - _LEAN * dt)
     else:
@@ -124,7 +128,7 @@ def aim_beyond(c, w, i, dx, dy, dt):
 
 @hidden
 def _is_in_the_way(c, people, traits, goals, w, i):
-    """Return whether a follower in file is ahead of its walking leader and would touch it."""
+    """Return whether a follower in single file is ahead of its walking leader and would touch it."""
     leader = c.leader[w, i]
     dx, dy = people.x[w, i] - people.x[w, leader], people.y[w, i] - people.y[w, leader]
     ahead = dx * c.ux[w, leader] + dy * c.uy[w, leader]
@@ -135,7 +139,9 @@ def _is_in_the_way(c, people, traits, goals, w, i):
 
 @hidden
 def _go_ahead(c, people, traits, minds, goals, settings, w, i):
-    """Let a follower walk to its leader's waypoint at the leader's pace; it waits if it is farther ahead than its gap in file."""
+    """Let a follower walk to its leader's waypoint at the leader's speed; it waits if it is farther ahead than its gap in single
+    file.
+    """
     leader = c.leader[w, i]
     dx, dy = people.x[w, i] - people.x[w, leader], people.y[w, i] - people.y[w, leader]
     short = c.behind[w, i] - math.sqrt(dx * dx + dy * dy)
@@ -158,7 +164,9 @@ def _drift(c, traits, clock, settings, w, i):
 
 @hidden
 def follow_leader(c, people, traits, minds, goals, maps, clock, settings, w, i, dt):
-    """Set a follower's waypoint and speed; it does not walk back while its leader walks, nor to cover a few steps sideways."""
+    """Set a follower's waypoint and speed. The follower does not walk backwards while its leader walks, or to cover a few steps
+    sideways.
+    """
     leader, m = c.leader[w, i], maps.index[w]
     x, y, ux, uy = people.x[w, i], people.y[w, i], c.ux[w, leader], c.uy[w, leader]
     c.ux[w, i], c.uy[w, i] = ux, uy
@@ -166,19 +174,19 @@ def follow_leader(c, people, traits, minds, goals, maps, clock, settings, w, i, 
     leader_x, leader_y, vx, vy = people.x[w, leader], people.y[w, leader], people.vx[w, leader], people.vy[w, leader]
     _drift(c, traits, clock, settings, w, i)
     ahead, aside = c.ahead[w, i] + c.drift_x[w, i], c.aside[w, i] + c.drift_y[w, i]
-    # A place in the row needs room and must be visible from both the leader and the follower.
+    # A place in a row needs room, and must be visible from both the leader and the follower.
     place_x, place_y = leader_x + ahead * ux - aside * uy, leader_y + ahead * uy + aside * ux
     clearance, _, _ = clearance_at(maps, m, place_x, place_y)
     room = clearance >= traits.radius[w, i] + settings.margin[0]
     room = room and is_visible(maps, m, place_x, place_y, leader_x, leader_y, clearance)
     room = room and is_visible(maps, m, place_x, place_y, x, y, clearance)
-    # Blend between row and file over one second, so that a short narrow place causes no jump.
+    # Blend between row and single file over one second, so that a short narrow place does not cause a jump.
     beside = min(c.beside[w, i] + dt, ONE) if room else max(c.beside[w, i] - dt, ZERO)
     c.beside[w, i] = beside
     if _is_in_the_way(c, people, traits, goals, w, i):
         _go_ahead(c, people, traits, minds, goals, settings, w, i)
         return
-    # In file, choose the nearest place on the trail that the follower sees; farther back it is fully in file.
+    # In single file, choose the nearest place on the trail that the follower sees; farther back, it is fully in single file.
     if beside < ONE:
         back = c.behind[w, i]
         file_x, file_y, along_x, along_y = point_on_trail(c, people, w, leader, back)
@@ -192,7 +200,7 @@ def follow_leader(c, people, traits, minds, goals, maps, clock, settings, w, i, 
         vx, vy = beside * vx + speed * along_x, beside * vy + speed * along_y
     dx, dy = place_x - x, place_y - y
     gap = math.sqrt(dx * dx + dy * dy)
-    # Aim beyond the place where the pressure of other people would otherwise leave a constant offset.
+    # Aim beyond the place if the pressure of other people would otherwise leave a constant offset.
     c.gap[w, leader] = max(c.gap[w, leader], gap)
     aim_beyond(c, w, i, dx * ux + dy * uy, dy * ux - dx * uy, dt)
     lean_x = c.lean_x[w, i] * ux - c.lean_y[w, i] * uy
@@ -211,7 +219,7 @@ def follow_leader(c, people, traits, minds, goals, maps, clock, settings, w, i, 
 
 @hidden
 def wait_for_members(c, traits, settings, w, i, dt):
-    """Let a leader walk at the pace of its group, and wait a limited time for members that have fallen behind."""
+    """Let a leader walk at the speed of its group, and wait for a limited time for members that have fallen behind."""
     slack, torn = settings.slack[0], settings.torn[0]
     gap = c.gap[w, i]
     if gap <= slack:

@@ -1,9 +1,10 @@
-"""Social states: Kaestner et al., "Arena 3.0", RSS 2024, Table II, and its statechart; reactions to robots: HuNavSim.
+"""Social states, after Kaestner et al., "Arena 3.0", RSS 2024, Table II, and its statechart; and reactions to robots, after
+HuNavSim.
 
 Reactions: Perez-Higueras, Otero, Caballero and Merino, "HuNavSim: A ROS 2 human navigation simulator for benchmarking human-aware
-robot navigation", RA-L 8, 2023. Differences from Arena's code: time is simulated, changes are per second instead of per tick, and
-events occur at rates, so that results do not depend on the time step; the cone of vision points along the heading; pedestrian types
-differ as their data state.
+robot navigation", RA-L 8, 2023. Differences from Arena's code: time is simulated time; changes are per second instead of per tick,
+and events occur at rates, so that results do not depend on the time step; the cone of vision points along the heading; and
+pedestrian types differ as specified in their data.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
     from agora.world.world import World
 
 _LEAST = {"minimum_time": 1.0, "personal_radius": 0.5, "vision": 0.5, "half_angle": 5.0}
-_HIGHEST_RATE = 20.0  # 1/s, rate of an event that a scenario makes certain
-_ROLL = 0.5  # s, time between two draws of Arena's engine
+_HIGHEST_RATE = 20.0  # 1/s, rate of an event that a scenario requires
+_ROLL = 0.5  # s, time between random draws in Arena's engine
 
 
 @kernel
@@ -43,7 +44,9 @@ def _normals(key, identities, out, first, last):
 
 
 class _Kinds(NamedTuple):
-    """Means and deviations (types, normals) of every type, and the values that are the same within one type."""
+    """Means and standard deviations (types, normals) for every type, and the values that are the same for all pedestrians of one
+    type.
+    """
 
     names: tuple[str, ...]
     mean: Doubles
@@ -53,48 +56,50 @@ class _Kinds(NamedTuple):
 
 @dataclass(frozen=True)
 class SocialStates(Checked):
-    """Activities of pedestrians besides walking: idle, run, talk, tell, text, phone, use furniture, queue, panic, react to robots.
+    """Activities of pedestrians besides walking: idling, running, talking, telling stories, texting, phoning, using furniture,
+    queueing, panicking, and reacting to robots.
 
-    Stress, energy and social lie in [0, 1] and drift with the state; each pedestrian compares them with its own thresholds
-    (`agora.draft.pedestrian_types`). Paces are factors of the preferred speed set by the behaviours before this one; the factors
-    for running (2) and phoning (0.5) are Arena's. A waypoint is replaced only while a state needs another one.
+    Stress, energy and social need lie in [0, 1] and drift depending on the state; each pedestrian compares them with its own
+    thresholds (`agora.draft.pedestrian_types`). Paces are multiples of the preferred speed set by the preceding behaviours; the
+    values for running (2) and phoning (0.5) are Arena's. A waypoint is replaced only while a state needs a different one.
 
     Attributes:
-        running_rate: events of running per second for each unit that energy is above its high threshold (Arena: 1).
-        phone_rate: events of phoning per second for each unit that social is above its high threshold (Arena: 1).
-        texting_share: fraction of the pedestrians at the phone that text instead of talking.
-        seek_rate: rate of approaching a visible person to talk, with social above the high threshold, 1/s.
-        chat_rate: rate of starting a conversation of two, 1/s (Arena: probability 0.01 every 0.5 s).
-        story_rate: rate of starting a story, 1/s (Arena: as ``chat_rate``).
-        group_rate: rate of starting a conversation of the walking group, 1/s (Arena: as ``chat_rate``).
+        running_rate: running events per second, per unit of energy above the high threshold (Arena: 1).
+        phone_rate: phoning events per second, per unit of social need above the high threshold (Arena: 1).
+        texting_share: fraction of the pedestrians using a phone who text instead of talking.
+        seek_rate: rate of approaching a visible person to talk if social need is above the high threshold, 1/s.
+        chat_rate: rate of starting a conversation between two people, 1/s (Arena: probability 0.01 every 0.5 s).
+        story_rate: rate of starting to tell a story, 1/s (Arena: as ``chat_rate``).
+        group_rate: rate of starting a conversation in the walking group, 1/s (Arena: as ``chat_rate``).
         stroll_rate: rate of starting a conversation while walking, 1/s (Arena: as ``chat_rate``).
-        chat_time: typical duration of a conversation of two, s; the actual duration is 0.5 to 1.5 times this.
-        story_time: typical duration of a story, s, drawn likewise.
-        group_time: typical duration of a conversation of the walking group, s, drawn likewise.
-        stroll_time: typical duration of a conversation while walking, s, drawn likewise.
-        turn_time: time until the next speaker talks, s.
-        talk_distance: distance at which a speaker is heard, m.
-        pause_rate: rate of standing idle, 1/s.
-        pause_time: duration of standing idle, s.
-        errand_rate: rate of going to furniture at any time, 1/s.
-        rest_rate: rate of going to furniture when energy is low, 1/s.
+        chat_time: typical duration of a conversation between two people, s; the actual duration is 0.5 to 1.5 times this.
+        story_time: typical duration of a story, s; varies like ``chat_time``.
+        group_time: typical duration of a conversation in the walking group, s; varies like ``chat_time``.
+        stroll_time: typical duration of a conversation while walking, s; varies like ``chat_time``.
+        turn_time: time after which the next speaker talks, s.
+        talk_distance: maximum distance at which a speaker can be heard, m.
+        pause_rate: rate of pausing to stand idle, 1/s.
+        pause_time: duration of such a pause, s.
+        errand_rate: rate of going to a piece of furniture, regardless of energy, 1/s.
+        rest_rate: rate of going to a piece of furniture when energy is low, 1/s.
         errand_reach: distance within which pedestrians go to furniture, m.
-        errand_time: time at furniture, s.
-        service_time: time at the head of a queue, s.
+        errand_time: time spent at furniture, s.
+        service_time: time spent at the head of a queue, s.
         notice: distance within which reactions to a robot begin, m.
-        avoid_distance: distance kept from a robot that is in the way, m.
-        avoid_pace: pace of pedestrians that keep away from a robot.
+        avoid_distance: distance that pedestrians keep from a robot that is in their way, m.
+        avoid_pace: pace of pedestrians who avoid a robot.
         play_distance: distance from a robot at which curious pedestrians stay, m.
         play_pace: pace of curious pedestrians.
-        interest_time: time for which curious pedestrians stay, s.
+        interest_time: time for which curious pedestrians stay near a robot, s.
         block_distance: distance from a robot's centre at which threatening pedestrians step in front of it, m.
         block_pace: pace of threatening pedestrians.
         threat_time: time for which threatening pedestrians block the robot, s.
         surprise_time: time for which surprised pedestrians stop to look, s.
-        indifference: time until a robot or furniture is of interest again, s.
-        fear_of_speed: stress per second for each m/s above 0.7 of a robot that is too near.
-        phone_pace: pace of walking with the phone.
-        thinking_time: time between two decisions, s, rounded to crowd periods; in between, pedestrians repeat their last decision.
+        indifference: time until a robot or a piece of furniture is of interest again, s.
+        fear_of_speed: increase in stress per second, for each m/s by which the speed of a robot that is too near exceeds 0.7 m/s.
+        phone_pace: pace of walking while using a phone.
+        thinking_time: time between decisions, s, rounded to a whole number of crowd periods; in between, pedestrians repeat their
+            last decision.
     """
 
     running_rate: NotNegative = 1.0
@@ -145,7 +150,7 @@ class AttachedSocialStates:
     """Social states attached to one world.
 
     Attributes:
-        memory: memory, which changes from tick to tick.
+        memory: memory of the social states, which changes from tick to tick.
         character: characters of the pedestrians.
         spots: spots where furniture is used.
     """
@@ -159,7 +164,9 @@ class AttachedSocialStates:
         self._bound: list[Callable[[int, int], None]] = []
 
     def think(self, generation: int) -> Callable[[int, int], None]:
-        """Return the function of (first, last) that decides for worlds ``first <= w < last``, reading this generation."""
+        """Return the function of (first, last) that makes the decisions for worlds ``first <= w < last``, based on this
+        generation.
+        """
         if not self._bound:
             self._bind()
         return lambda first, last: self._bound[generation](first, last)
@@ -192,7 +199,7 @@ class AttachedSocialStates:
         memory.pace[w, :n] = np.where(walks, 1.0, 0.0)
 
     def _draw_characters(self, w: int, kinds: Array, identities: Array, n: int) -> None:
-        """Draw the thresholds of the n pedestrians of world w, by their ids and types."""
+        """Draw the thresholds of the n pedestrians of world w, based on their ids and types."""
         names, mean, deviation, fixed = self._kinds
         drawn = np.zeros((n, len(names)))
         _normals(self.memory.key[w], identities, drawn, 0, n)
@@ -219,7 +226,7 @@ class AttachedSocialStates:
         self.spots.use[w, : len(poses)] = uses
 
     def _duration(self, state: str) -> float:
-        """Return the duration of the state in which an episode begins, s; `FOREVER` if the state does not end by time."""
+        """Return the duration of the state in which an episode begins, s; `FOREVER` if the state has no time limit."""
         rules = self._rules
         times = {"interested": rules.interest_time, "surprised": rules.surprise_time, "threatening": rules.threat_time}
         times |= dict.fromkeys(("interacting", "sitting", "working", "queueing"), rules.errand_time)
@@ -227,7 +234,7 @@ class AttachedSocialStates:
         return times.get(state, float(FOREVER))
 
     def _take_habits(self, w: int, i: int, habits: Habits) -> None:
-        """Copy the habits that a scenario gives one pedestrian."""
+        """Copy the habits that a scenario gives to one pedestrian."""
         for name in Character._fields:
             probability = getattr(habits, name.replace("_rate", "_probability"), None)
             if name.endswith("_rate") and probability is not None:

@@ -1,4 +1,6 @@
-"""Decisions of pedestrians: first individual ones, from generation t, then those that involve two people, lowest id first."""
+"""Decisions of pedestrians: first the individual decisions, based on generation t; then those that involve two people, lowest id
+first.
+"""
 
 from __future__ import annotations
 
@@ -40,14 +42,14 @@ from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, l
 from agora.seeds import uniform_at
 
 _CLOSE = np.float32(1.1)  # a robot within this many personal radii is noticed in every direction
-_LOSE = np.float32(1.2)  # a pedestrian that reacts to a robot loses it at this many ranges of vision
+_LOSE = np.float32(1.2)  # a pedestrian that reacts to a robot loses sight of it at this many ranges of vision
 _SLACK = np.float32(1.25)  # a pedestrian that avoids a robot stops avoiding at this many times the distance at which it started
-_SLOW_ROBOT = np.float32(0.7)  # m/s, above which a robot frightens by its speed (Arena)
+_SLOW_ROBOT = np.float32(0.7)  # m/s, above which a robot's speed is frightening (Arena)
 _AGES = HALF * FOREVER  # s, more than any drawn duration
 _UNLIT = np.float32(-1.0)
 _GIVE_UP = np.float32(30.0)  # s, time after which a pedestrian that does not reach its spot gives up
 EVENT, CHOICE, DURATION = 0, 1, 2
-"""Indices of the random numbers of one pedestrian at one step."""
+"""Indices of the random numbers for one pedestrian in one step."""
 
 _NONE = len(SOCIAL_STATES)
 _OUTCOMES = (PHONE, TEXTING, RUNNING, IDLE, INTERESTED, _NONE, _NONE, _NONE, _NONE, _NONE, _NONE)
@@ -56,13 +58,13 @@ _EVENTS = (NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, CHAT, SEEK, STORY_TIME, 
 
 @lean_inlined
 def draw(minds, traits, memory, clock, w, i, use):
-    """Return the uniform random number of a pedestrian for a step and a use."""
+    """Return the uniform random number for a pedestrian, a step and a use."""
     return np.float32(uniform_at(memory.key[w], traits.id[w, i], clock.step[w], use))
 
 
 @lean_inlined
 def enter_state(minds, memory, w, i, state, left):
-    """Enter a state that lasts ``left`` s; the conversation or spot of the previous state is given up."""
+    """Enter a state that lasts ``left``, s; the conversation or spot of the previous state is given up."""
     minds.state[w, i], minds.partner[w, i] = state, -1
     memory.since[w, i], memory.left[w, i] = ZERO, left
     memory.talk[w, i], memory.spot[w, i], memory.arrived[w, i] = -1, -1, 0
@@ -71,7 +73,9 @@ def enter_state(minds, memory, w, i, state, left):
 
 @lean_inlined
 def _notice(people, robots, character, minds, memory, sees, top, w):
-    """Find the nearest robot that each pedestrian notices (in the cone, very near, or already reacted to) and its distance."""
+    """Find, for each pedestrian, the nearest robot that it notices (in the cone of vision, very near, or already reacted to), and
+    the distance to it.
+    """
     x, y, heading, state = people.x[w], people.y[w], people.heading[w], minds.state[w]
     vision, cone, personal = character.vision[w], character.cosine[w], character.personal_radius[w]
     robot, near = memory.robot[w], memory.near[w]
@@ -96,7 +100,7 @@ def _notice(people, robots, character, minds, memory, sees, top, w):
 
 @lean_inlined
 def _drift(dt, rules, table, robots, character, minds, memory, top, w):
-    """Update stress, energy, social and clocks over ``dt``; a robot within the personal radius raises stress."""
+    """Update stress, energy, social need and timers over ``dt``; a robot within the personal radius raises stress."""
     stress, energy, social, state, reaction = minds.stress[w], minds.energy[w], minds.social[w], minds.state[w], minds.reaction[w]
     since, left, weary, rested = memory.since[w], memory.left[w], memory.weary[w], memory.rested[w]
     spot, arrived, place, near, robot = memory.spot[w], memory.arrived[w], memory.place[w], memory.near[w], memory.robot[w]
@@ -123,7 +127,7 @@ def _drift(dt, rules, table, robots, character, minds, memory, top, w):
 
 @lean_inlined
 def _rates(rules, company, grouped, furniture, social, energy, idle, curious, limits, rates):
-    """Compute the event rates, 1/s, of a pedestrian that walks or stands idle, in the order of `_OUTCOMES`."""
+    """Compute the event rates, 1/s, for a pedestrian that walks or stands idle, in the order of `_OUTCOMES`."""
     energy_low, energy_high, social_high = limits
     chat, story, group, stroll = rates
     lively = max(energy - energy_high, ZERO)
@@ -147,7 +151,7 @@ def _rates(rules, company, grouped, furniture, social, energy, idle, curious, li
 
 @lean_inlined
 def _all_rates(rules, spots, sees, traits, minds, character, memory, w, i):
-    """Compute `_rates` of one pedestrian."""
+    """Compute `_rates` for one pedestrian."""
     company = ONE if sees & SEES_PEDESTRIANS else ZERO
     grouped = company if traits.group[w, i] >= 0 else ZERO
     furniture = ONE if spots.count[w] > 0 and memory.rested[w, i] <= ZERO else ZERO
@@ -189,7 +193,7 @@ def _add_hazards(dt, rules, spots, sees, traits, waypoints, minds, character, me
 
 @lean_inlined
 def _is_at_end(people, waypoints, w, i):
-    """Return whether a pedestrian has reached its last waypoint, stays there and follows no other point."""
+    """Return whether a pedestrian has reached its last waypoint, stays there and is not walking to another point."""
     n, k = waypoints.count[w, i], waypoints.index[w, i]
     x, y = waypoints.list_x[w, i, k], waypoints.list_y[w, i, k]
     if waypoints.mode[w, i] != STAY or k < n - 1 or n < 1 or waypoints.x[w, i] != x or waypoints.y[w, i] != y:
@@ -200,7 +204,7 @@ def _is_at_end(people, waypoints, w, i):
 
 @lean_inlined
 def _finish_state(rules, people, waypoints, minds, robots, character, memory, w, i, r, distance):
-    """Leave the state if its time is up, its reason has gone or its resource is used up."""
+    """Leave the state if its time is up, its cause has disappeared or its resource is used up."""
     state, since, over = minds.state[w, i], memory.since[w, i], memory.left[w, i] <= ZERO
     low = minds.energy[w, i] <= character.energy_low[w, i]
     quiet = minds.social[w, i] <= character.social_low[w, i]
@@ -233,14 +237,14 @@ def _finish_state(rules, people, waypoints, minds, robots, character, memory, w,
 
 @lean_inlined
 def _is_approaching(people, robots, w, i, r):
-    """Return whether the robot approaches the pedestrian by its own motion."""
+    """Return whether the robot's own motion brings it closer to the pedestrian."""
     dx, dy = people.x[w, i] - robots.x[w, r], people.y[w, i] - robots.y[w, r]
     return dx * robots.world_vx[w, r] + dy * robots.world_vy[w, r] > ZERO
 
 
 @lean_inlined
 def _is_in_the_way(people, waypoints, robots, w, i, r):
-    """Return whether the robot approaches, or is on the side towards which the pedestrian walks."""
+    """Return whether the robot approaches, or is on the side that the pedestrian is walking towards."""
     if r < 0:
         return False
     dx, dy = robots.x[w, r] - people.x[w, i], robots.y[w, r] - people.y[w, i]
@@ -272,7 +276,7 @@ def _react(rules, people, traits, waypoints, minds, robots, memory, clock, w, i,
 
 @lean_inlined
 def _draw_event(rules, spots, sees, traits, minds, character, memory, clock, w, i):
-    """Draw one of the possible events of a pedestrian that walks or stands idle, in proportion to the rates."""
+    """Draw one of the possible events for a pedestrian that walks or stands idle, with probabilities proportional to the rates."""
     rates = _all_rates(rules, spots, sees, traits, minds, character, memory, w, i)
     total = ZERO
     for rate in rates:
@@ -317,8 +321,8 @@ def _decide_one(rules, sees, people, traits, waypoints, minds, robots, clock, ch
 
 @lean_inlined
 def decide(dt, rules, table, sees, people, traits, waypoints, minds, robots, clock, character, memory, spots, w):
-    """Make the individual decisions of world w: drift, end, react, start; return whether any pedestrian has a wish that involves
-    others.
+    """Make the individual decisions for world w: update the drift, end states, react to robots, start activities. Return whether
+    any pedestrian wants to do something that involves others.
     """
     count, wishes, others = memory.count[w], False, False
     top = lanes(count)

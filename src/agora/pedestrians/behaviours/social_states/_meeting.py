@@ -1,4 +1,6 @@
-"""Joint actions of pedestrians: conversations, spots at furniture, queues. The order is by ids, never by slots."""
+"""Joint actions of pedestrians: conversations, spots at furniture, queues. Pedestrians are processed in order of id, never of
+slot.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ _LAST = np.int64(2**62)
 
 @lean_inlined
 def _join_conversation(minds, memory, traits, w, i, host, state, left, kind):
-    """Take part in the conversation of ``host``."""
+    """Join the conversation of ``host``."""
     minds.state[w, i], minds.partner[w, i] = state, -1
     memory.since[w, i], memory.left[w, i] = ZERO, left
     memory.talk[w, i], memory.kind[w, i], memory.event[w, i] = traits.id[w, host], kind, NOTHING
@@ -52,7 +54,7 @@ def _is_available(people, minds, memory, w, j):
 
 @lean_inlined
 def _partner(people, traits, minds, character, memory, w, i, reach, looks):
-    """Return the slot of the nearest available person within ``reach`` (in the cone of vision if ``looks``); -1 for none."""
+    """Return the slot of the nearest available person within ``reach`` (if ``looks``, only in the cone of vision); -1 for none."""
     best, least = -1, reach * reach
     sine, cosine = sincos(people.heading[w, i])
     for j in range(memory.count[w]):
@@ -69,7 +71,7 @@ def _partner(people, traits, minds, character, memory, w, i, reach, looks):
 
 @lean_inlined
 def _start_conversation(people, traits, minds, character, memory, w, i, event, length):
-    """Start a conversation of two: the sought person is the host, so that the other one approaches."""
+    """Start a conversation between two people. The person being sought is the host, so that the other one approaches."""
     seeks = event == SEEK
     reach = character.vision[w, i] if seeks else character.talk_distance[w, i]
     j = _partner(people, traits, minds, character, memory, w, i, reach, seeks)
@@ -84,7 +86,7 @@ def _start_conversation(people, traits, minds, character, memory, w, i, event, l
 
 @lean_inlined
 def _gather(people, traits, minds, character, memory, w, i, event, length):
-    """Start a story for the people nearby, or a conversation of the group; the pedestrian that starts it is the host."""
+    """Start a story for the people nearby, or a conversation in the group; the pedestrian that starts it is the host."""
     tells = event == STORY_TIME
     reach = character.talk_distance[w, i] * (ONE if tells else TWO)
     left = (character.story_time[w, i] if tells else character.group_time[w, i]) * length
@@ -126,7 +128,7 @@ def _go_to_spot(rules, people, minds, character, memory, spots, w, i, length):
 
 @hidden
 def carry_out_wishes(rules, people, traits, minds, character, memory, spots, clock, w):
-    """Carry out the wishes of pedestrians of world w, lowest id first."""
+    """Carry out the joint actions that pedestrians of world w want, lowest id first."""
     while True:
         i, lowest = -1, _LAST
         for j in range(memory.count[w]):
@@ -154,7 +156,7 @@ def _precedes(traits, memory, w, i, j):
 
 @lean_inlined
 def _form_circle(people, traits, minds, memory, w):
-    """List the pedestrians that talk or queue; return the number of queueing ones, which come first, and the total."""
+    """List the pedestrians that talk or queue; return the number of those that queue, who come first, and the total."""
     queueing, size = 0, 0
     for i in range(memory.count[w]):
         talks = memory.talk[w, i] >= 0
@@ -179,7 +181,9 @@ def _leave_conversation(minds, memory, w, i):
 
 @lean_inlined
 def _pass_turn(rules, people, traits, minds, character, memory, w, first, members):
-    """Pass the turn in a conversation (a section of the circle); end it if the host is gone, alone, out of time or earshot."""
+    """Pass the turn in a conversation (a section of the circle); end the conversation if the host is gone, alone, or out of
+    earshot, or if time is up.
+    """
     host = -1
     for k in range(first, first + members):
         j = memory.circle[w, k]
@@ -214,7 +218,7 @@ def _hears(people, character, memory, w, i, host):
 
 @lean_inlined
 def _rank(traits, memory, w, size, i):
-    """Return the number of the ``size`` queueing pedestrians that are ahead of i in its queue."""
+    """Return how many of the ``size`` queueing pedestrians are ahead of pedestrian i in its queue."""
     rank, place, identity = 0, memory.place[w, i], traits.id[w, i]
     for k in range(size):
         j = memory.circle[w, k]
@@ -226,7 +230,7 @@ def _rank(traits, memory, w, size, i):
 
 @lean_inlined
 def update_turns(rules, people, traits, minds, character, memory, w):
-    """Update the turns of conversations and the places in queues of world w; all are computed first and then written."""
+    """Update the turns of conversations and the places in queues of world w; all of them are computed first and then written."""
     queueing, size = _form_circle(people, traits, minds, memory, w)
     for k in range(queueing):
         i = memory.circle[w, k]

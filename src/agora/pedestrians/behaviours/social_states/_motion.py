@@ -1,4 +1,4 @@
-"""Motion of pedestrians in each social state: their points and paces, and the gaze of those that stand."""
+"""Motion of pedestrians in each social state: the points that they walk to, their paces, and the gaze of standing pedestrians."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ _TURN = np.float32(3.0)  # rad/s, turning rate of standing pedestrians
 _GATHER = np.float32(1.2)  # m, distance from the host at which members of a conversation stop
 _THERE, _NEARLY = np.float32(0.3), np.float32(1.0)  # m, at a spot; and near a spot to which a pedestrian makes no more progress
 _STUCK = np.float32(0.1)  # m/s
-_AHEAD = np.float32(2.0)  # m, distance at which a direction is written as a waypoint
-_ROOM = np.float32(0.6)  # pace of a pedestrian that makes room
+_AHEAD = np.float32(2.0)  # m, distance at which a direction is turned into a waypoint
+_ROOM = np.float32(0.6)  # pace of a pedestrian that makes way
 _MARGIN = np.float32(0.2)  # m, tolerance of the distance to the robot
 _TINY = np.float32(1e-6)
 
 
 @lean_inlined
 def _unit(dx, dy):
-    """Return a direction of length one, and the original length."""
+    """Return a vector scaled to unit length, and its original length."""
     length = math.sqrt(dx * dx + dy * dy)
     inverse = ONE / max(length, _TINY)
     return dx * inverse, dy * inverse, length
@@ -57,7 +57,7 @@ def _unit(dx, dy):
 
 @lean_inlined
 def _threat(people, robots, character, memory, sees, w, i):
-    """Return the vector away from the nearest threatening person that approaches: x, y; 0, 0 for none."""
+    """Return the vector, x and y, away from the nearest threatening person who approaches; 0, 0 if there is none."""
     away_x, away_y, least = ZERO, ZERO, character.personal_radius[w, i]
     x, y = people.x[w, i], people.y[w, i]
     if sees & SEES_ROBOTS:
@@ -77,7 +77,9 @@ def _threat(people, robots, character, memory, sees, w, i):
 
 @lean_inlined
 def _evade(rules, people, waypoints, minds, robots, w, i, r):
-    """Return the direction of a pedestrian that avoids a robot: sideways, more so when near; straight away if scared."""
+    """Return the walking direction of a pedestrian that avoids a robot: sideways, the more so the nearer the robot is; directly
+    away if the pedestrian is scared.
+    """
     ax, ay, distance = _unit(people.x[w, i] - robots.x[w, r], people.y[w, i] - robots.y[w, r])
     gx, gy, _ = _unit(waypoints.x[w, i] - people.x[w, i], waypoints.y[w, i] - people.y[w, i])
     if minds.reaction[w, i] == SCARED or minds.state[w, i] == PANICKING:
@@ -90,7 +92,9 @@ def _evade(rules, people, waypoints, minds, robots, w, i, r):
 
 @lean_inlined
 def _point_near_robot(rules, people, minds, robots, w, i, r):
-    """Return the point of a pedestrian that plays with or blocks a robot: x, y; its pace; and the sufficient distance, m."""
+    """Return, for a pedestrian that plays with or blocks a robot, the point to walk to (x, y), the pace, and the distance to that
+    point that is close enough, m.
+    """
     rx, ry = robots.x[w, r], robots.y[w, r]
     if minds.state[w, i] == THREATENING:
         sine, cosine = sincos(robots.heading[w, r])
@@ -111,7 +115,7 @@ def _spot(people, traits, memory, spots, w, i):
 
 @lean_inlined
 def _set_goal(people, memory, w, i, x, y, enough):
-    """Set a point to walk to; return whether the pedestrian is still farther than ``enough`` m from it."""
+    """Set a point to walk to; return whether the pedestrian is still farther than ``enough``, m, from it."""
     dx, dy = x - people.x[w, i], y - people.y[w, i]
     memory.goal_x[w, i], memory.goal_y[w, i], memory.seeks[w, i] = x, y, True
     return dx * dx + dy * dy > enough * enough
@@ -119,7 +123,7 @@ def _set_goal(people, memory, w, i, x, y, enough):
 
 @lean_inlined
 def _pace_at_spot(people, traits, memory, spots, w, i):
-    """Return the pace of a pedestrian that uses furniture; after its arrival it looks in the spot's direction."""
+    """Return the pace of a pedestrian that uses furniture; on arrival, it turns to the spot's heading."""
     if memory.spot[w, i] < 0:
         return ZERO
     x, y, heading = _spot(people, traits, memory, spots, w, i)
@@ -137,7 +141,7 @@ def _pace_at_spot(people, traits, memory, spots, w, i):
 
 @lean_inlined
 def _pace_in_conversation(people, memory, w, i):
-    """Return the pace in a conversation: approach the host, then stand and look at the partner; or walk on."""
+    """Return the pace in a conversation: the pedestrian approaches the host, then stands and looks at the partner, or walks on."""
     if memory.talk[w, i] < 0:
         return ZERO
     if memory.kind[w, i] == STROLL:
@@ -170,7 +174,7 @@ def _pace_near_robot(rules, people, waypoints, minds, robots, character, memory,
 
 @lean_inlined
 def _pace(rules, sees, people, traits, waypoints, minds, robots, character, memory, spots, w, i):
-    """Return the pace in a state that replaces plain walking; write a goal if the waypoint does not suit the state."""
+    """Return the pace in a state other than plain walking; write a goal if the waypoint does not suit the state."""
     state = minds.state[w, i]
     if state == IDLE:
         dx, dy = _threat(people, robots, character, memory, sees, w, i)
@@ -187,7 +191,9 @@ def _pace(rules, sees, people, traits, waypoints, minds, robots, character, memo
 
 @lean_inlined
 def _choose(rules, sees, people, traits, waypoints, minds, robots, character, memory, spots, w):
-    """Choose the targets of all pedestrians of world w until the next decision: a pace and, if any, a point and a gaze."""
+    """Choose the targets of all pedestrians in world w until the next decision: a pace and, if needed, a point and a gaze
+    direction.
+    """
     state, wanted, running = minds.state[w], memory.wanted[w], character.running[w]
     for i in range(memory.count[w]):
         memory.seeks[w, i], memory.gaze[w, i] = False, FOREVER
@@ -204,7 +210,7 @@ def _choose(rules, sees, people, traits, waypoints, minds, robots, character, me
 
 @lean_inlined
 def _move(dt, people, traits, waypoints, memory, w):
-    """Set the waypoints and speeds of world w; paces change, and standing pedestrians turn, gradually."""
+    """Set the waypoints and speeds in world w; paces change gradually, and standing pedestrians turn gradually."""
     vx, vy, heading = people.vx[w], people.vy[w], people.heading[w]
     pace, wanted, speed, x, y = memory.pace[w], memory.wanted[w], traits.speed[w], waypoints.x[w], waypoints.y[w]
     goal_x, goal_y, seeks, gaze = memory.goal_x[w], memory.goal_y[w], memory.seeks[w], memory.gaze[w]
@@ -226,9 +232,9 @@ def _move(dt, people, traits, waypoints, memory, w):
 @lean_kernel
 def think(dt, ticks, every, rules, table, sees, people, traits, waypoints, minds, robots, clock, character, memory, spots,
           first, last):  # fmt: skip
-    """Run one tick of the social states of worlds ``first <= w < last``; decisions are made only at every ``ticks``-th tick.
+    """Run one tick of the social states for worlds ``first <= w < last``; decisions are made only at every ``ticks``-th tick.
 
-    A tick is ``every`` steps, or ``dt`` s.
+    A tick lasts ``every`` steps, or ``dt``, s.
     """
     for w in range(first, last):
         if clock.done[w]:

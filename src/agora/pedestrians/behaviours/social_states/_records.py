@@ -1,4 +1,4 @@
-"""The data of the social states of W worlds, as the kernels read them: rules, characters, memories and spots."""
+"""The data for the social states of W worlds, as read by the kernels: rules, characters, memories and spots."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FOREVER = np.float32(1e9)
 
 
 class Character(NamedTuple):
-    """The character of a pedestrian, drawn or given at the start; (W, P) each.
+    """The characters of pedestrians, drawn or given at the start; each array is (W, P).
 
     Attributes:
         stress_high: threshold of high stress, in [0, 1].
@@ -28,22 +28,22 @@ class Character(NamedTuple):
         energy_high: threshold of high energy, in [0, 1].
         social_low: threshold of low social need, in [0, 1].
         social_high: threshold of high social need, in [0, 1].
-        minimum_time: shortest time in a state, s.
+        minimum_time: minimum time in a state, s.
         vision: range of vision, m.
         personal_radius: radius of the personal space, m.
         cosine: cosine of the half-angle of vision.
-        running: pace of running.
+        running: pace when running.
         fear: rate of fear, 1/s.
         curiosity: rate of curiosity, 1/s.
-        chat_rate: rate of beginning a talk of two, 1/s.
-        story_rate: rate of beginning a story, 1/s.
-        group_rate: rate of beginning a talk of the walking group, 1/s.
-        stroll_rate: rate of beginning a talk while walking, 1/s.
-        chat_time: typical duration of a talk of two, s.
+        chat_rate: rate of starting a conversation between two people, 1/s.
+        story_rate: rate of starting to tell a story, 1/s.
+        group_rate: rate of starting a conversation in the walking group, 1/s.
+        stroll_rate: rate of starting a conversation while walking, 1/s.
+        chat_time: typical duration of a conversation between two people, s.
         story_time: typical duration of a story, s.
-        group_time: typical duration of a talk of the walking group, s.
-        stroll_time: typical duration of a talk while walking, s.
-        talk_distance: distance of earshot, m.
+        group_time: typical duration of a conversation in the walking group, s.
+        stroll_time: typical duration of a conversation while walking, s.
+        talk_distance: maximum distance at which a speaker can be heard, m.
     """
 
     stress_high: Floats
@@ -70,34 +70,34 @@ class Character(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """The memory of social states, which changes from tick to tick; (W, P) each but the last two.
+    """The memory of social states, which changes from tick to tick; all arrays except the last two are (W, P).
 
     Attributes:
-        since: time in the state, s.
+        since: time spent in the state so far, s.
         left: time until the state ends, s.
-        weary: time until robots are interesting again, s.
-        rested: time until furniture is interesting again, s.
-        pace: present speed in undisturbed speeds.
-        wanted: speed towards which the pace changes.
+        weary: time until robots are of interest again, s.
+        rested: time until furniture is of interest again, s.
+        pace: current speed, as a multiple of the undisturbed speed.
+        wanted: target value of the pace.
         goal_x: point to walk to instead of the waypoint, x, m.
         goal_y: point to walk to instead of the waypoint, y, m.
-        gaze: angle to which the pedestrian turns while it stands, rad; `FOREVER` if it does not turn.
-        trigger: distance of a robot that ends the initial wait, m; 0 for none.
-        robot: number of the robot that it notices, -1 for none.
-        talk: id of the host of the conversation, -1 for none.
+        gaze: direction to which the pedestrian turns while standing, rad; `FOREVER` if it does not turn.
+        trigger: distance at which a robot ends the initial wait, m; 0 for none.
+        robot: number of the robot that the pedestrian notices; -1 for none.
+        talk: id of the host of the conversation; -1 for none.
         kind: kind of the conversation.
-        host: slot of the host of the conversation, -1 for none.
-        faces: slot of the conversation partner that the pedestrian looks at, -1 for none.
-        spot: number of the spot it uses, -1 for none.
+        host: slot of the host of the conversation; -1 for none.
+        faces: slot of the conversation partner that the pedestrian looks at; -1 for none.
+        spot: number of the spot that the pedestrian uses; -1 for none.
         place: place in the queue.
-        arrived: whether it is at the spot.
-        event: event that it wants to start; all wishes are decided first and then carried out.
-        hazard: sum of its rates since the last event.
-        fuse: sum at which the next event occurs, -1 if not yet drawn.
+        arrived: whether the pedestrian is at the spot.
+        event: event that the pedestrian wants to start; all such decisions are made first and then carried out.
+        hazard: time integral of the event rates since the last event.
+        fuse: value of ``hazard`` at which the next event occurs; -1 if not drawn yet.
         circle: slots of pedestrians that talk or queue; only the leading entries are used.
         busy: whether there is something to decide.
-        near: distance of the robot that it notices, m.
-        count: (W,) number of slots with states.
+        near: distance to the robot that the pedestrian notices, m.
+        count: (W,) number of slots that have states.
         key: (W,) key of the random numbers.
     """
 
@@ -131,14 +131,14 @@ class Memory(NamedTuple):
 
 
 class Spots(NamedTuple):
-    """The spots where furniture is used; (W, S) each but the last.
+    """The spots where furniture is used; all arrays except the last are (W, S).
 
     Attributes:
         x: pose of the user, x, m.
         y: pose of the user, y, m.
         heading: pose of the user, heading, rad.
-        use: number in `agora.pedestrians.shared.spots.USES`.
-        count: (W,) number of spots of each world.
+        use: index into `agora.pedestrians.shared.spots.USES`.
+        count: (W,) number of spots in each world.
     """
 
     x: Floats
@@ -149,8 +149,8 @@ class Spots(NamedTuple):
 
 
 def drifts() -> Floats:
-    """Return the change of stress, energy and social per second, (3, states) (Arena's statechart; rows without a source copy the
-    nearest).
+    """Return the change in stress, energy and social need per second, (3, states) (Arena's statechart; states that it does not have
+    use the values of the most similar state).
     """
     rest, tiring, chatting = (-0.05, 0.15, 0.05), (-0.01, -0.05, 0.01), (-0.01, 0.01, -0.05)
     handling = (-0.01, -0.05, 0.05)
