@@ -53,13 +53,13 @@ def local_path(path, count, leg, share, x, y, reach, half, spacing, out):
         share: fraction of the leg at which it starts.
         x: x of the robot, m.
         y: y of the robot, m.
-        reach: largest distance along the path, m.
-        half: largest distance along x or y, m.
+        reach: maximum distance along the path, m.
+        half: maximum distance along x or y, m.
         spacing: distance between the points, m.
         out: (A, 2) points from the robot, m; the first is the robot.
 
     Returns:
-        How many points, 1 for a path that is not near; whether the last is the end of the path; direction of the path there.
+        Number of points, 1 for a path that is not near; whether the last is the end of the path; direction of the path there.
     """
     out[0, 0], out[0, 1] = ZERO, ZERO
     points, way, wanted = 1, ZERO, spacing
@@ -210,7 +210,7 @@ def update_ends(band, n, heading, goal_x, goal_y, goal_heading, least):
 
 @hidden
 def command(band, bounds):
-    """Return the twist of the first step, within limits; the speed ahead and sideways together is at most the forward limit."""
+    """Return the twist of the first step, within limits; the combined forward and sideways speed is at most the forward limit."""
     b = bounds
     sine, cosine = sincos(band[0, 2])
     dx, dy, dt = band[1, 0] - band[0, 0], band[1, 1] - band[0, 1], band[0, 3]

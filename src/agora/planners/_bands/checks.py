@@ -41,7 +41,7 @@ def _oscillates(p, history, noted):
 
 @hidden
 def choose_turn(p, history, turning, omega):
-    """Choose the preferred turn of this period: the present one, kept for a while, once the robot oscillates."""
+    """Choose the preferred turn of this period: the current one, kept for a while, once the robot oscillates."""
     if not p.oscillation_recovery:
         return
     if _oscillates(p, history, turning[0]):

@@ -58,7 +58,7 @@ def cluster(cost, resolution, x, y, cosine, sine, behind, blocks, sums, still):
         sine: sine of its heading.
         behind: distance behind the robot beyond which points are left out, m.
         blocks: (B, B) int32, room for counts; B >= columns / 3 + 3.
-        sums: (B, B, 2) int32, room.
+        sums: (B, B, 2) int32, scratch.
         still: out, (O, 3) position and radius, which is 0.
     """
     rows, columns = cost.shape
@@ -167,7 +167,7 @@ def associate(band, n, shape, still, standing, moving, movers, radius, force, cu
         radius: radius of the robot, added to all, m.
         force: distance within which all discs count, m.
         cutoff: distance within which the nearest on either side count, m.
-        clear: desired distance to standing discs, and the smallest desired distance to walls in a lane, m.
+        clear: desired distance to standing discs, and the minimum desired distance to walls in a lane, m.
         trig: (n, 2) cosine and sine of the headings.
         near: out, an `agora.planners._bands.costs.Near`.
     """

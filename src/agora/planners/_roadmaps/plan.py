@@ -47,8 +47,8 @@ class Drawing(NamedTuple):
     Attributes:
         key: key of the stream of its draws.
         density: number of poses per m2 of a block.
-        vertices: largest number of poses.
-        attempts: largest number of draws for each pose.
+        vertices: maximum number of poses.
+        attempts: maximum number of draws for each pose.
         edge: length of the longest edge, m.
         start_radius: distance from an invalid start within which a valid pose is searched, m.
         goal_radius: distance from an invalid goal within which a pose is accepted, m.
@@ -212,7 +212,7 @@ def plan(drawing, cell, blocked, foothold, bodies, paces, start, goal, number, r
         counts: (N,) number of poses of each; 0 for no path.
         touching: (N,) whether the start is not a valid pose.
         first: first row.
-        last: one after the last row.
+        last: one past the last row.
     """
     corners, sizes = bodies
     rows, columns = blocked.shape[1:]

@@ -27,7 +27,7 @@ class Ground(NamedTuple):
         foothold: (rows, columns) uint8, cells that a foot may stand on.
         rough: (rows + 1, columns + 1) int32, number of cells below and left of a corner that are blocked or not footholds.
         cell: length of a cell, m.
-        margin: smallest distance of the robot's centre from the border of the cells, m: the robot's radius if they are a whole map.
+        margin: minimum distance of the robot's centre from the border of the cells, m: the robot's radius if they are a whole map.
     """
 
     blocked: Array
@@ -202,7 +202,7 @@ def bodies(
     """Return the corners (N, V, 2) of robots, m, and their sizes (N, 7), m, for `agora.planners._roadmaps.plan.plan`.
 
     The sizes are those of a `Stance`, half the side of a square around the centre that every robot needs, and the length of a block
-    in which its poses are counted, a quarter of its length and width as upstream.
+    in which its poses are counted, a quarter of its length and width as in upstream.
 
     Args:
         outline: (N, V, 2) corners, m; all zero, or V = 0, for discs.

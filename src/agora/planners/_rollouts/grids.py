@@ -88,7 +88,7 @@ def open_footprint(grid, cost, reach, column, row, corners_x, corners_y, x, y, s
 
 @hidden
 def seed(grid, stride, queue, count, wanted, column, row):
-    """Start a wave in a cell, even in an obstacle; return the new length of the queue and the number of cells still wanted."""
+    """Start a wave in a cell, even in an obstacle; return the new length of the queue and the number of cells still desired."""
     k = (row + 1) * stride + 1 + column
     if grid[k] == 0:
         return count, wanted
@@ -125,7 +125,7 @@ def distance_at(grid, cost, column, row):
 
 @spliced
 def _line_cost(cost, column, row, to_column, to_row):
-    """Return the largest cost on a line of cells, -1 if it meets a lethal or unknown one."""
+    """Return the maximum cost on a line of cells, -1 if it meets a lethal or unknown one."""
     column, row = np.int64(column), np.int64(row)
     line = aim_line(column, row, to_column, to_row)
     error = line[0] // 2
@@ -142,7 +142,7 @@ def _line_cost(cost, column, row, to_column, to_row):
 
 @hidden
 def footprint_cost(cost, corners_x, corners_y, scale, x, y, sine, cosine, inverse):
-    """Return the largest cost under the footprint's outline and centre; -1 if a cell there is lethal, unknown or outside.
+    """Return the maximum cost under the footprint's outline and centre; -1 if a cell there is lethal, unknown or outside.
 
     Args:
         cost: (rows, columns) costs of the window.
@@ -214,7 +214,7 @@ def trace(path, count, segment, piece, x, y, reach, origin_x, origin_y, inverse,
     Only its first stretch of known cells inside the window counts.
 
     Returns:
-        The length of the queue (0: no local path) and cells still wanted; the local goal, that is column and row of the last free
+        The length of the queue (0: no local path) and cells still desired; the local goal, that is column and row of the last free
         cell of the stretch (of its last cell if none is free); the end of the local path, m; whether it leaves the window.
     """
     resolution = ONE / inverse

@@ -77,7 +77,7 @@ def horizon(sim_time: float, speed: Floats, window: Window, nose: float) -> Floa
 
     Args:
         sim_time: length of the roll-outs, s.
-        speed: (N,) largest speed, m/s.
+        speed: (N,) maximum speed, m/s.
         window: local costmap.
         nose: distance ahead of the robot's centre that the window must contain, m.
     """
@@ -110,7 +110,7 @@ def stop_and_turn(p, scene, n, latch, max_theta, acceleration):
         scene: `Observed`.
         n: number of the row.
         latch: (2,) latch of the row: [1] tells that it has stopped and turns.
-        max_theta: largest turning rate, rad/s.
+        max_theta: maximum turning rate, rad/s.
         acceleration: acceleration limits of the three axes, m/s2 and rad/s2.
     """
     still = (ZERO, ZERO, ZERO)
@@ -138,7 +138,7 @@ def stop_and_turn(p, scene, n, latch, max_theta, acceleration):
 
 @hidden
 def write_poses(x, y, heading, twist, target, acceleration, dt, count, points):
-    """Write ``count`` poses ``dt`` s apart of a robot that changes from one twist to another; the first is the present one."""
+    """Write ``count`` poses ``dt`` s apart of a robot that changes from one twist to another; the first is the current one."""
     vx, vy, omega = twist
     for i in range(count):
         sine, cosine = sincos(heading)
@@ -153,7 +153,7 @@ def write_poses(x, y, heading, twist, target, acceleration, dt, count, points):
 
 @hidden
 def least_of(scores, count):
-    """Return the number of the lowest score, the first of equals; -1 if all are discarded."""
+    """Return the number of the lowest score, the first one in a tie; -1 if all are discarded."""
     least = np.int64(-1)
     for i in range(count):
         if scores[i] >= ZERO and (least < 0 or scores[i] < scores[least]):
@@ -163,7 +163,7 @@ def least_of(scores, count):
 
 @hidden
 def obstacle_cost(points, count, cost, inverse, corners_x, corners_y, scale, centre):
-    """Return the largest cost under the footprint on a roll-out, or under its ``centre``; -1 if it is discarded."""
+    """Return the maximum cost under the footprint on a roll-out, or under its ``centre``; -1 if it is discarded."""
     worst = np.int32(0)
     for i in range(count):
         value = footprint_cost(cost, corners_x, corners_y, scale, points[i, 0], points[i, 1], points[i, 2], points[i, 3], inverse)
@@ -178,7 +178,7 @@ def obstacle_cost(points, count, cost, inverse, corners_x, corners_y, scale, cen
 
 @hidden
 def reason_without_samples(scene, n):
-    """Return the reason why no sample is left: the footprint meets an obstacle at its present pose, or in every motion."""
+    """Return the reason why no sample is left: the footprint meets an obstacle at its current pose, or in every motion."""
     x, y = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
     sine, cosine = sincos(scene.pose[n, 2])
     cost = footprint_cost(scene.cost[n], scene.footprint_x[n], scene.footprint_y[n], ONE, x, y, sine, cosine, scene.inverse)

@@ -71,7 +71,7 @@ def confine(files: Iterable[Path], memory: float) -> None:
 
     Args:
         files: files and folders that it may read in addition to Python, its packages and Agora's data.
-        memory: largest address space, GiB.
+        memory: maximum address space, GiB.
 
     Raises:
         OSError: the system does not support this, or the process has threads, which would not all be confined.

@@ -27,7 +27,7 @@ class Contained(Checked, Confined):
     Attributes:
         file: path of the file; it has one dataclass with ``declares``, and ``plan`` or ``act``.
         values: parameters of that planner, by name.
-        deadline: longest time of an answer, s; a longer call fails. The first call may take 20 s, because it compiles.
+        deadline: maximum time of an answer, s; a longer call fails. The first call may take 20 s, because it compiles.
         memory: memory limit of the process, GiB.
     """
 

@@ -153,7 +153,7 @@ def answer_all(connection: socket.socket, make: Callable[[], Any], deadline: flo
     Args:
         connection: the socket.
         make: creates the planner.
-        deadline: longest time of an answer, s.
+        deadline: maximum time of an answer, s.
         more: returns an addition to the planner's hello.
     """
     try:

@@ -3,7 +3,7 @@
 Reeds and Shepp, "Optimal paths for a car that goes both forwards and backwards", Pacific Journal of Mathematics 145, 1990; Dubins,
 "On curves of minimal length with a constraint on average curvature", American Journal of Mathematics 79, 1957.
 
-A curve is a word of at most five arcs of the smallest radius and straight lines, here in units of that radius: L to the left, S
+A curve is a word of at most five arcs of the minimum radius and straight lines, here in units of that radius: L to the left, S
 straight, R to the right, each with a length that is negative when driven backwards. Words are solved for one side of the first arc
 and one direction. The others follow by symmetry: the pose mirrored (arcs change sides), time reversed (lengths change signs), or
 from the goal back to the start (the word is read from its end). A solution is valid whatever the signs of its lengths, because it
@@ -34,7 +34,7 @@ class Price(NamedTuple):
     Attributes:
         backward: cost per metre backwards, in metres forwards; infinite for a car that never reverses.
         change: cost of a change of direction, m.
-        turn: cost per metre on an arc of the smallest radius, in metres straight.
+        turn: cost per metre on an arc of the minimum radius, in metres straight.
     """
 
     backward: float = 1.0
@@ -177,7 +177,7 @@ def cheapest_curve(x, y, turn, radius, price, before, out):
         x: x of the pose, m.
         y: y of the pose, m.
         turn: heading at the end, rad; NaN for any: then an arc and a straight line, which is long for a near point to the side.
-        radius: smallest radius, m.
+        radius: minimum radius, m.
         price: `Price`.
         before: previous direction of the car, 1 forwards, -1 backwards, 0 for neither.
         out: (5, 2) float64, out: length of each part, m, below 0 backwards, and its curvature, 1/m.

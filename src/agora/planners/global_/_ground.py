@@ -27,7 +27,7 @@ class Ground(NamedTuple):
         across: their position across it, m.
         radius: their radius, m.
         least: clearance that each must exceed, m.
-        reach: largest distance of their centres from the base, m.
+        reach: maximum distance of their centres from the base, m.
         share: weight of the inflated cost against length.
         inflation_radius: distance beyond which an obstacle has no cost, m.
         scaling: rate at which the cost decays, 1/m.
@@ -99,7 +99,7 @@ def drive_cost(ground, x, y, heading, length, curvature, floor):
         heading: rad.
         length: length of the part, below 0 backwards, m.
         curvature: 1/m.
-        floor: smallest allowed spare clearance, m: 0, or below 0 for a robot that already stands too near.
+        floor: minimum allowed spare clearance, m: 0, or below 0 for a robot that already stands too near.
     """
     rows, columns = ground.clearance.shape
     half = 0.5 * ground.resolution

@@ -26,7 +26,7 @@ from agora.seeds import key_of
 
 __all__ = ["ArtPlanner"]
 
-_MOST = 2048  # largest number of poses of a path
+_MOST = 2048  # maximum number of poses of a path
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class ArtPlanner(Checked):
         foot_y: distance of the feet from the middle across the robot, as a fraction of half its width.
         foot_reach: side of the box in which a foot finds its ground, as a fraction of the robot's length; 0 for no feet.
         density: poses of the roadmap per m2.
-        vertices: largest number of poses of the roadmap.
-        attempts: largest number of draws for each pose.
+        vertices: maximum number of poses of the roadmap.
+        attempts: maximum number of draws for each pose.
         edge: length of the longest edge, m.
         start_radius: distance from an invalid start within which a valid pose is searched, m (published 0.2).
         spacing: distance between the poses of the path, m.

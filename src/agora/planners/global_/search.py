@@ -73,7 +73,7 @@ def _search(nodes, links, heads, columns, start, goal, exits, guided):
         nodes: (cells, 2) FACTOR, cost of the cell per cell length, at least 1, infinite for blocked cells and the whole border;
             LENGTH of the path to it, out, initially infinite.
         links: (cells, 4) links of the lists, SLOT initially -1; PARENT, out.
-        heads: first cells of the buckets, initially -1; their number is a power of two above the largest difference of queued keys.
+        heads: first cells of the buckets, initially -1; their number is a power of two above the maximum difference of queued keys.
         columns: number of columns of the grid.
         start: number of the first cell, row * columns + column; it may be blocked.
         goal: number of the last cell, or -1: the nearest cell of ``exits``.

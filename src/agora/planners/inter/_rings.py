@@ -41,8 +41,8 @@ def group_numbers(tracks: Tracks, distance: float, speed: float) -> Ints:
 
     Args:
         tracks: tracks of the seen pedestrians.
-        distance: largest distance of two members of a group, m.
-        speed: largest difference of their velocities, m/s.
+        distance: maximum distance between two members of a group, m.
+        speed: maximum difference of their velocities, m/s.
     """
     label = np.empty(tracks.present.shape, np.int32)
     people = tuple(freeze(one) for one in (tracks.position, tracks.velocity, tracks.present))
@@ -76,7 +76,7 @@ def centre_deviations(groups: Rings, expected: Floats, on: Floats) -> Floats:
 
     Args:
         groups: circles.
-        expected: (N, Q, T, 2) predicted positions of pedestrians at T moments, m.
+        expected: (N, Q, T, 2) predicted positions of pedestrians at T time steps, m.
         on: (N, Q, T, 2) positions of pedestrians at constant velocity, m.
     """
     off = np.zeros((*groups.present.shape, *expected.shape[2:]), np.float32)

@@ -46,16 +46,16 @@ class AroundGroups(Checked):
 
     Attributes:
         detect: whether groups are detected from positions and velocities; False takes them from the tracks.
-        link_distance: largest distance of two members of a group, m; only with ``detect``.
-        link_speed: largest difference of their velocities, m/s; only with ``detect``.
+        link_distance: maximum distance between two members of a group, m; only with ``detect``.
+        link_speed: maximum difference of their velocities, m/s; only with ``detect``.
         sensing_range: gap up to which members are seen, m.
         margin: distance from the farthest member's position to the circle, which the robot's centre stays out of, m.
         reach: length of the path that is searched for groups, m.
         hold: length by which the other side must be shorter, m.
-        horizon: longest time over which circles of walking groups are predicted, s.
+        horizon: maximum time over which circles of walking groups are predicted, s.
         prediction: predictor of their members.
         discs: whether groups are shown as discs.
-        room: smallest gap between the robot and a disc, ensured by shrinking the disc, so that a planner that enlarges radii treats
+        room: minimum gap between the robot and a disc, ensured by shrinking the disc, so that a planner that enlarges radii treats
             a group as a near person instead of a collision, m.
         straight: whether the path is the straight line from the robot to the goal: for places without walls.
         danger_threshold: level of danger above which it warns.

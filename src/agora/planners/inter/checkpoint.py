@@ -38,7 +38,7 @@ class Checkpoint(Checked):
             a window of 4 m, as in `agora.planners.local.orca`, leaves 2 m.
         radius: distance to a checkpoint within which the robot gets a new one, m.
         goal_radius: distance to the goal below which there are no more checkpoints, m.
-        horizon: longest final time of the splines, s.
+        horizon: maximum final time of the splines, s.
     """
 
     window: Window = field(default_factory=lambda: Window(size=14.0, sources=("map",)))

@@ -48,7 +48,7 @@ class Escort(Checked):
 
     A robot that follows drives on the person's trail.
 
-    A robot that accompanies stays on its present side of the person. If its lidar sees a wall on that path, or the robot has fallen
+    A robot that accompanies stays on its current side of the person. If its lidar sees a wall on that path, or the robot has fallen
     behind by ``distance``, it takes the person's trail: so both can pass a narrow door.
 
     A robot that leads waits for a person out of sight; otherwise the robot drives to the last known position of the person. The

@@ -31,7 +31,7 @@ from agora.ranges import Chance, Checked, Distance, Duration, Within
 from agora.registry import Named, Plug
 
 _POINTS = 21
-_EVERY = 0.25  # s, longest time between two predicted positions
+_EVERY = 0.25  # s, maximum time between two predicted positions
 
 
 class Manner(NamedTuple):
@@ -63,7 +63,7 @@ class Retreat(Checked):
         temp_goal_distance: distance of the temporary goal, m.
         temp_goal_tolerance: distance at which the temporary goal is reached, m.
         fov: angle around the heading that counts as ahead, rad.
-        foresight: prediction time of pedestrians, s: a person that will be near within it counts as near. 0 for the present only.
+        foresight: prediction time of pedestrians, s: a person that will be near within it counts as near. 0 for the current only.
         prediction: predictor of pedestrians.
         danger_threshold: level of danger above which it warns.
     """

@@ -21,7 +21,7 @@ class Shortsighted(Checked):
 
     Attributes:
         vision_limit: fraction of the points.
-        min_poses: smallest number of points.
+        min_poses: minimum number of points.
     """
 
     declares: ClassVar[Declaration] = Declaration(needs=("path",), concurrent=True)

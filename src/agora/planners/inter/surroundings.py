@@ -63,7 +63,7 @@ def company(o: Observation, fov: float = math.tau, expected: Floats | None = Non
         o: observation with pedestrians.
         fov: field of view around a robot's heading, rad.
         expected: (N, Q, T, 2) predicted positions of pedestrians, m, which count for ``nearest``, ``ahead`` and ``comer`` like
-            present positions; the robot is assumed to stay at its position. None for none.
+            current positions; the robot is assumed to stay at its position. None for none.
     """
     seen = o.pedestrians
     assert seen is not None

@@ -41,8 +41,8 @@ class Taga(Checked):
     Attributes:
         detect: whether groups are detected from positions and velocities; False takes them from the tracks (the code's ground
             truth).
-        link_distance: largest distance of two members of a group, m; only with ``detect``.
-        link_speed: largest difference of their velocities, m/s; only with ``detect``.
+        link_distance: maximum distance between two members of a group, m; only with ``detect``.
+        link_speed: maximum difference of their velocities, m/s; only with ``detect``.
         sensing_range: gap up to which members are seen, m.
         buffer: distance from the farthest member to the group's circle, m.
         margin: distance from that circle outwards, within which the action is active, m.

@@ -35,8 +35,8 @@ class LearnedDwa(PolicyPlanner):
 
     Attributes:
         file: file of the policy.
-        fastest: largest speed, by default that of the training, m/s.
-        fastest_sideways: largest speed of a robot that can also move sideways, by default that of the training, m/s.
+        fastest: maximum speed, by default that of the training, m/s.
+        fastest_sideways: maximum speed of a robot that can also move sideways, by default that of the training, m/s.
         oscillation_reset_dist: distance to move before the robot may turn on the spot to either side again, m.
     """
 
@@ -47,7 +47,7 @@ class LearnedDwa(PolicyPlanner):
 
     @cached_property
     def declares(self) -> Declaration:
-        """Return the needs, label and period of the policy, and the largest speed."""
+        """Return the needs, label and period of the policy, and the maximum speed."""
         policy = self.policy
         return Declaration(
             needs=policy.observe.needs, label=policy.label, top_speed=max(self.fastest, self.fastest_sideways), period=policy.period

@@ -23,7 +23,7 @@ class PolicyPlanner(Checked):
 
     Any policy can drive, whatever its encoding and its network. If the file of a policy names the robot of the training
     (`agora.policies.policy.TrainedRobot`), the policy drives every robot within the limits of both robots, and resamples the lidar
-    in the directions of the trained one (`TrainedRobot.seen`). Otherwise actions span the limits of the present robot; a policy
+    in the directions of the trained one (`TrainedRobot.seen`). Otherwise actions span the limits of the current robot; a policy
     without sideways motion also drives robots that have it. If the file names the control period of the training and the robot
     decides more often, the last twist is held (`agora.policies.policy.decides`); a longer control period is an error.
 

@@ -1,7 +1,7 @@
 """ROSNavRL, Arena's own family of planners, with weights trained in this project.
 
 L. Kästner et al., "Arena 3.0", RSS 2024, and the code of rosnav-rl. The policy sees the shortest range in each sector of the lidar,
-and distance and direction of a sub-goal 5 m ahead on the global path. It sees the present twist of the robot; the code uses its
+and distance and direction of a sub-goal 5 m ahead on the global path. It sees the current twist of the robot; the code uses its
 last command instead.
 """
 

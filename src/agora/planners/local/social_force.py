@@ -134,7 +134,7 @@ def _concatenate_tracks(observation: Observation, name: str) -> Array:
 
 
 def _top_speeds(observation: Observation, speed: float | None) -> Floats:
-    """Return the largest wanted speed (N,), m/s: the given one, or the robots'."""
+    """Return the maximum desired speed (N,), m/s: the given one, or the robots'."""
     most = observation.limits.max_vx
     return freeze(most if speed is None else np.full(len(most), speed, np.float32))
 

@@ -68,7 +68,7 @@ class HybridAStar(Checked):
         inflation_radius: distance beyond which an obstacle has no cost, m.
         cost_scaling: rate at which its cost decays, 1/m.
         discs: number of discs that cover the outline; more discs fit closer, and take more time.
-        cell: length of the cells of states, and smallest radius of a curve, m.
+        cell: length of the cells of states, and minimum radius of a curve, m.
         weight: weight of the heuristic against the driven cost, at least 1.
         expansions: number of expanded states after which the search ends with its best result.
         smooth: whether parts of the path are replaced by cheaper curves.

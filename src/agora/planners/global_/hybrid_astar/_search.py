@@ -49,7 +49,7 @@ class Tree(NamedTuple):
 
     @classmethod
     def of(cls, expansions: int) -> Tree:
-        """Return room for ``expansions`` expanded states."""
+        """Return scratch for ``expansions`` expanded states."""
         count = 6 * expansions + HEADINGS
         cells, waiting = 1 << count.bit_length(), 2 * count
         return cls(
@@ -93,7 +93,7 @@ def _to_go(togo, side, half, start, near, goal, x, y):
 
 @hidden
 def _add_roots(ground, togo, side, start, goal, near, roots, tree):
-    """Add the first states to the tree; return their number, and the smallest spare clearance of a robot that touches something."""
+    """Add the first states to the tree; return their number, and the minimum spare clearance of a robot that touches something."""
     half, step = 0.5 * ground.resolution, 2.0 * math.pi / HEADINGS
     base = 0.0 if roots > 1 else start[2]
     freest = -np.inf
@@ -127,10 +127,10 @@ def grow(ground, price, togo, side, start, goal, radius, cell, bins, weight, exp
         cell: length of the cells of states, m.
         bins: number of heading bins that a move turns by.
         weight: weight of the heuristic against the driven cost, at least 1.
-        expansions: largest number of expanded states.
+        expansions: maximum number of expanded states.
         tree: `Tree`.
         curve: (5, 2), out: the curve from the state to the goal.
-        trial: (5, 2), room.
+        trial: (5, 2), scratch.
         counts: (2,), out: numbers of expanded and of reached states.
     """
     half, step = 0.5 * ground.resolution, 2.0 * math.pi / HEADINGS

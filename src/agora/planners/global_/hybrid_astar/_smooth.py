@@ -33,8 +33,8 @@ def shorten(ground, price, radius, poses, curves, follow, costs, ways, trial):
         curves: (K, 5, 2) curve from each pose to the next one, in and out.
         follow: (K,) number of the next pose, in and out.
         costs: (K,) room.
-        ways: (K,) int8, room.
-        trial: (5, 2), room.
+        ways: (K,) int8, scratch.
+        trial: (5, 2), scratch.
     """
     last = len(poses) - 1
     for i in range(last):

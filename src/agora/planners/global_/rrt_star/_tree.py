@@ -45,7 +45,7 @@ class Tree(NamedTuple):
 
     @classmethod
     def of(cls, count: int) -> Tree:
-        """Return room for ``count`` places."""
+        """Return scratch for ``count`` places."""
         parent, child, beside = np.full((3, count), -1, np.int32)
         cost, edge, detour, gap = np.empty((4, count))
         return cls(np.empty((count, 2)), cost, edge, detour, parent, child, beside, np.empty(count, np.int32), gap)

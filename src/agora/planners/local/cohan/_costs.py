@@ -1,7 +1,7 @@
 """The costs of a robot's band together with those of two people: their coupling, and the joint normal equations.
 
-The bands are paired by the index of their poses, as upstream. The unknowns are ordered pose by pose, the robot's first, then those
-of the people, so that the normal matrix has few diagonals: 10 for the robot alone, 18 with one person, 26 with two. A fixed
+The bands are paired by the index of their poses, as in upstream. The unknowns are ordered pose by pose, the robot's first, then
+those of the people, so that the normal matrix has few diagonals: 10 for the robot alone, 18 with one person, 26 with two. A fixed
 unknown, or one beyond the end of a band, has the index -1.
 """
 

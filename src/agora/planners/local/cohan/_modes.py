@@ -38,7 +38,7 @@ def is_at_door(scene, n, route, points, width):
         n: row.
         route: (A, 2) local path, m from the robot, ``points`` of it.
         points: number of points.
-        width: largest width of a door, m.
+        width: maximum width of a door, m.
     """
     cost, inverse = scene.cost[n], ONE / scene.resolution
     left, bottom = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]

@@ -38,7 +38,7 @@ class Humans(NamedTuple):
         dt: control period, s.
         radius: planning radius, m.
         door: width below which a passage is a door, m.
-        passing: largest speed in a door, m/s.
+        passing: maximum speed in a door, m/s.
         hides: whether people may step out from behind edges.
         social: weights between bands.
         weights: weights of a person's band.
@@ -227,7 +227,7 @@ def _optimise_together(p, q, times, weights, bounds, body, points, walls, movers
 
 @spliced
 def _row(p, q, scene, names, n, others, recall, mood, scratch, room):
-    """Return the twist of one row, and the reason why it stands."""
+    """Return the twist of one row, and the reason why it stops."""
     still = (ZERO, ZERO, ZERO)
     b, drives = begin_row(p, scene, n, recall)
     if not drives:
@@ -300,7 +300,7 @@ def plan_among(p, q, scene, names, others, recall, mood, scratch, room, twists, 
         q: `Humans`.
         scene: `agora.planners.local.teb.scene.Observed`.
         names: (N, P) identities of the pedestrians, the first P of its discs.
-        others: (N, Q), room.
+        others: (N, Q), scratch.
         recall: `agora.planners.local.teb.scene.Recall`, changed in place.
         mood: `Mood`, changed in place.
         scratch: `agora.planners.local.teb.scene.Scratch`, of one thread.
@@ -308,7 +308,7 @@ def plan_among(p, q, scene, names, others, recall, mood, scratch, room, twists, 
         twists: out, (N, 3).
         reasons: out, (N,) numbers of `agora.core.recording.Reason`.
         first: first row.
-        last: row behind the last.
+        last: one past the last row.
     """
     for n in range(first, last):
         mark, count = recall.path[n], np.float32(scene.path_count[n])

@@ -99,10 +99,10 @@ class Cohan(Checked):
         band: settings of the robot's band, which has a single homotopy class: a `teb` with ``max_number_classes: 1``.
         planning_radius: distance within which people are considered, m.
         agent_radius: radius of a person, m.
-        max_agent_vel_x: largest forward speed of a person, m/s.
-        max_agent_vel_y: largest speed of a person sideways, m/s.
-        max_agent_vel_x_backwards: largest speed of a person backwards, m/s.
-        max_agent_vel_theta: largest turning rate of a person, rad/s.
+        max_agent_vel_x: maximum forward speed of a person, m/s.
+        max_agent_vel_y: maximum speed of a person sideways, m/s.
+        max_agent_vel_x_backwards: maximum speed of a person backwards, m/s.
+        max_agent_vel_theta: maximum turning rate of a person, rad/s.
         agent_acc_lim_x: acceleration limit of a person, m/s2.
         agent_acc_lim_y: acceleration limit of a person sideways, m/s2.
         agent_acc_lim_theta: acceleration limit of a person's turning rate, rad/s2.
@@ -112,13 +112,13 @@ class Cohan(Checked):
         min_agent_agent_dist: desired distance between two people, m.
         rel_vel_cost_threshold: relative-velocity cost below which there is no penalty, 1/s.
         visibility_cost_threshold: visibility cost below which there is no penalty.
-        invisible_human_threshold: shortest time until the robot meets a person that steps out, s.
+        invisible_human_threshold: minimum time until the robot meets a person that steps out, s.
         passage_width: width below which a passage is a door, m.
-        passage_vel: largest speed in a door, m/s.
+        passage_vel: maximum speed in a door, m/s.
         weight_max_agent_vel_x: weight of the squared residual of a person's speed.
         weight_max_agent_vel_y: weight of the squared residual of a person's speed sideways.
         weight_max_agent_vel_theta: weight of the squared residual of a person's turning rate.
-        weight_nominal_agent_vel_x: weight of the squared difference between a person's speed and its present one, at least 0.3 m/s.
+        weight_nominal_agent_vel_x: weight of the squared difference between a person's speed and its current one, at least 0.3 m/s.
         weight_agent_acc_lim_x: weight of the squared residual of a person's acceleration.
         weight_agent_acc_lim_y: weight of the squared residual of a person's acceleration sideways.
         weight_agent_acc_lim_theta: weight of the squared residual of a person's turning acceleration.
@@ -184,7 +184,7 @@ class Cohan(Checked):
         )
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3); the memory (that of `teb`, modes, states of people); and the reasons why robots stand or back
+        """Return the twists (N, 3); the memory (that of `teb`, modes, states of people); and the reasons why robots stop or back
         off.
         """
         o = observation

@@ -19,7 +19,7 @@ _SHORTEST = np.float32(1e-3)
 
 @hidden
 def _move_bands(crowd, many):
-    """Write the trial bands: the present bands with the unknowns changed."""
+    """Write the trial bands: the current bands with the unknowns changed."""
     for b in range(many):
         for i in range(crowd.counts[b]):
             write_pose(crowd.trial[b], i, crowd.bands[b, i])

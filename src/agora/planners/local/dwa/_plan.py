@@ -119,7 +119,7 @@ def _prepare(p, scene, n, progress, scratch, reach):
 
 @hidden
 def _largest_magnitude(samples, count):
-    """Return the largest magnitude of an axis' samples."""
+    """Return the maximum magnitude of an axis' samples."""
     return max(abs(samples[0]), abs(samples[count - 1]))
 
 
@@ -160,7 +160,7 @@ def _score_on_grids(p, scene, n, time, oscillation, scratch, counts, limits, acc
 
 @spliced
 def _choose(p, scene, n, time, scratch, counts, max_trans, acceleration, due, gains, scale, curvature):
-    """Return the sample of lowest score including obstacles, the first of equals, and that score; -1 if all are discarded.
+    """Return the sample with the lowest score including obstacles, the first one in a tie, and that score; -1 if all are discarded.
 
     Only the obstacle cost above ``due`` counts, multiplied by ``scale``. Obstacles only add to a score, so samples are tested in
     the order of their scores, until no other can be lower.
@@ -245,7 +245,7 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
         twists: out, (N, 3).
         reasons: out, (N,) int8, `agora.core.recording.Reason`.
         first: first row.
-        last: one after the last row.
+        last: one past the last row.
     """
     for n in range(first, last):
         twists[n, 0], twists[n, 1], twists[n, 2], reasons[n] = ZERO, ZERO, ZERO, NO_PATH

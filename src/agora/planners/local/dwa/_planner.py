@@ -5,7 +5,7 @@ defaults are those of the package dwa_local_planner (ROS navigation, noetic-deve
 
 Differences from the source:
 - A local goal inside an obstacle (a pedestrian stands on the path's last cell) moves back to the last free cell of the local path;
-  upstream discards every sample in this case. If all cells of the path are blocked, the robot stops as upstream.
+  upstream discards every sample in this case. If all cells of the path are blocked, the robot stops as in upstream.
 - The part of the path more than 1 m behind is cut off (``prune_plan``, off upstream), with memory, so that a path that
   passes a place twice is followed in order. Paths are resampled to the cell size, so that sparse ones work as well.
 - The change of heading that clears the oscillation flags is wrapped to (-pi, pi]; an obstacle that no wave reaches costs the nose
@@ -25,13 +25,13 @@ Differences from the source:
   before the door (``occdist_at``).
 - The obstacle cost is scaled by the length of the roll-outs. Upstream a slow robot, whose step gains little, pays as much as a fast
   one: the slower it is, the farther from a door it stands forever (``occdist_length``).
-- A robot that does not reach its lowest speed or turning rate in one period samples what it reaches in more time, and its roll-outs
-  accelerate in the same way. Upstream it keeps only samples that turn while they drive (``patient_start``).
+- A robot that does not reach its minimum speed or turning rate in one period samples what it reaches in more time, and its
+  roll-outs accelerate in the same way. Upstream it keeps only samples that turn while they drive (``patient_start``).
 - If no sample is left the robot backs up a little, if the space behind it is free or it gets away from an obstacle; so it leaves
   a wall or a jamb. If people block the only path, it makes room for them and waits a metre away (``escape_gap``). Upstream it
   stands, and move_base then starts its recovery behaviours, which are not part of this planner (``escape_vel``).
 
-The presets of the package and of its users behave as upstream in all these points.
+The presets of the package and of its users behave as in upstream in all these points.
 """
 
 from __future__ import annotations
@@ -79,31 +79,31 @@ class Dwa(Checked):
 
     Attributes:
         window: local costmap.
-        max_vel_x: largest forward speed, m/s.
-        min_vel_x: lowest speed along x, m/s; the robot only drives backwards if this is below 0.
-        max_vel_y: largest sideways speed, m/s; only for robots that can move sideways.
-        max_vel_trans: largest translational speed, which is never above the robot's along an axis, m/s.
+        max_vel_x: maximum forward speed, m/s.
+        min_vel_x: minimum speed along x, m/s; the robot only drives backwards if this is below 0.
+        max_vel_y: maximum sideways speed, m/s; only for robots that can move sideways.
+        max_vel_trans: maximum translational speed, which is never above the robot's along an axis, m/s.
         min_vel_trans: translational speed below which samples that also turn slower than ``min_vel_theta`` are not driven, m/s.
-        max_vel_theta: largest turning rate, rad/s.
+        max_vel_theta: maximum turning rate, rad/s.
         min_vel_theta: turning rate below which samples that are also slower than ``min_vel_trans`` are not driven, rad/s.
         acc_lim_x: acceleration limit along x, m/s2.
         acc_lim_y: acceleration limit along y, m/s2.
         acc_lim_theta: acceleration limit of the turning rate, rad/s2.
         sim_time: length of the roll-outs, s; less if the fastest would leave the window.
-        sim_granularity: largest step of a roll-out, m.
-        angular_sim_granularity: largest step of a roll-out, rad.
+        sim_granularity: maximum step of a roll-out, m.
+        angular_sim_granularity: maximum step of a roll-out, rad.
         vx_samples: number of samples along x, None for one per 0.1 m/s; 0 is added if it lies between two.
         vy_samples: number of samples along y; 0 is added likewise.
         vth_samples: number of samples of the turning rate; 0 is added likewise.
         use_dwa: roll out constant twists; otherwise accelerate to them over the whole roll-out.
         patient_start: whether the samples are the twists reached in the time needed for ``min_vel_trans`` and ``min_vel_theta``, at
-            most the roll-out, if that is longer than a period; False is upstream.
+            most the roll-out, if that is longer than a period; False is the upstream behaviour.
         path_distance_bias: scale of the distance to the path, 1/m.
         goal_distance_bias: scale of the distance to the goal, 1/m.
-        occdist_scale: scale of the largest cost under the footprint along the roll-out.
+        occdist_scale: scale of the maximum cost under the footprint along the roll-out.
         occdist_length: length of roll-outs for which that scale holds, m: the scale grows with the distance of the fastest sample.
-            0 for the same scale at every speed, as upstream.
-        occdist_at: where the cost is read: under the robot's "outline" and centre, as upstream, or under its "centre" alone. The
+            0 for the same scale at every speed, as in upstream.
+        occdist_at: where the cost is read: under the robot's "outline" and centre, as in upstream, or under its "centre" alone. The
             outline must be free in both cases.
         twirling_scale: scale of the magnitude of omega.
         forward_point_distance: distance of the nose ahead of the centre; the nose is also drawn to path and goal, m.
@@ -112,8 +112,8 @@ class Dwa(Checked):
         scaling_speed: speed above which the footprint grows, m/s.
         max_scaling_factor: fraction by which the footprint grows at top speed.
         goal_leniency_distance: distance before the path's end over which the obstacle cost there is subtracted everywhere, m; 0 is
-            upstream.
-        escape_vel: velocity of backing up if no sample is left, m/s, not positive; 0 for standing, as upstream.
+            the upstream behaviour.
+        escape_vel: velocity of backing up if no sample is left, m/s, not positive; 0 for standing, as in upstream.
         escape_reset_dist: distance to back up, while the path behind is free, m.
         escape_gap: distance of an obstacle ahead within which the robot backs up if no path leads to the local goal, m; else it
             waits.
@@ -178,7 +178,7 @@ class Dwa(Checked):
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
         """Return the twists (N, 3); the memory: oscillation flags, goal latch, progress on the path; and the reasons why robots
-        stand.
+        stop.
         """
         o = observation
         assert o.path is not None and o.path_count is not None and o.costmap is not None

@@ -84,7 +84,7 @@ def fill_samples(now, change, least, most, count, out):
 
 @hidden
 def scale_of(speed, scaling_speed, max_trans, factor):
-    """Return the growth of the footprint with speed: up to 1 + ``factor`` at the largest speed, starting at ``scaling_speed``."""
+    """Return the growth of the footprint with speed: up to 1 + ``factor`` at the maximum speed, starting at ``scaling_speed``."""
     if speed <= scaling_speed or max_trans <= scaling_speed:
         return ONE
     return ONE + factor * (speed - scaling_speed) / (max_trans - scaling_speed)
@@ -92,9 +92,9 @@ def scale_of(speed, scaling_speed, max_trans, factor):
 
 @hidden
 def roll_out(p, time, x, y, heading, now, sample, acceleration, gains, points):
-    """Write the poses of one sample; the first is the present one, the last one step before ``time``, s.
+    """Write the poses of one sample; the first is the current one, the last one step before ``time``, s.
 
-    With ``gains``, the robot accelerates from its present twist to the sample; otherwise it drives the sample from the beginning.
+    With ``gains``, the robot accelerates from its current twist to the sample; otherwise it drives the sample from the beginning.
 
     Returns:
         Number of poses (0: the robot would not move), and the twist to command.

@@ -73,7 +73,7 @@ def is_free(costmap: Costmap, row: int, robot: Robot, plan: Plan, things: Things
         plan: plan in its frame.
         things: the obstacles.
         dt: control period, s.
-        poses: smallest number of poses that are checked for walls.
+        poses: minimum number of poses that are checked for walls.
     """
     soon = 2.0 * dt + float(np.abs(robot.last[0]) / robot.hard[0])
     until = min(plan.dt * len(plan.commands), max(soon, 0.0 if poses is None else plan.dt * poses))

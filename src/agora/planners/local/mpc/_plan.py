@@ -32,7 +32,7 @@ class Plan(NamedTuple):
     dt: float
 
     def resample(self, begin: float, steps: int, dt: float) -> Plan:
-        """Return the plan from a time on with another number and length of steps; at its end the robot stands."""
+        """Return the plan from a time on with another number and length of steps; at its end the robot stops."""
         at, old = begin + dt * np.arange(steps + 1), self.dt * np.arange(len(self.poses))
         held = np.minimum((at[:-1] / self.dt + _TINY).astype(np.int64), len(self.commands))
         return Plan(self.at(at, old), np.concatenate((self.commands, np.zeros((1, 3))))[held], dt)
@@ -54,7 +54,7 @@ class Plan(NamedTuple):
         return self.resize(n - 1) if self.dt < dt * (1.0 - ratio) and n > least else self
 
     def skip_slow_start(self, least: float) -> Plan:
-        """Return the plan without the initial steps whose commands are below ``least``; the robot stands at its end instead."""
+        """Return the plan without the initial steps whose commands are below ``least``; the robot stops at its end instead."""
         moves: Array = np.abs(self.commands).max(axis=1) >= least
         return self.resample(self.dt * int(np.argmax(moves)), len(self.commands), self.dt) if moves.any() and not moves[0] else self
 
@@ -74,7 +74,7 @@ def initial_plan(route: Array, heading: float, steps: int, dt: float, backwards:
         steps: number of steps.
         dt: time of a step, s.
         backwards: whether the robot should back up if the end is behind it.
-        most: (2, 3) smallest and largest command.
+        most: (2, 3) minimum and maximum command.
     """
     long = np.hypot(*np.diff(route, axis=0).T)
     ways = np.concatenate(([0.0], np.cumsum(long)))

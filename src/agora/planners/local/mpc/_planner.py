@@ -101,22 +101,22 @@ class Mpc(Checked):
         objective: cost function: "quadratic_form", "minimum_time" or "minimum_time_via_points".
         footprint_model: shape for distances: the robot's centre ("point"), the circumscribed disc ("circular"), or the rectangle
             around its outline ("rectangle"; a disc for a disc-shaped robot).
-        max_vel_x: largest forward speed, m/s.
-        max_vel_x_backwards: largest backward speed, m/s, positive; the robot backs up blindly, so this is a choice and not a limit
+        max_vel_x: maximum forward speed, m/s.
+        max_vel_x_backwards: maximum backward speed, m/s, positive; the robot backs up blindly, so this is a choice and not a limit
             of the robot.
-        max_vel_y: largest sideways speed of a holonomic robot, m/s.
-        max_vel_theta: largest turning rate, rad/s.
-        acc_lim_x: largest increase of the speed, m/s2.
-        dec_lim_x: largest decrease of the speed, m/s2.
-        acc_lim_theta: largest change of the turning rate, rad/s2.
+        max_vel_y: maximum sideways speed of a holonomic robot, m/s.
+        max_vel_theta: maximum turning rate, rad/s.
+        acc_lim_x: maximum increase of the speed, m/s2.
+        dec_lim_x: maximum decrease of the speed, m/s2.
+        acc_lim_theta: maximum change of the turning rate, rad/s2.
         min_turning_radius: turning radius of car-like robots, m; 0 for robots that turn in place.
         grid_size_ref: number of poses.
         dt_ref: time between poses, s; None for 0.3 s, or less if a robot covers more than 0.3 m in that time.
         dt_hyst_ratio: deviation of the step from that time, as a fraction, above which a step is added or removed.
-        min_grid_size: smallest number of poses with a free step.
-        max_grid_size: largest number of poses with a free step.
-        min_dt: smallest free step, s.
-        max_dt: largest free step, s.
+        min_grid_size: minimum number of poses with a free step.
+        max_grid_size: maximum number of poses with a free step.
+        min_dt: minimum free step, s.
+        max_dt: maximum free step, s.
         collocation_method: how the poses at both ends of a step determine its motion.
         state_weights: weights of the squared deviations in x, y and heading of the quadratic form.
         control_weights: weights of the squared speed and turning rate of the quadratic form; sideways speed has the weight of
@@ -134,11 +134,11 @@ class Mpc(Checked):
         force_inclusion_dist: distance within which all obstacles count for a pose, m.
         cutoff_dist: distance within which the nearest obstacle on either side counts, m.
         costmap_obstacles_behind_robot_dist: distance behind the robot beyond which walls are left out, m.
-        obstacles: largest number of obstacles of a pose.
+        obstacles: maximum number of obstacles of a pose.
         slack_weight: cost per metre that a pose is nearer to an obstacle than desired.
-        outer_ocp_iterations: largest number of times that a plan is recomputed with its new obstacles; None for 1 with the
+        outer_ocp_iterations: maximum number of times that a plan is recomputed with its new obstacles; None for 1 with the
             quadratic form and 5 with a free step.
-        iterations: largest number of iterations of the solver.
+        iterations: maximum number of iterations of the solver.
         tol: tolerance of the solver.
         collision_check_no_poses: number of poses that are checked for walls; None for those until the robot can stop.
         xy_goal_tolerance: distance to the goal within which the robot stops, m, unless the task requires less.
@@ -216,12 +216,12 @@ class Mpc(Checked):
 
     @property
     def steps(self) -> int:
-        """Largest number of steps of the problem."""
+        """Maximum number of steps of the problem."""
         return (self.max_grid_size if self.free_time else self.grid_size_ref) - 1
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
         """Return the twists (N, 3); the memory: plans, last commands and goals, places on the path; and the reasons why robots
-        stand.
+        stop.
         """
         o, rows = observation, len(observation.pose)
         recall = self._copy_memory(memory, rows)
@@ -241,7 +241,7 @@ class Mpc(Checked):
         return {name: np.zeros((rows, *shape)) for name, shape in shapes.items()}
 
     def _row(self, o: Observation, row: int, known: Discs, recall: Memory) -> tuple[Array, Reason]:
-        """Return the command of one robot (forward, turning, sideways) and the reason why it stands."""
+        """Return the command of one robot (forward, turning, sideways) and the reason why it stops."""
         robot = self._robot(o, row, recall["command"][row])
         plan, command, reason = None, brake(robot, robot.fall, o.dt), Reason.NONE
         assert o.path is not None and o.path_count is not None
@@ -275,7 +275,7 @@ class Mpc(Checked):
         return min(self.yaw_goal_tolerance, asked) if asked < math.pi else math.pi
 
     def _robot(self, o: Observation, row: int, command: Array) -> Robot:
-        """Return the present state of one robot."""
+        """Return the current state of one robot."""
         m = o.limits
         holonomic = bool(m.holonomic[row]) and m.max_vy[row] > 0
         radius = max(self.min_turning_radius, float(m.turning_radius[row]))

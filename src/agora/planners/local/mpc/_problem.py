@@ -56,7 +56,7 @@ class Form(NamedTuple):
     """The form of a problem: the settings that change the problem itself.
 
     Attributes:
-        steps: largest number of steps.
+        steps: maximum number of steps.
         obstacles: number of obstacles of a pose.
         kind: kind of the robot: commands are forward speed and turning rate, or forward speed and curvature, or forward speed,
             turning rate and sideways speed.
@@ -90,9 +90,9 @@ class Bounds(NamedTuple):
     """Bounds of a problem.
 
     Attributes:
-        command: (2, axes) smallest and largest command.
-        most: largest turning rate of a car, rad/s, or largest speed in any direction of a holonomic robot, m/s.
-        dt: smallest and largest free step, s.
+        command: (2, axes) minimum and maximum command.
+        most: maximum turning rate of a car, rad/s, or maximum speed in any direction of a holonomic robot, m/s.
+        dt: minimum and maximum free step, s.
     """
 
     command: Array
@@ -125,7 +125,7 @@ class Problem:
 
     Args:
         form: form of the problem.
-        iterations: largest number of iterations of the solver.
+        iterations: maximum number of iterations of the solver.
         tolerance: tolerance of the solver.
         compiled: whether to compile it, if possible.
     """

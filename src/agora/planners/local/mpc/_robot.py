@@ -17,16 +17,16 @@ _LEAST = 1e-3  # m/s
 
 
 class Robot(NamedTuple):
-    """The present state of one robot.
+    """The current state of one robot.
 
     Attributes:
         pose: (3,) pose in the map's frame, m and rad.
         last: (3,) previous command, m/s and rad/s.
-        most: (2, 3) smallest and largest command.
-        growth: (3,) largest increase of a command in 1 s.
-        fall: (3,) largest decrease of a command in 1 s.
-        hard: (3,) largest change that the robot itself can make in 1 s.
-        turning_radius: smallest radius of a curve, m; 0 if it can turn in place.
+        most: (2, 3) minimum and maximum command.
+        growth: (3,) maximum increase of a command in 1 s.
+        fall: (3,) maximum decrease of a command in 1 s.
+        hard: (3,) maximum change that the robot itself can make in 1 s.
+        turning_radius: minimum radius of a curve, m; 0 if it can turn in place.
         holonomic: whether it can move sideways.
         model: shape to which distances are measured.
         body: actual shape.

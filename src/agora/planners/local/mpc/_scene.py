@@ -108,7 +108,7 @@ def local_path(path: Array, leg: int, reach: float, half: float) -> tuple[int, A
         path: (K, 2) path, m.
         leg: number of the leg that the robot has reached.
         reach: length along the path, m.
-        half: largest distance from the robot along x or y of the window, m, taken as a radius.
+        half: maximum distance from the robot along x or y of the window, m, taken as a radius.
 
     Returns:
         The leg that the robot is at now; points (A, 2), about `SPACING` apart, the robot first and none but it where the path is
@@ -194,7 +194,7 @@ def associate(
         body: shape of the robot.
         force: distance within which all obstacles count, m.
         cutoff: distance within which the nearest on either side count, m.
-        most: largest number of obstacles of a pose, at least 3.
+        most: maximum number of obstacles of a pose, at least 3.
     """
     near = gap(poses, places, body) - things.radius
     heeded = np.flatnonzero((near < max(force, cutoff)).any(axis=0))

@@ -113,10 +113,10 @@ class Mppi(Checked):
         backward_scale: cost of the mean speed backwards, s/m.
         sideways_scale: cost of the mean speed sideways, s/m; without it a robot as fast sideways as ahead has no preferred heading.
         forward_point_distance: distance of the nose ahead of the centre, m.
-        max_vel_x: largest forward speed, m/s.
-        min_vel_x: lowest speed along x, m/s; the robot only drives backwards if this is below 0.
-        max_vel_y: largest sideways speed, m/s; only for robots that can move sideways.
-        max_vel_theta: largest turning rate, rad/s.
+        max_vel_x: maximum forward speed, m/s.
+        min_vel_x: minimum speed along x, m/s; the robot only drives backwards if this is below 0.
+        max_vel_y: maximum sideways speed, m/s; only for robots that can move sideways.
+        max_vel_theta: maximum turning rate, rad/s.
         acc_lim_x: acceleration limit along x, m/s2.
         acc_lim_y: acceleration limit along y, m/s2.
         acc_lim_theta: acceleration limit of the turning rate, rad/s2.
@@ -167,7 +167,7 @@ class Mppi(Checked):
         )
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3), the reasons why robots stand, and the memory: the plan, past commands, progress, the
+        """Return the twists (N, 3), the reasons why robots stop, and the memory: the plan, past commands, progress, the
         predictor's.
         """
         o, rows = observation, len(observation.pose)

@@ -189,7 +189,7 @@ def _can_stop(scene, n, twist, gains, dt, steps, circumscribed):
 
 @hidden
 def _clip_twist(wanted, now, gains, period, bounds):
-    """Return the twist within the robot's limits nearest to a wanted one, one period after the present twist."""
+    """Return the twist within the robot's limits nearest to a desired one, one period after the current twist."""
     vx, vy = min(max(wanted[0], bounds[0]), bounds[1]), min(max(wanted[1], -bounds[2]), bounds[2])
     share = min(max(bounds[1], bounds[2]) / math.sqrt(max(vx * vx + vy * vy, _TINY)), ONE)
     omega = min(max(wanted[2], -bounds[3]), bounds[3])
@@ -203,7 +203,7 @@ def _clip_twist(wanted, now, gains, period, bounds):
 
 @spliced
 def _take_cheapest(controls, scratch, steps, bounds):
-    """Write the twists of the sample of largest weight into the plan, within the robot's limits."""
+    """Write the twists of the sample with the largest weight into the plan, within the robot's limits."""
     best = 0
     for k in range(scratch.x.size):
         best = k if scratch.cost[k] > scratch.cost[best] else best
@@ -254,7 +254,7 @@ def _meet_walls(p, scene, n, scratch, circumscribed, wider, goal_scale):
 
 @hidden
 def _meet_people(p, x, y, vx, vy, cost, hit, px, py, reach, now):
-    """Add the cost of one disc at its present position; in contact, speed also has a cost. No sample goes deeper than it begins."""
+    """Add the cost of one disc at its current position; in contact, speed also has a cost. No sample goes deeper than it begins."""
     wide = reach + p.people_distance
     for k in range(x.size):
         dx, dy = px - x[k], py - y[k]
@@ -381,7 +381,7 @@ def plan(p, scene, radius, dt, circumscribed, wider, discs, noise, near, recall,
         cells = np.int32(np.ceil((fastest + p.forward_point_distance) * inverse)) + 1
         if not _prepare(scene, n, recall.progress[n], scratch, cells):
             continue
-        # Shift the last plan by one control period and start all samples at the present state (algorithm 2 of the paper).
+        # Shift the last plan by one control period and start all samples at the current state (algorithm 2 of the paper).
         _shift_plan(controls, p.period / dt)
         scratch.x[:], scratch.y[:], scratch.theta[:], scratch.cost[:], scratch.hit[:] = x, y, scene.pose[n, 2], ZERO, False
         scratch.side[:] = ZERO

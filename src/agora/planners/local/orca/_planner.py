@@ -92,10 +92,10 @@ class OrcaPlanner(Checked):
         preferred_speed: preferred speed, m/s; None for the robot's largest.
         settle: the remaining distance takes at least this time, s, so the robot slows down near the goal (CrowdNav 1; SocNavBench
             0, without slowing down).
-        turn_gain: turning gain of robots that cannot move sideways, 1/s; None for the largest turning rate.
-        tracking_error: largest distance of a robot that turns on the spot from the position given by the velocity, m; 0 allows any
+        turn_gain: turning gain of robots that cannot move sideways, 1/s; None for the maximum turning rate.
+        tracking_error: maximum distance of a robot that turns on the spot from the position given by the velocity, m; 0 allows any
             velocity, and steers by ``turn_gain``.
-        turning_time: time in which a tracking robot turns to the velocity, s, or its shortest time; at least the control period.
+        turning_time: time in which a tracking robot turns to the velocity, s, or its minimum time; at least the control period.
     """
 
     neighbour_distance: Length = 10.0
@@ -306,7 +306,7 @@ def _allowed_error(error, nearest, kept, own_radius, factor, padding, x, y, row,
 
 @kernel
 def _act(p, robot, route, pedestrians, robots, window, wanted, first, last):
-    """Write wanted velocities of rows first..last-1."""
+    """Write desired velocities of rows first..last-1."""
     pose, twist, goal, radius, max_vx, max_omega = robot
     path, path_count, base = route
     cost, origin, resolution = window

@@ -2,13 +2,13 @@
 
 Alonso-Mora, Breitenmoser, Rufli, Beardsley, Siegwart, "Optimal reciprocal collision avoidance for multiple non-holonomic robots",
 DARS 2010 (Springer 2013). The robot drives an arc at constant speed and turning rate for a time T, until it has the direction of
-the wanted velocity, and then drives at that velocity. A point that moves at that velocity V from the start, at an angle a to the
+the desired velocity, and then drives at that velocity. A point that moves at that velocity V from the start, at an angle a to the
 robot's heading, is then never farther from the robot than
 
     V T sin(|a| / 2),    if the arc is driven at the speed    V (a / 2) / tan(a / 2),
 
 which is optimal. In half angles these are the equations of the paper; the set of velocities for an error is convex. The paper has
-more cases in which a robot's largest speed falls with its turning rate. Here both have independent limits, and the arc is never
+more cases in which a robot's maximum speed falls with its turning rate. Here both have independent limits, and the arc is never
 driven faster than V. If a robot cannot turn by a in T, it turns as fast as it can, and T is extended accordingly: the arc is still
 driven at the optimal speed, while in the paper the robot turns on the spot. Both ignore limits of acceleration.
 """
@@ -50,10 +50,10 @@ def trackable_lines(lines, made, cosine, sine, error, turning_time, max_omega, f
         made: number of half-planes so far.
         cosine: cosine of the robot's heading.
         sine: sine of the robot's heading.
-        error: largest tracking error, m, above 0.
+        error: maximum tracking error, m, above 0.
         turning_time: time T in which the robot turns, s.
-        max_omega: largest turning rate, rad/s.
-        fastest: largest speed, m/s.
+        max_omega: maximum turning rate, rad/s.
+        fastest: maximum speed, m/s.
     """
     ahead, aside = fastest, ZERO
     for k in range(1, _EACH + 1):

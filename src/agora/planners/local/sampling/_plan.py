@@ -190,11 +190,11 @@ def drive(x, y, way, time, gone, dt, max_vx, max_omega, twist, first, last):
         time: (N,) final times, s; 0 for no spline.
         gone: (N,) elapsed time along the spline, s, in and out.
         dt: period, s.
-        max_vx: (N,) largest speed, m/s.
-        max_omega: (N,) largest turning rate, rad/s.
+        max_vx: (N,) maximum speed, m/s.
+        max_omega: (N,) maximum turning rate, rad/s.
         twist: out, (N, 3).
         first: first row.
-        last: one after the last row.
+        last: one past the last row.
     """
     for n in range(first, last):
         if time[n] <= ZERO:

@@ -101,20 +101,20 @@ class Best(NamedTuple):
 
 @dataclass(frozen=True)
 class Sampling(Checked):
-    """Takes the spline of lowest cost, drives along it for the control horizon, and takes the next.
+    """Takes the spline with the lowest cost, drives along it for the control horizon, and takes the next.
 
     Attributes:
         window: local costmap.
-        max_speed: largest speed, m/s, None for the robot's.
-        max_omega: largest turning rate, rad/s, None for the robot's.
+        max_speed: maximum speed, m/s, None for the robot's.
+        max_omega: maximum turning rate, rad/s, None for the robot's.
         waypoints: approximate number of waypoints.
         headings: number of headings at each place.
         camera_height: height of the camera that defines the grid, m.
         camera_tilt: tilt of that camera below the horizon, degrees.
         half_view: half the camera's field of view, degrees.
         start_speeds: number of start speeds, from 0 to the top speed.
-        min_final_time: shortest final time of splines, s.
-        max_final_time: longest final time of splines, s.
+        min_final_time: minimum final time of splines, s.
+        max_final_time: maximum final time of splines, s.
         control_horizon: time for which a spline is driven, s.
         step: time between the sampled places of a spline, s.
         clearance: distance to obstacles below which the robot does not come nearer to them, m; None for the radius of the inscribed
@@ -167,7 +167,7 @@ class Sampling(Checked):
         )
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3), the driven splines, their elapsed times, s, and the reasons why robots stand."""
+        """Return the twists (N, 3), the driven splines, their elapsed times, s, and the reasons why robots stop."""
         o = observation
         assert o.path is not None and o.path_count is not None and o.costmap is not None
         count = len(o.pose)
@@ -222,7 +222,7 @@ class Sampling(Checked):
         return best
 
     def _kept_distance(self, o: Observation) -> Floats:
-        """Return the smallest distance to obstacles that robots (N,) keep, m."""
+        """Return the minimum distance to obstacles that robots (N,) keep, m."""
         if self.clearance is not None:
             return np.full(len(o.pose), self.clearance, np.float32)
         return inscribed_radius(self.window.corners(o.footprint, o.radius))

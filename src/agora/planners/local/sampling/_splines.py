@@ -37,11 +37,11 @@ class Catalogue(NamedTuple):
         tilt: as for `agora.planners.local.sampling._grid.waypoints`.
         half_view: as for `agora.planners.local.sampling._grid.waypoints`.
         speeds: number of start speeds, from 0 to ``max_speed``.
-        max_speed: largest speed, m/s.
-        max_omega: largest turning rate, rad/s.
+        max_speed: maximum speed, m/s.
+        max_omega: maximum turning rate, rad/s.
         turning_radius: turning radius, m.
-        least_time: shortest time of a spline, s.
-        most_time: longest time of a spline, s.
+        least_time: minimum time of a spline, s.
+        most_time: maximum time of a spline, s.
     """
 
     waypoints: int
@@ -127,7 +127,7 @@ def _times(goals, speeds, limits, x, y, p, time, start, first, last):
             if math.sqrt(goals[k, 0] * goals[k, 0] + goals[k, 1] * goals[k, 1]) > most * max_speed:
                 continue
             factor = _fit(goals[k], speeds[i], most, x[i, k], y[i, k], p[i, k])
-            # The twists are multiplied by the final time, so their largest values give the shortest time within the limits. The
+            # The twists are multiplied by the final time, so their largest values give the minimum time within the limits. The
             # curvature does not depend on the time.
             fastest, slowest, turn, within = ZERO, ZERO, ZERO, True
             for j in range(CHECKS):
@@ -141,7 +141,7 @@ def _times(goals, speeds, limits, x, y, p, time, start, first, last):
 
 @functools.lru_cache(maxsize=32)
 def splines(of: Catalogue) -> Splines:
-    """Return the splines of a catalogue, each waypoint once per start speed: the one fitted for the lowest speed."""
+    """Return the splines of a catalogue, each waypoint once per start speed: the one fitted for the minimum speed."""
     goals = np.ascontiguousarray(waypoints(*of[:5]), np.float32)
     speeds = np.linspace(0.0, of.max_speed, of.speeds).astype(np.float32)
     shape = (of.speeds, len(goals))

@@ -177,7 +177,7 @@ def _write_way(state, arrival, parent, columns, cell, pace, way):
 
 @hidden
 def _place(way, count, time):
-    """Return the position of the robot at a time, relative to its present one."""
+    """Return the position of the robot at a time, relative to its current one."""
     k = np.int64(1)
     while k < count and way[k, 2] < time:
         k += 1
@@ -222,7 +222,7 @@ def _velocity(p, s, way, count, speed, dt):
 
 @kernel
 def plan(p, s, robot, route, about, window, dt, wanted, reasons, first, last):
-    """Write the wanted velocities of robots, m/s, and the reasons why they stand or leave their path.
+    """Write the desired velocities of robots, m/s, and the reasons why they stop or leave their path.
 
     Args:
         p: `agora.planners.local.sipp._planner.Parameters`.
@@ -235,7 +235,7 @@ def plan(p, s, robot, route, about, window, dt, wanted, reasons, first, last):
         wanted: (N, 2) out.
         reasons: (N,) int8, out.
         first: first row.
-        last: one after the last row.
+        last: one past the last row.
     """
     pose, radius = robot
     path, path_count = route

@@ -73,7 +73,7 @@ class Sipp(Checked):
         margin: distance to keep from people and robots, m.
         padding: distance to keep from walls, m.
         regain: speed at which a lost margin is restored, m/s.
-        lookahead: longest time of the plan that is driven at one velocity, s.
+        lookahead: maximum time of the plan that is driven at one velocity, s.
         speed: speed of moves, m/s; None for the robot's largest.
     """
 
@@ -111,7 +111,7 @@ class Sipp(Checked):
         )
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3), the reasons why robots stand or leave their path, and the predictor's memory."""
+        """Return the twists (N, 3), the reasons why robots stop or leave their path, and the predictor's memory."""
         o, rows, step = observation, len(observation.pose), self.horizon / STEPS
         assert o.path is not None and o.path_count is not None
         seen, foreseen = discs(self.prediction.part, o, STEPS - 1, step, memory.get("prediction", {}))

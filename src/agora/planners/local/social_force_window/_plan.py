@@ -75,7 +75,7 @@ class Scratch(NamedTuple):
 
 @hidden
 def write_samples(linear, angular, max_x, max_theta, wanted):
-    """Write the samples: even fractions of the largest speed, from it down to 0, each with turning rates from 0 to both sides."""
+    """Write the samples: even fractions of the maximum speed, from it down to 0, each with turning rates from 0 to both sides."""
     k = 0
     for i in range(linear, -1, -1):
         for j in range(2 * angular + 1):
@@ -268,7 +268,8 @@ def _path_cost(p, scene, n, k, poses, scale, wanted):
 
 @spliced
 def _choose(p, scene, n, count, poses, scale, s):
-    """Return the number of the sample of lowest score including the costmap's, the first of equals; -1 if all are discarded.
+    """Return the number of the sample with the lowest score including the costmap's, the first one in a tie; -1 if all are
+    discarded.
 
     The costmap only adds to a score, so samples are tested in the order of their scores, until no other can be lower.
     """
@@ -304,7 +305,7 @@ def plan(p, scene, radius, inner, fastest, span, linear, angular, dt, fine, disc
         scene: `agora.planners._rollouts.poses.Observed`.
         radius: (N,) radius of the disc around the footprint, m.
         inner: (N,) radius of the inscribed disc, m.
-        fastest: (N,) largest speed of a sample, m/s.
+        fastest: (N,) maximum speed of a sample, m/s.
         span: (N,) distance along the path of the robot's target point, m.
         linear: number of speeds above 0.
         angular: number of turning rates to a side.

@@ -4,7 +4,7 @@ N. Perez-Higueras and others, Service Robotics Lab, Pablo de Olavide University:
 (ROS 2), with the forces of robotics-upo/lightsfm of the same time (7562599). Names, terms and weights are those of the package; the
 numbers are those of its ``config/local_planner.yaml``, which is the preset `social_force_window_upo`.
 
-Samples are even fractions of the largest speed and of the largest turning rate. Each is rolled out with the robot's acceleration.
+Samples are even fractions of the maximum speed and of the maximum turning rate. Each is rolled out with the robot's acceleration.
 At each step the social force of the robot acts on each person, and theirs on it. The sum of the magnitudes of these forces, and of
 that of walls on the robot, is the social work. It is added to the remaining distance to a point on the path, the angle to it, the
 missing speed and the costmap's cost. Within 1.5 m of the goal one twist towards it is tried first.
@@ -27,14 +27,14 @@ Differences from the source:
   upstream it is taken over the points of the scan (the mean until lightsfm of April 2025, the sum since).
 - The weights ``sfm_goal_weight``, ``sfm_obstacle_weight`` and ``sfm_people_weight`` take effect. Upstream reads them but does not
   pass them on; lightsfm's values act there, which are the defaults here.
-- Costs of the costmap are those under the centre, as upstream for a round robot. The outline must be free at poses at most 0.1 m
+- Costs of the costmap are those under the centre, as in upstream for a round robot. The outline must be free at poses at most 0.1 m
   apart, above 0.25 m/s with half a cell to spare. A robot that could leave the window in ``sim_time`` is slower.
 - Standing is a sample; upstream the robot turns on the spot instead.
 - Near the goal the robot slows down when it must turn to it, and in time to stop there. The library does the turn to the goal's
   heading.
 - A car-like robot's samples respect its turning radius. A robot that can move sideways does not do so.
 
-Narrow places: as upstream the robot never drives backwards, so `car`, `heavy` and `f1tenth` do not get away from a wall 0.15 m
+Narrow places: as in upstream the robot never drives backwards, so `car`, `heavy` and `f1tenth` do not get away from a wall 0.15 m
 ahead, and `heavy` does not turn round in a lane of 2 m.
 """
 
@@ -91,13 +91,13 @@ class SocialForceWindow(Checked):
         prediction: predictor of the pedestrians; other robots keep their velocity and do not give way.
         n_linvels: number of positive speeds that are tried.
         n_angvels: number of turning rates to each side that are tried with each speed.
-        max_trans_vel: largest speed, m/s.
-        min_trans_vel: lowest speed of the twist near the goal, m/s.
-        max_rot_vel: largest turning rate, rad/s.
-        min_rot_vel: lowest turning rate of the twist near the goal, rad/s.
+        max_trans_vel: maximum speed, m/s.
+        min_trans_vel: minimum speed of the twist near the goal, m/s.
+        max_rot_vel: maximum turning rate, rad/s.
+        min_rot_vel: minimum turning rate of the twist near the goal, rad/s.
         max_trans_acc: acceleration limit along x, m/s2.
         max_rot_acc: acceleration limit of the turning rate, rad/s2.
-        xy_goal_tolerance: distance to the goal within which the robot stands, m.
+        xy_goal_tolerance: distance to the goal within which the robot stops, m.
         goal_distance: distance to the goal within which the robot first tries one twist towards it, m.
         wp_tolerance: distance along the path of the point to drive to, m; None for a tenth more than the fastest sample drives.
         sim_time: length of the roll-outs, s.
@@ -113,7 +113,7 @@ class SocialForceWindow(Checked):
         n_prime: n' of the social force.
         social_weight: weight of the social work, the sum over the steps of a roll-out.
         costmap_weight: weight of the mean cost along the path, where 255 is 1.
-        velocity_weight: weight of the missing fraction of the largest speed at the end.
+        velocity_weight: weight of the missing fraction of the maximum speed at the end.
         angle_weight: weight of the angle to the point at the end, where opposite is 1.
         distance_weight: weight of the squared distance to the point at the end, where its distance along the path is 1.
     """
@@ -162,7 +162,7 @@ class SocialForceWindow(Checked):
         )
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3), the reasons why robots stand, and the memory, which is the predictor's."""
+        """Return the twists (N, 3), the reasons why robots stop, and the memory, which is the predictor's."""
         o, rows = observation, len(observation.pose)
         assert o.path is not None and o.path_count is not None and o.costmap is not None
         twists, reasons = np.zeros((rows, 3), np.float32), np.full(rows, Reason.NO_PATH, np.int8)
@@ -188,7 +188,7 @@ class SocialForceWindow(Checked):
         return Answer(twists, foreseen, {"reason": reasons})
 
     def _fastest(self, o: Observation) -> Floats:
-        """Return the largest speeds (N,) of samples, m/s: the least of the robot's, the planner's, and that at which it stays in
+        """Return the maximum speeds (N,) of samples, m/s: the least of the robot's, the planner's, and that at which it stays in
         the window.
         """
         corners = self.window.corners(o.footprint, o.radius)

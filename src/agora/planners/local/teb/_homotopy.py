@@ -7,9 +7,9 @@ teb_local_planner (h_signature.h, graph_search.cpp, homotopy_class_planner.cpp).
 A band passes an obstacle on the left or on the right: that is the sign of the angle that it sweeps around the obstacle, as seen
 from the obstacle while both move. Upstream integrates a magnetic field along the band in space and time (H-signature in three
 dimensions): for an infinite conductor that is this angle in turns, seen along the conductor. The H-signature in two dimensions is a
-sum over obstacles: a factor times the logarithm of the distance plus i times this angle. It can be selected, as upstream; it uses
-the present positions of obstacles, and counts how often a path winds around them. Discs between which the robot does not fit are
-one obstacle.
+sum over obstacles: a factor times the logarithm of the distance plus i times this angle. It can be selected, as in upstream; it
+uses the current positions of obstacles, and counts how often a path winds around them. Discs between which the robot does not fit
+are one obstacle.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def obstacles(still, standing, moving, movers, goal, width, order, out):
         moving: as in `agora.planners._bands.discs.gather`, ``movers`` of them.
         goal: x and y.
         width: gap between discs below which they are one obstacle, m.
-        order: (S,) int32, room.
+        order: (S,) int32, scratch.
         out: (S + Q, 4) position, and velocity up to the last predicted moment.
 
     Returns:
@@ -223,9 +223,9 @@ def connect(nodes, many, still, standing, moving, movers, clear, threshold, edge
         nodes: (many, 2).
         many: number of nodes.
         still: (S, 3), ``standing`` of them.
-        moving: as in `agora.planners._bands.discs.gather`, ``movers`` of them, at their present positions.
+        moving: as in `agora.planners._bands.discs.gather`, ``movers`` of them, at their current positions.
         clear: distance from every disc, m.
-        threshold: smallest cosine of the angle to the direction to the goal.
+        threshold: minimum cosine of the angle to the direction to the goal.
         edges: out, (many, many) bool.
     """
     goal_x, goal_y = nodes[many - 1, 0], nodes[many - 1, 1]
@@ -261,13 +261,13 @@ def explore(nodes, many, edges, ends, guess, places, count, rule, bands, counts,
         many: number of nodes.
         edges: (many, many).
         ends: headings of the robot and of the goal.
-        guess: speed and turning rate of an initial guess, smallest number of steps.
+        guess: speed and turning rate of an initial guess, minimum number of steps.
         places: (K, 4), ``count`` of them.
         rule: as in `classify`.
         bands: (C, M, 4), ``known`` of them.
         counts: (C,) numbers of their poses.
-        most: largest number of bands, up to C.
-        roadmap: (3, many) int32, room: path, and for each of its nodes the next node to try.
+        most: maximum number of bands, up to C.
+        roadmap: (3, many) int32, scratch: path, and for each of its nodes the next node to try.
         signatures: (C + 1, K).
 
     Returns:

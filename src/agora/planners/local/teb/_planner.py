@@ -17,9 +17,9 @@ Differences from the source:
   0.6 m, as the package's 0.3 s are at 2 m/s, are too coarse for a door. Those of a robot slower than 0.4 m/s are farther apart in
   time, 0.12 m at full speed like the package's at its own 0.4 m/s: closer poses are pushed back one by one before a narrow place,
   and the robot stays there. The package's own limits and times are the preset `teb_ros`.
-- A robot that cannot drive backwards has the weight 100,000 on driving forwards; the package advises 1000: with less, the
-  band backs away from a wall that the robot must turn from, and the robot stands. Residuals of acceleration limits below the
-  package's 0.5 are relative to the limit.
+- A robot that cannot drive backwards has the weight 100,000 on driving forwards; the package advises 1000: with less, the band
+  backs away from a wall that the robot must turn from, and the robot stops. Residuals of acceleration limits below the package's
+  0.5 are relative to the limit.
 - A robot that can move sideways does so at up to half its forward speed, with a combined speed of at most the forward speed, and
   has
   the weight 1 on sideways motion, as the package advises. With equal speeds, some robots get stuck before a lane as wide as twice
@@ -116,12 +116,12 @@ class Teb(Checked):
         footprint_model: footprint for distances to obstacles: the robot's centre ("point"), the circumscribed disc ("circular"),
             the outline of the window's footprint ("polygon"), a line along its middle ("line"), or discs as wide as the robot at
             both ends of that line ("two_circles").
-        max_vel_x: largest forward speed, m/s.
-        max_vel_x_backwards: largest backward speed, m/s, positive; the robot backs up blindly, so this is a choice and not a limit
+        max_vel_x: maximum forward speed, m/s.
+        max_vel_x_backwards: maximum backward speed, m/s, positive; the robot backs up blindly, so this is a choice and not a limit
             of the robot.
-        max_vel_y: largest sideways speed, m/s; None for half of the forward speed. 0 drives a robot as if it could not move
+        max_vel_y: maximum sideways speed, m/s; None for half of the forward speed. 0 drives a robot as if it could not move
             sideways.
-        max_vel_theta: largest turning rate, rad/s.
+        max_vel_theta: maximum turning rate, rad/s.
         acc_lim_x: acceleration limit, m/s2.
         acc_lim_y: acceleration limit sideways, m/s2.
         acc_lim_theta: acceleration limit of the turning rate, rad/s2.
@@ -130,8 +130,8 @@ class Teb(Checked):
             together, and more if it covers less than 0.12 m, up to 1 s. A step of less than 0.3 s has the time weight of one of 0.3
             s, so that a finer band is driven with the same urgency.
         dt_hysteresis: allowed deviation from that time, s; None for a third of it.
-        min_samples: smallest number of steps of a band.
-        max_samples: largest number of poses of a band.
+        min_samples: minimum number of steps of a band.
+        max_samples: maximum number of poses of a band.
         max_global_plan_lookahead_dist: length of the path to plan for, m; the window also limits it.
         global_plan_viapoint_sep: distance between points of the path that attract the band, m; 0 or less for none.
         via_points_ordered: whether the band passes them in their order.
@@ -144,9 +144,9 @@ class Teb(Checked):
         yaw_goal_tolerance: deviation from the goal's heading within which the robot stops, rad.
         free_goal_vel: whether the band may end at any speed instead of at rest.
         min_obstacle_dist: desired distance to obstacles, m.
-        min_body_dist: smallest distance, m, between obstacles and the largest disc inside a robot represented by a point; None for
+        min_body_dist: minimum distance, m, between obstacles and the largest disc inside a robot represented by a point; None for
             the package's behaviour, which ignores the size of such a robot.
-        min_lane_dist: smallest desired distance between the body and the walls of a lane, m. Between walls that are nearer to each
+        min_lane_dist: minimum desired distance between the body and the walls of a lane, m. Between walls that are nearer to each
             other than twice ``min_obstacle_dist``, the desired distance is half the width of the lane. None for the package's
             behaviour, which uses ``min_obstacle_dist`` there too.
         inflation_dist: distance within which standing obstacles have a small cost, m.
@@ -196,8 +196,8 @@ class Teb(Checked):
             product ("product").
         h_signature_prescaler: factor of these products.
         h_signature_threshold: obstacles around which a band sweeps a smaller angle do not count for its class, turns; for products
-            the largest difference within one class.
-        obstacle_heading_threshold: smallest cosine of the angle between an edge of the roadmap and the direction to the local goal.
+            the maximum difference within one class.
+        obstacle_heading_threshold: minimum cosine of the angle between an edge of the roadmap and the direction to the local goal.
         delete_detours_backwards: whether to drop bands that start in another direction than the driven one, or take much longer.
         detours_orientation_tolerance: angle above which a direction counts as another, rad.
         length_start_orientation_vector: distance at which the direction is measured, m.
@@ -306,9 +306,7 @@ class Teb(Checked):
         )
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3); the memory: bands, place on the path, failures, last commands; and the reasons why robots
-        stand.
-        """
+        """Return the twists (N, 3); the memory: bands, place on the path, failures, last commands; and the reasons why robots stop."""
         o = observation
         assert o.path is not None and o.path_count is not None and o.costmap is not None
         recall = copy_memory(self, memory, len(o.pose), o.dt)

@@ -30,7 +30,7 @@ _IN_CONTACT, _NOT_CONVERGED = np.int8(Reason.START_IN_CONTACT), np.int8(Reason.N
 
 @spliced
 def bounds_of(p, scene, n, turn):
-    """Return the limits and the present motion of a row's robot."""
+    """Return the limits and the current motion of a row's robot."""
     return Bounds(
         min(p.max_vel_x, scene.max_x[n]),
         max(min(p.max_vel_x_backwards, -scene.min_x[n]), ZERO),
@@ -82,7 +82,7 @@ def _discs(p, scene, n, scratch):
 
 @spliced
 def recalled_bands(p, scene, n, recall, scratch, goal):
-    """Transform the remembered bands into the robot's present frame, and update them; return their number."""
+    """Transform the remembered bands into the robot's current frame, and update them; return their number."""
     x, y = scene.pose[n, 0], scene.pose[n, 1]
     kept = 0
     for c in range(recall.counts.shape[1]):
@@ -106,7 +106,7 @@ def recalled_bands(p, scene, n, recall, scratch, goal):
 def _optimise(p, times, band, count, robot, points, standing, movers, scratch):
     """Resize and optimise a band alternately; return the number of its poses, and its cost in two parts.
 
-    ``robot`` holds weights, bounds, shape, radius, and the smallest distance in lanes.
+    ``robot`` holds weights, bounds, shape, radius, and the minimum distance in lanes.
     """
     more, total, discs = ONE, ZERO, ZERO
     weights, bounds, shape, radius, lane = robot
@@ -140,7 +140,7 @@ def local_goal(p, scene, n, recall, scratch, standing):
     """Write the path to plan for, which ends before an obstacle on its end.
 
     Returns:
-        How many points, 1 for no path; whether the path is near; the pose at its end, m from the robot.
+        Number of points, 1 for no path; whether the path is near; the pose at its end, m from the robot.
     """
     x, y = scene.pose[n, 0], scene.pose[n, 1]
     path, count = scene.path[n], scene.path_count[n]
@@ -205,7 +205,7 @@ def _classes(p, scene, n, tick, scratch, b, points, goal, kept, standing, movers
 
 @spliced
 def _choose(p, scene, n, recall, scratch, kept, driven, movers):
-    """Move the feasible band of lowest cost to the front; return `FREE`, or the kind of obstacle that the best band hits.
+    """Move the feasible band with the lowest cost to the front; return `FREE`, or the kind of obstacle that the best band hits.
 
     If the driven band is the best but hits a wall, none is taken: the robot stops before it takes another. For a while after a
     change of the best band, the driven band counts as the best.
@@ -239,7 +239,7 @@ def _choose(p, scene, n, recall, scratch, kept, driven, movers):
 
 @spliced
 def begin_row(p, scene, n, recall):
-    """Return the robot's present limits, and whether it should drive: it has a path, can move, and has not arrived."""
+    """Return the robot's current limits, and whether it should drive: it has a path, can move, and has not arrived."""
     choose_turn(p, recall.history[n], recall.turning[n], scene.twist[n, 2])
     b = bounds_of(p, scene, n, recall.turning[n, 1])
     dx, dy = scene.goal[n, 0] - scene.pose[n, 0], scene.goal[n, 1] - scene.pose[n, 1]
@@ -255,7 +255,7 @@ def begin_row(p, scene, n, recall):
 
 @spliced
 def end_row(p, scene, n, recall, scratch, b, hit, kept):
-    """Return the twist of the first band, or that of standing, and the reason why the robot stands; store the bands."""
+    """Return the twist of the first band, or that of standing, and the reason why the robot stops; store the bands."""
     still = (ZERO, ZERO, ZERO)
     if hit != FREE:
         recall.counts[n, :] = 0
@@ -273,7 +273,7 @@ def end_row(p, scene, n, recall, scratch, b, hit, kept):
 
 @spliced
 def _row(p, scene, n, recall, scratch):
-    """Return the twist of one row, and the reason why it stands."""
+    """Return the twist of one row, and the reason why it stops."""
     still = (ZERO, ZERO, ZERO)
     b, drives = begin_row(p, scene, n, recall)
     if not drives:
@@ -320,7 +320,7 @@ def plan(p, scene, recall, scratch, twists, reasons, first, last):
         twists: out, (N, 3).
         reasons: out, (N,) numbers of `agora.core.recording.Reason`.
         first: first row.
-        last: one after the last row.
+        last: one past the last row.
     """
     for n in range(first, last):
         mark, count = recall.path[n], np.float32(scene.path_count[n])

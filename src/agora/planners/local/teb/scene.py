@@ -98,18 +98,18 @@ class Scratch(NamedTuple):
         bands: (C + 1, M, 4) bands; the last is room.
         counts: (C + 1,) numbers of their poses.
         costs: (C,) costs of the bands.
-        blocks: room for `agora.planners._bands.discs.cluster`.
-        sums: room for `agora.planners._bands.discs.cluster`.
+        blocks: scratch for `agora.planners._bands.discs.cluster`.
+        sums: scratch for `agora.planners._bands.discs.cluster`.
         still: (S, 3) standing discs.
         moving: (Q, 5 + 2 T) moving discs.
         near: discs near each pose, for the solver.
         work: working memory of the solver.
-        order: room for `_homotopy`.
-        places: room for `_homotopy`.
-        signatures: room for `_homotopy`.
-        nodes: room for `_homotopy`.
-        edges: room for `_homotopy`.
-        roadmap: room for `_homotopy`.
+        order: scratch for `_homotopy`.
+        places: scratch for `_homotopy`.
+        signatures: scratch for `_homotopy`.
+        nodes: scratch for `_homotopy`.
+        edges: scratch for `_homotopy`.
+        roadmap: scratch for `_homotopy`.
     """
 
     route: Floats
@@ -157,7 +157,7 @@ def weights_of(teb: Teb, o: Observation, hurry: Floats) -> Floats:
 
 
 def _sideways_speeds(teb: Teb, o: Observation) -> Floats:
-    """Return the largest sideways speeds (N,), m/s."""
+    """Return the maximum sideways speeds (N,), m/s."""
     usual = 0.5 * np.minimum(own(teb.max_vel_x), o.limits.max_vx) if teb.max_vel_y is None else own(teb.max_vel_y)
     most: Floats = np.where(o.limits.holonomic, np.minimum(usual, o.limits.max_vy), 0.0).astype(np.float32)
     return most

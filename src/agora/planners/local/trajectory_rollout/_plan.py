@@ -88,7 +88,7 @@ class Scratch(NamedTuple):
 
 @hidden
 def roll_out(p, time, x, y, heading, now, sample, acceleration, points):
-    """Write the poses of one sample, starting at the present one; return their number."""
+    """Write the poses of one sample, starting at the current one; return their number."""
     speed = math.sqrt(sample[0] * sample[0] + sample[1] * sample[1])
     steps = np.int64(max(speed * time / p.sim_granularity, abs(sample[2]) / p.angular_sim_granularity) + HALF)
     count = min(max(steps, 1), points.shape[0])
@@ -363,7 +363,7 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
         twists: out, (N, 3).
         reasons: out, (N,) int8, `agora.core.recording.Reason`.
         first: first row.
-        last: one after the last row.
+        last: one past the last row.
     """
     for n in range(first, last):
         twists[n, 0], twists[n, 1], twists[n, 2], reasons[n] = ZERO, ZERO, ZERO, NO_PATH

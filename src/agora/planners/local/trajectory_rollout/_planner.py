@@ -7,24 +7,23 @@ whose parameter names are kept; the defaults are those of its BaseLocalPlanner.c
 Every step the planner tries 1. forward curves: ``vx_samples`` speeds, each straight and with ``vtheta_samples`` - 1 turning rates,
 from the rightmost on, without
    the leftmost; for robots that can, also two curves that go sideways a little;
-2. turning in place, if no curve is better where the robot stands: the rate whose nose, ``heading_lookahead`` ahead, is nearest to
+2. turning in place, if no curve is better where the robot stops: the rate whose nose, ``heading_lookahead`` ahead, is nearest to
    the local goal, but not to the side that the robot has just turned away from, until it has moved;
 3. moving sideways (``y_vels``), for robots that can; 4. backing up straight at ``escape_vel``, if there is room or it frees the
-robot, until the robot has moved
-   ``escape_reset_dist`` or turned ``escape_reset_theta``; until then it tries no forward curves.
-The score of a sample is the path and goal distance (waves in the grid, as in `dwa`) at the end of its roll-out, in which the twist
-approaches the sample at the limits of acceleration, plus the largest cost under the outline of the footprint or its centre along
-the roll-out. A sample is discarded if the outline meets an obstacle, or if the centre enters a cell without a connection to path
-and goal: a centre within the inscribed radius of an obstacle has none, and the robot then stands; upstream move_base's recovery
-behaviours start.
+   robot, until the robot has moved ``escape_reset_dist`` or turned ``escape_reset_theta``; until then it tries no forward curves.
+   The score of a sample is the path and goal distance (waves in the grid, as in `dwa`) at the end of its roll-out, in which the
+   twist approaches the sample at the limits of acceleration, plus the maximum cost under the outline of the footprint or its centre
+   along the roll-out. A sample is discarded if the outline meets an obstacle, or if the centre enters a cell without a connection
+   to path and goal: a centre within the inscribed radius of an obstacle has none, and the robot then stands; upstream move_base's
+   recovery behaviours start.
 
 Differences from the source:
 - The local goal, the pieces of paths, the pruning of the path behind, and car-like robots: as in `agora.planners.local.dwa`.
 - ``heading_scoring`` and ``simple_attractor``, off upstream, are left out.
-- On unknown ground, and outside its costmap, the robot stands; upstream it backs up.
+- On unknown ground, and outside its costmap, the robot stops; upstream it backs up.
 - Upstream the robot backs up whatever is behind; the presets of the package do so, with ``escape_blindly``.
 - The cost of obstacles is that under the robot's centre, and is scaled by the length of the roll-outs, as in
-  `agora.planners.local.dwa`; the presets of the package behave as upstream.
+  `agora.planners.local.dwa`; the presets of the package behave as in upstream.
 - At the goal only the footprint is checked for obstacles.
 - A standing car backs up if no forward curve is better than standing. Upstream has no cars.
 - Limits that are not given are the robot's; the package's own are the preset `trajectory_rollout_ros`. Roll-outs end where the
@@ -82,9 +81,9 @@ class TrajectoryRollout(Checked):
         acc_lim_x: acceleration limit along x, m/s2.
         acc_lim_y: acceleration limit along y, m/s2.
         acc_lim_theta: acceleration limit of the turning rate, rad/s2.
-        max_vel_x: largest speed of forward curves, m/s.
-        min_vel_x: lowest speed of forward curves, m/s.
-        max_vel_theta: largest turning rate, rad/s.
+        max_vel_x: maximum speed of forward curves, m/s.
+        min_vel_x: minimum speed of forward curves, m/s.
+        max_vel_theta: maximum turning rate, rad/s.
         min_in_place_vel_theta: slowest turn in place, rad/s.
         escape_vel: velocity of backing up, m/s, negative.
         escape_blindly: whether the robot backs up whatever is behind.
@@ -93,16 +92,16 @@ class TrajectoryRollout(Checked):
         yaw_goal_tolerance: accepted deviation from the goal's heading, rad.
         latch_xy_goal_tolerance: whether the robot continues to turn in place if it slides out again, until the path changes.
         sim_time: length of the roll-outs, s; less if the fastest would leave the window.
-        sim_granularity: largest step of a roll-out, m.
-        angular_sim_granularity: largest step of a roll-out, rad (upstream, rad per second).
+        sim_granularity: maximum step of a roll-out, m.
+        angular_sim_granularity: maximum step of a roll-out, rad (upstream, rad per second).
         vx_samples: number of samples of the speed.
         vtheta_samples: number of samples of the turning rate.
         path_distance_bias: scale of the distance to the path.
         goal_distance_bias: scale of the distance to the goal.
         meter_scoring: whether these are per metre; else per cell. Upstream reads this parameter but does not use it: it uses a
             member that is never set, so its biases are most likely per cell, whatever the parameter.
-        occdist_scale: scale of the largest cost under the footprint along the roll-out.
-        occdist_length: as in `agora.planners.local.dwa`; 0 is upstream.
+        occdist_scale: scale of the maximum cost under the footprint along the roll-out.
+        occdist_length: as in `agora.planners.local.dwa`; 0 is the upstream behaviour.
         occdist_at: as in `agora.planners.local.dwa`; "outline" is upstream.
         heading_lookahead: distance ahead of the centre of the nose that turns to the local goal, m.
         oscillation_reset_dist: distance to move before the robot may turn to the other side again, m.
@@ -157,9 +156,7 @@ class TrajectoryRollout(Checked):
         )
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3); the memory: turns, escape, goal latch, progress on the path; and the reasons why robots
-        stand.
-        """
+        """Return the twists (N, 3); the memory: turns, escape, goal latch, progress on the path; and the reasons why robots stop."""
         o = observation
         assert o.path is not None and o.path_count is not None and o.costmap is not None
         recall = _copy_memory(memory, len(o.pose))
