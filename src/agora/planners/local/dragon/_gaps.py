@@ -15,9 +15,7 @@ from agora.core.scalar import HALF, ONE, PI, TWO, TWO_PI, ZERO, sincos
 from agora.core.state import Array, Floats
 
 _SAME = np.float32(0.1)  # m: distance within which two gaps are the same
-_INHERITS = np.float32(
-    0.14
-)  # m, Jackal's length / 4: a gap found within this distance of an old one counts as visited if the old one was
+_INHERITS = np.float32(0.14)  # m, Jackal's length / 4: a gap this close to an old one counts as visited if the old one was
 _FAVOUR = np.float32(0.8)  # m
 _BESIDE = np.float32(0.2)  # m: width of the goal, which is given two sides like a gap
 _FAR = np.float32(3e38)
