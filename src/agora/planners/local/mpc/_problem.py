@@ -52,7 +52,7 @@ _FLAGS = (
     "-fPIC",
     "-shared",
     "-ffp-contract=off",
-)  # contraction would give results that differ in the last bits from CasADi's virtual machine
+)  # contraction would change the last bits of results
 _SOFT = 1e-6  # m2, added under the square root of a distance
 _FOLDER = "mpc"
 

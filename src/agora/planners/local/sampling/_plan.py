@@ -16,7 +16,7 @@ from agora.planners.local.sampling._splines import evaluate_cubic, motion_at
 
 _STEP_BACK = np.float32(1e-3)  # m
 _MORE, _TINY = np.float32(1.000001), np.float32(1e-6)
-_PART = np.float32(0.8)  # interpolation gives a closed cell a weight of at least 0.25, so the value is more than 0.2 `CLOSED` above the seed's
+_PART = np.float32(0.8)  # a closed cell has a weight of at least 0.25, which adds more than 0.2 of its excess
 
 
 @hidden

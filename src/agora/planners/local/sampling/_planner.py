@@ -14,10 +14,10 @@ Differences from the source:
 - The distance to the goal through free space is computed in the local costmap, from the point where the global path leaves it or
   ends, and the length of the rest of the path is added; the original uses the whole map. The direction to the goal is the gradient
   of the bilinearly interpolated distance; the original mixes the angles of four cells. Splines that leave the window are discarded.
-- Obstacles are the lethal and unknown cells of the costmap. Splines whose centre line enters one, or a cell without a
-  path to the goal, are discarded; the original adds 1000 m there. If none is left, the robot stands for the reason ``blocked``,
-  or ``start_in_contact`` if it touches an obstacle.
-  A robot that touches an obstacle may not come nearer to it within the control horizon; the original's episode is over then.
+- Obstacles are the lethal and unknown cells of the costmap. Splines whose centre line enters one, or a cell without a path to the
+  goal, are discarded; the original adds 1000 m there. If no spline is left, the robot stops with the reason ``blocked``, or
+  ``start_in_contact`` if it touches an obstacle. A robot that touches an obstacle may not move closer to it within the control
+  horizon; in the original, the episode ends on contact.
 - Splines on which the inscribed disc of the robot's outline touches an obstacle and moves closer to it are discarded. In the
   original, the robot's width only affects the cost of positions near obstacles, and the robot touches door jambs (``clearance``).
 - Splines that would back up are left out; in the original, the simulated car stands still instead. Apart from that, the original's
