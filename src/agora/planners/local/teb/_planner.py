@@ -28,7 +28,7 @@ Differences from the source:
   front of a lane that is as wide as twice ``min_obstacle_dist``.
 - Inside a polygon, the distance to its edge is negative. `agora.planners._bands.discs` describes how path points are treated for
   which no pose is left.
-- If a robot with a radius of more than 0.35 m is represented by a point, the point is enlarged to a disc, so that
+- If a robot with an inscribed radius of more than 0.35 m is represented by a point, the point is enlarged to a disc, so that
   ``min_obstacle_dist`` leaves 0.15 m next to the body. Otherwise bands for a robot of 0.62 m lead through people.
 - Between walls that are closer together than twice ``min_obstacle_dist``, the desired distance is half the width of the lane
   (``min_lane_dist``). With the package's distance, the poses of the band are pushed out of the lane, back to its entrance, and the
