@@ -9,9 +9,9 @@ start-up.
 At every step the planner tries, in this order:
 1. forward curves: ``vx_samples`` speeds, each straight and with ``vtheta_samples`` - 1 turning rates, from the rightmost on,
    without the leftmost; for robots that can move sideways, also two slow diagonal motions;
-2. turning in place, if this scores no worse than the best curve, or if the best curve is straight: the turning rate that brings the
-   nose, ``heading_lookahead`` ahead, nearest to the local goal; until the robot has moved away, it may not turn back to the side
-   that it has just turned away from;
+2. turning in place, if this scores no worse than the best curve, or if the best curve moves sideways: the turning rate that brings
+   the nose, ``heading_lookahead`` ahead, nearest to the local goal; until the robot has moved away, it may not turn back to the
+   side that it has just turned away from;
 3. moving sideways (``y_vels``), for robots that can;
 4. backing up straight at ``escape_vel``, if there is room or it frees the robot, until the robot has moved ``escape_reset_dist`` or
    turned ``escape_reset_theta``; until then it tries no forward curves.
