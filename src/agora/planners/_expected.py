@@ -1,4 +1,4 @@
-"""The people and robots around a planner, and their predicted positions."""
+"""The people and robots around each robot, and their predicted positions."""
 
 from __future__ import annotations
 

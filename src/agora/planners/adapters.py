@@ -287,7 +287,7 @@ def _to_float32(twists: Any) -> Floats:
 def _call_batch_by_row(
     planner: BatchPlanner, declares: Declaration, observation: Observation, memory: Memory, active: Bools
 ) -> tuple[Answer, dict[int, str]]:
-    """Call a batch planner for one row at a time, as a batch of one."""
+    """Call a batch planner separately for each row, as a batch of one."""
     count, failures = len(active), dict[int, str]()
     standing = _standing_answer(count, declares, memory)
     twists, after, notes = standing.twists, standing.memory, {**standing.notes}

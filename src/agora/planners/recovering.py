@@ -99,7 +99,7 @@ class Recovering(Checked):
         return own if isinstance(own, Window) else Window()
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3), and the memory of the local planner and of the recovery."""
+        """Return the twists (N, 3), and the memory, which consists of that of the local planner and that of the recovery."""
         o, rows, before = observation, len(observation.pose), memory.get("planner", {})
         answer = adapters.as_batch_planner(self.planner.part).act(o, before)
         twists, reasons = np.array(answer.twists, np.float32), np.array(answer.notes["reason"], np.int8)
@@ -113,7 +113,7 @@ class Recovering(Checked):
         return Answer(twists, {"planner": after, "recovery": recall._asdict()}, {"reason": reasons})
 
     def _parameters(self, dt: float) -> Any:
-        """Return the kernel's parameters; ``patience`` and ``timeout`` are whole control periods."""
+        """Return the kernel's parameters; ``patience`` and ``timeout`` are given in whole control periods."""
         return Parameters.of(
             self,
             period=dt,
@@ -191,7 +191,7 @@ def _begin(recall, n, pose, goal):
 
 @spliced
 def _notice_motion(p, recall, n, pose):
-    """Record whether the robot has left its place."""
+    """Record whether the robot has moved away from the position at which it was last recorded."""
     dx, dy = pose[0] - recall.place[n, 0], pose[1] - recall.place[n, 1]
     if dx * dx + dy * dy >= p.oscillation_distance * p.oscillation_distance:
         recall.stuck[n] = 0
@@ -213,7 +213,7 @@ def _is_rotation_free(p, scene, n, left):
 
 @spliced
 def _turn(p, scene, n, recall):
-    """Return the turning rate of one period of a turn; 0 ends the turn, because an obstacle is in the way."""
+    """Return the turning rate for one period of a turn; 0 if the turn ends because an obstacle is in the way."""
     heading = scene.pose[n, 2]
     if recall.half[n]:
         left = abs(wrap(recall.begun[n] - heading))

@@ -58,7 +58,9 @@ def points_of(model: str, outlines: Array, radius: Floats) -> tuple[Floats, Floa
 
 @hidden
 def _signed_distance(shape, x, y):
-    """Return the signed distance from a point to the shape, both in the robot's frame, and its derivatives by the point."""
+    """Return the signed distance from a point to the shape, both in the robot's frame, and its derivatives by the point's
+    coordinates.
+    """
     last = shape.x.size - 1
     best, by_x, by_y, inside = _FAR, ONE, ZERO, False
     for k in range(last + 1):

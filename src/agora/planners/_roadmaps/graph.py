@@ -25,7 +25,7 @@ class Graph(NamedTuple):
         pose: (V, 3) poses.
         turn: (V, 2) sine and cosine of the headings.
         cost: (V,) time from the start, s.
-        parent: (V,) previous pose, -1 for none.
+        parent: (V,) previous pose, -1 if there is none.
         state: (V,) whether a pose is unseen, open or closed.
         failed: (V,) cost of the path via the last parent whose edge turned out to be invalid.
         without: (V,) index of that parent.

@@ -66,9 +66,7 @@ CHECKED: dict[str, tuple[tuple[Test, ...], ...]] = {
         ((1, _WHOLE, fcntl.F_SETFL), (2, _OTHER_FLAGS, 0)),
     ),
     "ioctl": _one_of(1, 0x5401, 0x5413, 0x5450, 0x5451),  # TCGETS, TIOCGWINSZ, FIONCLEX, FIOCLEX
-    "sendto": (
-        ((3, _WHOLE, 0), (4, _WHOLE, 0)),
-    ),  # without an address, so only to the connected peer; without flags, so no out-of-band data
+    "sendto": (((3, _WHOLE, 0), (4, _WHOLE, 0)),),  # no address, so only to the connected peer; no flags, so no out-of-band data
     "recvfrom": _one_of(3, 0),
     "prctl": _one_of(0, 15, 16, 0x53564D41),  # PR_SET_NAME, PR_GET_NAME, PR_SET_VMA
     "prlimit64": _one_of(0, 0),  # its own limits
@@ -82,7 +80,7 @@ _MASKED = 7
 
 
 class _Comparison(ctypes.Structure):
-    """``struct scmp_arg_cmp`` from libseccomp."""
+    """The type ``struct scmp_arg_cmp`` of libseccomp."""
 
     _fields_ = (("number", ctypes.c_uint), ("how", ctypes.c_int), ("mask", ctypes.c_uint64), ("value", ctypes.c_uint64))
 

@@ -153,7 +153,7 @@ def answer_all(connection: socket.socket, make: Callable[[], Any], deadline: flo
     Args:
         connection: the socket.
         make: creates the planner.
-        deadline: maximum time of an answer, s.
+        deadline: maximum time for an answer, s.
         more: returns additional content for the planner's hello message.
     """
     try:

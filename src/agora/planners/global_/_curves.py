@@ -44,13 +44,13 @@ class Price(NamedTuple):
 
 @hidden
 def _wrap(angle):
-    """Return the angle in (-pi, pi]."""
+    """Return an angle wrapped to (-pi, pi]."""
     return angle - _TWO_PI * math.ceil((angle - _PI) / _TWO_PI)
 
 
 @hidden
 def _wrap_positive(angle):
-    """Return the angle in [0, 2 pi); an angle just below a full turn, within rounding, becomes 0."""
+    """Return an angle wrapped to [0, 2 pi); an angle that is just below a full turn, within rounding, becomes 0."""
     angle -= _TWO_PI * math.floor(angle / _TWO_PI)
     return 0.0 if angle > _TWO_PI - _NOTHING else angle
 

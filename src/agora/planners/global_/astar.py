@@ -135,7 +135,7 @@ def geodesic(map: Map, start: ArrayLike, goal: ArrayLike, radius: float) -> Geod
 
 
 def _pull_taut(clearance: Floats, points: Doubles, least: float) -> Doubles:
-    """Return a path in cells, pulled taut."""
+    """Return a path, given in cells, after pulling it taut."""
     ends, best = points[[0, -1]], points
     for spacing in (4.0, 4.0, 2.0, 2.0, 1.0, 1.0, 1.0):
         fine = resample(points, spacing).astype(np.float32)

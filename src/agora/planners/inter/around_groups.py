@@ -144,7 +144,7 @@ class AroundGroups(Checked):
 
 
 def _straight_paths(o: Observation) -> Observation:
-    """Return the observation with straight paths of 16 points; empty paths stay empty."""
+    """Return the observation with its paths replaced by straight paths of 16 points; empty paths stay empty."""
     assert o.path_count is not None
     share = np.linspace(0.0, 1.0, 16, dtype=np.float32)[:, None]
     path = o.pose[:, None, :2] + share * (o.goal[:, None, :2] - o.pose[:, None, :2])

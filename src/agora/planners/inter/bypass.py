@@ -1,4 +1,4 @@
-"""The interplanner that changes nothing."""
+"""The interplanner that leaves the path unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The interplanner that gives way."""
+"""The interplanner that gives way to approaching people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The interplanner that steps aside."""
+"""The interplanner that steps aside for approaching people."""
 
 from __future__ import annotations
 

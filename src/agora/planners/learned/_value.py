@@ -184,7 +184,7 @@ def _aim(route, robot, window, lookahead, goal, first, last):
 
 @kernel
 def _leave_open(velocities, robot, window, horizon, out, first, last):
-    """Exclude the candidates (A) of each row whose straight path brings the robot's disc into contact with a wall.
+    """Exclude the candidates (A,) of each row along whose straight path the robot's disc would touch a wall.
 
     A robot that already touches a wall may move away from it.
     """

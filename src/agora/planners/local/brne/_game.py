@@ -114,7 +114,9 @@ def cost_of(squared, costs, excess):
 
 @hidden
 def write_pair_costs(table, ways, agents, radius, costs, nearest):
-    """Write the cost of each pair of samples of two agents, table[i, j, s, s'] = table[j, i, s', s]; (A, A, S, S)."""
+    """Write the table (A, A, S, S) of costs for each pair of samples of two agents, where table[i, j, s, s'] = table[j, i, s',
+    s].
+    """
     steps, samples = ways.x.shape[1], ways.x.shape[2]
     for i in range(agents):
         for j in range(i + 1, agents):

@@ -220,7 +220,7 @@ class Brne(Checked):
 
     @property
     def _shape(self) -> tuple[int, int]:
-        """Return the numbers of speeds and of turning rates of the robot's samples."""
+        """Return the number of speeds and the number of turning rates in the robot's samples."""
         side = math.isqrt(self.samples)
         return 2 * side, side // 2
 
@@ -296,7 +296,7 @@ def _sample(p, ways, speed, turn, allowed, shape, around, horizon, corridor, lim
 
 @hidden
 def _nearest_end(ways, allowed, x, y):
-    """Return the allowed sample of the robot that ends nearest to a position."""
+    """Return the robot's allowed sample that ends nearest to a position."""
     least, best, last = _FAR, 0, ways.x.shape[1] - 1
     for s in range(allowed.size):
         dx, dy = ways.x[0, last, s] - x, ways.y[0, last, s] - y

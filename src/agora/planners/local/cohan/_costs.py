@@ -129,7 +129,7 @@ def _point(crowd, many, b, i, at):
 
 @hidden
 def _pair_cost(crowd, bands, many, width, b, i, s, shape, near, writes):
-    """Return the costs between the robot and person ``b`` at pose ``i``: safety if ``near``, and visibility."""
+    """Return the costs between the robot and person ``b`` at pose ``i``: the safety cost if ``near``, and the visibility cost."""
     robot, person, trig, total = bands[0, i], bands[b, i], crowd.trig, ZERO
     if near:
         far, by_x, by_y, by_heading = shapes.gap(
@@ -264,7 +264,7 @@ def costs_between(crowd, bands, many, s, shape, near, writes):
 
 @lean
 def measure_bands(crowd, bands, many, bounds):
-    """Measure ``many`` bands."""
+    """Compute the cosines, sines and steps of ``many`` bands."""
     for b in range(many):
         measure(bands[b], crowd.counts[b], bounds[b], memory_of(crowd, b))
 

@@ -254,7 +254,7 @@ class Cohan(Checked):
 
 
 def _empty_like(near: Near) -> Near:
-    """Return arrays of the same shapes."""
+    """Return empty arrays with the same shapes."""
     return near._replace(**{name: np.empty_like(array) for name, array in near._asdict().items()})
 
 

@@ -90,7 +90,7 @@ class Dwa(Checked):
         min_vel_theta: turning rate below which samples that are also slower than ``min_vel_trans`` are not driven, rad/s.
         acc_lim_x: acceleration limit along x, m/s2.
         acc_lim_y: acceleration limit along y, m/s2.
-        acc_lim_theta: acceleration limit of the turning rate, rad/s2.
+        acc_lim_theta: angular acceleration limit, rad/s2.
         sim_time: duration of the roll-outs, s; shorter if the fastest one would leave the window.
         sim_granularity: maximum distance between two poses of a roll-out, m.
         angular_sim_granularity: maximum angle between two poses of a roll-out, rad.

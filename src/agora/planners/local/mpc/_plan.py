@@ -20,10 +20,10 @@ _ASIDE, _ASIDES = 0.1, 20  # m, number of offsets tried
 
 
 class Plan(NamedTuple):
-    """Poses at equal time steps, and the commands between them.
+    """Poses at equal time intervals, and the commands between them.
 
     Attributes:
-        poses: (n + 1, 3) m and rad; headings are not wrapped.
+        poses: (n + 1, 3) poses, m and rad; headings are not wrapped.
         commands: (n, 3) forward speed, turning rate and sideways speed, m/s and rad/s.
         dt: time between two poses, s.
     """
@@ -106,7 +106,7 @@ def nearest_turn(plan: Plan) -> Plan:
 
 
 def is_clear(plan: Plan, things: Things, body: Body) -> bool:
-    """Return whether a body touches nothing at the poses of a plan."""
+    """Return whether a body is free of obstacles at all poses of a plan."""
     times = plan.dt * np.arange(len(plan.poses))
     return bool((gap(plan.poses, things.at(times)[0], body) > things.radius).all())
 

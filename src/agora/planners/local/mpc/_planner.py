@@ -276,7 +276,7 @@ class Mpc(Checked):
         return math.hypot(off[0], off[1]) < near and abs(wrap_below_pi(off[2])) <= self._tolerance(o, row)
 
     def _tolerance(self, o: Observation, row: int) -> float:
-        """Return the allowed deviation from the goal's heading; pi if the task has no goal heading."""
+        """Return the allowed deviation from the goal heading; pi if the task has no goal heading."""
         asked = self.yaw_goal_tolerance if o.heading_tolerance is None else float(o.heading_tolerance[row])
         return min(self.yaw_goal_tolerance, asked) if asked < math.pi else math.pi
 
@@ -356,7 +356,7 @@ class Mpc(Checked):
         return np.where(np.arange(len(things.radius)) < len(things.walls), self.min_obstacle_dist, disc)
 
     def _previous_plan(self, o: Observation, robot: Robot, recall: Memory, row: int, goal: Array) -> Plan | None:
-        """Return the rest of the previous plan, unless the goal has changed."""
+        """Return the rest of the previous plan, or None if the goal has changed."""
         n, dt = int(recall["grid"][row, 0]), float(recall["grid"][row, 1])
         before = to_robot(recall["goal"][row], robot.pose)
         jump, turn = math.hypot(*(goal - before)[:2]), abs(wrap_below_pi(goal[2] - before[2]))

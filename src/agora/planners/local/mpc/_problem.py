@@ -77,7 +77,7 @@ class Form(NamedTuple):
 
     @property
     def axes(self) -> int:
-        """Number of components of a command."""
+        """Number of components in a command."""
         return 3 if self.kind == "holonomic" else 2
 
     @property
@@ -87,7 +87,7 @@ class Form(NamedTuple):
 
     @property
     def parameters(self) -> int:
-        """Number of parameters of a stage."""
+        """Number of parameters per stage."""
         return sum(LAYOUT.values()) + self.obstacles * (5 if self.free_time else 3)
 
 
@@ -170,9 +170,9 @@ class Problem:
         Args:
             start: (3 + axes,) pose and last command.
             guess: initial states (steps + 1, states) and commands (steps, axes).
-            parameters: parameters by the names of `LAYOUT`, each (size,) or (size, steps + 1).
-            obstacles: (n, obstacles, 3 or 5) obstacles of the pose at the end of each of the first n steps.
-            bounds: bounds.
+            parameters: parameters, keyed by the names in `LAYOUT`, each (size,) or (size, steps + 1).
+            obstacles: (n, obstacles, 3 or 5) obstacles for the pose at the end of each of the first n steps.
+            bounds: bounds of the problem.
         """
         form = self.form
         table = np.zeros((form.parameters, form.steps + 1))
@@ -222,12 +222,12 @@ _SLACK = 0.01
 
 @functools.lru_cache(maxsize=16)
 def problem(form: Form, iterations: int, tolerance: float, compiled: bool = True) -> Problem:
-    """Return the `Problem` of these settings, created once per process."""
+    """Return the `Problem` for these settings, which is created once per process."""
     return Problem(form, iterations, tolerance, compiled)
 
 
 def _stage(casadi: Any, form: Form) -> tuple[Any, Any]:
-    """Return the functions of a stage and of the last pose."""
+    """Return the functions for a stage and for the last pose."""
     x, u, p = casadi.SX.sym("x", form.states), casadi.SX.sym("u", form.axes + 1), casadi.SX.sym("p", form.parameters)
     at, row = {}, 0
     for name, size in LAYOUT.items():
@@ -307,7 +307,7 @@ def _nlp(casadi: Any, form: Form) -> tuple[dict[str, Any], list[bool]]:
 
 
 def folder() -> Path:
-    """Return the folder of compiled problems, next to that of the kernels."""
+    """Return the folder for compiled problems, which is next to that of the kernels."""
     return Path(numba.config.CACHE_DIR).parent / _FOLDER
 
 

@@ -54,8 +54,8 @@ class Things(NamedTuple):
 
     Attributes:
         walls: (P, 2) points on walls, m.
-        places: (M, T, 2) positions of discs now and every `MOMENT` after, m.
-        radius: (P + M,) radii, 0 for points, m.
+        places: (M, T, 2) current positions of the discs, and their predicted positions at intervals of `MOMENT`, m.
+        radius: (P + M,) radii, which are 0 for points, m.
     """
 
     walls: Array

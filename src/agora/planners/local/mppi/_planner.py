@@ -121,7 +121,7 @@ class Mppi(Checked):
         max_vel_theta: maximum turning rate, rad/s.
         acc_lim_x: acceleration limit along x, m/s2.
         acc_lim_y: acceleration limit along y, m/s2.
-        acc_lim_theta: acceleration limit of the turning rate, rad/s2.
+        acc_lim_theta: angular acceleration limit, rad/s2.
     """
 
     window: Window = field(default_factory=lambda: Window(sources=("map",)))

@@ -129,7 +129,7 @@ def _shift_plan(controls, steps):
 
 @spliced
 def _advance(p, scene, n, t, dt, control, noise, scratch, bounds, gains):
-    """Advance all samples by one step with their noisy twists, and add the costs of the twists."""
+    """Advance all samples by one step with their noisy twists, and add the cost of these twists."""
     low_x, high_x, high_y, high_theta, curvature = bounds
     std_x, std_y, std_theta = p.spread_x * high_x, p.spread_y * high_y, p.std_theta
     vx, vy, omega = scratch.twist[0], scratch.twist[1], scratch.twist[2]

@@ -197,7 +197,7 @@ class Sampling(Checked):
         return Answer(twists, now, {"reason": np.where(now["time"] > 0.0, np.int8(Reason.NONE), standing)})
 
     def limits(self, o: Observation) -> tuple[Floats, Floats]:
-        """Return the top speeds and turning rates (N,), m/s and rad/s."""
+        """Return the robots' maximum speeds and turning rates (N,), m/s and rad/s."""
         return np.minimum(o.limits.max_vx, own(self.max_speed)), np.minimum(o.limits.max_omega, own(self.max_omega))
 
     def best(self, o: Observation, rows: Array) -> Best:
@@ -254,7 +254,7 @@ def _to_map_frame(pose: Floats, places: Doubles) -> Doubles:
 
 
 def _empty_splines(count: int) -> Best:
-    """Return empty splines."""
+    """Return splines for robots that do not drive along one yet."""
     x, y, p = np.zeros((3, count, 3), np.float32)
     return Best(x, y, p, np.zeros(count, np.float32))
 

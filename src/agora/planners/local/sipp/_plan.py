@@ -45,7 +45,7 @@ class Scratch(NamedTuple):
 
 
 def scratch(columns: int) -> Scratch:
-    """Return working memory for a lattice with this number of cells per side."""
+    """Return working memory for a lattice with ``columns`` cells per side."""
     cells = columns * columns
     return Scratch(
         np.empty(cells, np.bool_),

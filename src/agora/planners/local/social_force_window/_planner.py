@@ -99,7 +99,7 @@ class SocialForceWindow(Checked):
         max_rot_vel: maximum turning rate, rad/s.
         min_rot_vel: minimum turning rate of the twist near the goal, rad/s.
         max_trans_acc: acceleration limit along x, m/s2.
-        max_rot_acc: acceleration limit of the turning rate, rad/s2.
+        max_rot_acc: angular acceleration limit, rad/s2.
         xy_goal_tolerance: distance to the goal within which the robot stops, m.
         goal_distance: distance to the goal within which the robot first tries a single twist towards it, m.
         wp_tolerance: distance along the path to the point to drive to, m; None for 10 % more than the fastest sample drives.

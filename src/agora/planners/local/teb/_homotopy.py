@@ -46,8 +46,8 @@ def obstacles(still, standing, moving, movers, goal, width, order, out):
     the line from the robot to the goal.
 
     Args:
-        still: (S, 3), ``standing`` of them.
-        moving: as in `agora.planners._bands.discs.gather`, ``movers`` of them.
+        still: (S, 3) standing discs; the first ``standing`` entries are valid.
+        moving: moving discs, as in `agora.planners._bands.discs.gather`; the first ``movers`` entries are valid.
         goal: x and y of the goal.
         width: gap between discs below which they are one obstacle, m.
         order: (S,) int32, scratch.
@@ -149,8 +149,8 @@ def classify(band, n, places, count, signatures, known, rule):
 
     Args:
         band: (n, 4) poses.
-        n: number of its poses.
-        places: (K, 4), ``count`` of them.
+        n: number of poses in the band.
+        places: (K, 4) obstacles, as written by `obstacles`; the first ``count`` entries are valid.
         signatures: (C + 1, K) float64, K at least 2.
         known: number of known signatures.
         rule: threshold, which is in turns for sides; prescaler for products, 0 for sides.
@@ -224,8 +224,9 @@ def connect(nodes, many, still, standing, moving, movers, clear, threshold, edge
     Args:
         nodes: (many, 2).
         many: number of nodes.
-        still: (S, 3), ``standing`` of them.
-        moving: as in `agora.planners._bands.discs.gather`, ``movers`` of them, at their current positions.
+        still: (S, 3) standing discs; the first ``standing`` entries are valid.
+        moving: moving discs at their current positions, as in `agora.planners._bands.discs.gather`; the first ``movers`` entries
+            are valid.
         clear: distance from every disc, m.
         threshold: minimum cosine of the angle to the direction to the goal.
         edges: out, (many, many) bool.
@@ -264,10 +265,10 @@ def explore(nodes, many, edges, ends, guess, places, count, rule, bands, counts,
         edges: (many, many), as in `connect`.
         ends: headings of the robot and of the goal.
         guess: speed and turning rate of an initial guess, and its minimum number of steps.
-        places: (K, 4), ``count`` of them.
+        places: (K, 4) obstacles, as written by `obstacles`; the first ``count`` entries are valid.
         rule: as in `classify`.
-        bands: (C, M, 4), ``known`` of them.
-        counts: (C,) numbers of their poses.
+        bands: (C, M, 4) bands; the first ``known`` entries are valid.
+        counts: (C,) number of poses in each band.
         most: maximum number of bands, up to C.
         roadmap: (3, many) int32, scratch: the path, and for each of its nodes the next node to try.
         signatures: (C + 1, K).
@@ -315,10 +316,10 @@ def is_detour(band, n, best, best_n, tolerance, long, ratio):
     short to tell.
 
     Args:
-        band: (n, 4).
-        n: number of its poses.
-        best: (best_n, 4).
-        best_n: number of its poses.
+        band: (n, 4) band.
+        n: number of poses in the band.
+        best: (best_n, 4) best band.
+        best_n: number of poses in the best band.
         tolerance: maximum angle between the directions, rad.
         long: distance from the start at which the directions are measured, m.
         ratio: maximum ratio of the durations.

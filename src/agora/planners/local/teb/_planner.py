@@ -125,8 +125,8 @@ class Teb(Checked):
             sideways.
         max_vel_theta: maximum turning rate, rad/s.
         acc_lim_x: acceleration limit, m/s2.
-        acc_lim_y: acceleration limit sideways, m/s2.
-        acc_lim_theta: acceleration limit of the turning rate, rad/s2.
+        acc_lim_y: sideways acceleration limit, m/s2.
+        acc_lim_theta: angular acceleration limit, rad/s2.
         min_turning_radius: turning radius of car-like robots, m; 0 for robots that turn in place.
         dt_ref: time between poses, s; None for 0.3 s, but less if a robot covers more than 0.3 m in that time (forwards and
             sideways combined), and more, up to 1 s, if it covers less than 0.12 m. A step shorter than 0.3 s has the same time

@@ -287,7 +287,7 @@ def forget(recall, n, pose, reset_distance):
 
 @hidden
 def _ends_escape(p, recall, n, pose):
-    """Allow forward curves again once the robot has backed up far enough, or turned."""
+    """Allow forward curves again once the robot has backed up, or turned, far enough."""
     dx, dy, turned = pose[0] - recall.escape[n, 0], pose[1] - recall.escape[n, 1], abs(wrap(pose[2] - recall.escape[n, 2]))
     if dx * dx + dy * dy > p.escape_reset_dist * p.escape_reset_dist or turned > p.escape_reset_theta:
         recall.escaping[n] = False

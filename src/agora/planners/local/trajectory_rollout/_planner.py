@@ -86,7 +86,7 @@ class TrajectoryRollout(Checked):
         window: local costmap.
         acc_lim_x: acceleration limit along x, m/s2.
         acc_lim_y: acceleration limit along y, m/s2.
-        acc_lim_theta: acceleration limit of the turning rate, rad/s2.
+        acc_lim_theta: angular acceleration limit, rad/s2.
         max_vel_x: maximum speed of forward curves, m/s.
         min_vel_x: minimum speed of forward curves, m/s.
         max_vel_theta: maximum turning rate, rad/s.
