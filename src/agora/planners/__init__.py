@@ -1,5 +1,5 @@
-"""Planners, one package per kind: local, global and learned planners, and interplanners.
+"""Planners, in one package per kind: local planners, global planners, learned planners and interplanners.
 
 Other modules combine planners (`guided`, `recovering`, `switch`), run planners in other processes (`contained`, `remote`), and
-serve callers: planners by name (`presets`), the call itself (`adapters`) and operations on memories (`memory`).
+serve callers: they look up planners by name (`presets`), call them (`adapters`) and operate on their memories (`memory`).
 """

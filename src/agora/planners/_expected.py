@@ -1,4 +1,4 @@
-"""The people and robots around a planner, and their predicted positions."""
+"""The people and robots around each robot, and their predicted positions."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from agora.world.tracks import onward
 
 
 class Discs(NamedTuple):
-    """The pedestrians, followed by the other robots, that N robots know.
+    """The pedestrians, followed by the other robots, known to each of N robots.
 
     Attributes:
-        position: (N, M, 2) present positions, m.
-        velocity: (N, M, 2) present velocities, m/s.
+        position: (N, M, 2) current positions, m.
+        velocity: (N, M, 2) current velocities, m/s.
         radius: (N, M) radii, m.
         present: (N, M) whether the slot is in use.
-        expected: (N, M, T, 2) predicted positions at T moments, m.
+        expected: (N, M, T, 2) predicted positions at T time steps, m.
     """
 
     position: Floats
@@ -33,7 +33,7 @@ class Discs(NamedTuple):
 
 
 def needs_of(predictor: Predictor, own: Collection[str | Channel]) -> tuple[str | Channel, ...]:
-    """Return the channels that a planner and its predictor read; a channel of both has the planner's parameters."""
+    """Return the channels that a planner and its predictor read; a channel that both read has the planner's parameters."""
     names = {one if isinstance(one, str) else one.channel for one in own}
     return (*own, *(name if one is None else one for name, one in predictor.declares.channels.items() if name not in names))
 
@@ -44,8 +44,8 @@ def expected_ways(predictor: Predictor, o: Observation, steps: int, dt: float, m
     Args:
         predictor: predictor to call.
         o: observation of N rows with ``pedestrians``.
-        steps: number T of moments.
-        dt: time between two moments, s.
+        steps: number T of time steps.
+        dt: time between two time steps, s.
         memory: memory of the predictor; {} at the start.
 
     Raises:
@@ -61,13 +61,13 @@ def expected_ways(predictor: Predictor, o: Observation, steps: int, dt: float, m
 
 
 def discs(predictor: Predictor, o: Observation, steps: int, dt: float, memory: Memory) -> tuple[Discs, Memory]:
-    """Return the discs around each robot; pedestrians move as predicted, and robots keep their velocity.
+    """Return the discs around each robot; pedestrians move as predicted, and other robots keep their velocity.
 
     Args:
         predictor: predictor of the pedestrians.
         o: observation of N rows.
-        steps: number T of moments.
-        dt: time between two moments, s; the first is ``dt`` after the observation.
+        steps: number T of time steps.
+        dt: time between two time steps, s; the first is ``dt`` after the observation.
         memory: memory of the predictor; {} at the start.
 
     Returns:
@@ -89,6 +89,6 @@ def _arrays(tracks: Tracks) -> tuple[Floats, Floats, Floats, Bools]:
 
 
 def _no_tracks(rows: int) -> Tracks:
-    """Return tracks without a slot."""
+    """Return tracks that have no slots."""
     places, numbers, flags = np.zeros((rows, 0, 2), np.float32), np.zeros((rows, 0), np.int32), np.zeros((rows, 0), np.bool_)
     return Tracks(places, places, np.zeros((rows, 0), np.float32), flags, numbers, numbers)

@@ -1,4 +1,4 @@
-"""The report on a failed call of a planner: the error, the line of the planner's code, and an undeclared channel."""
+"""Description of a planner's failed call: the error, the line of the planner's code, and any undeclared channel."""
 
 from __future__ import annotations
 
@@ -18,15 +18,14 @@ def describe_failure(error: BaseException, declares: Declaration, observation: O
     """Describe in one line why a planner's call failed.
 
     Args:
-        error: exception that was raised, in the file that calls this or in code called from there.
+        error: exception that was raised, in the file that calls this function or in code called from that file.
         declares: properties of the planner.
         observation: observation that the planner received.
 
     Returns:
-        The error; the file, the line and the text of the planner's code that raised it, or that called the code that raised it,
-        except
-        for an error that Agora raises on purpose, whose message suffices; and, as a possible reason, the channel that the code
-        reads without declaring it, or the nearest valid name to an unknown one.
+        The error. Unless Agora raised it on purpose, so that its message suffices, this is followed by the file, the line and the
+        source text of the planner's code that raised it or called the code that raised it. A possible reason is added if there is
+        one: a channel that the code reads without declaring it, or the valid name closest to an unknown one.
     """
     said, here = in_words(error), sys._getframe(1).f_code.co_filename
     raised = [(frame, line) for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename != here]
@@ -41,7 +40,7 @@ def describe_failure(error: BaseException, declares: Declaration, observation: O
 def _undeclared_channels(
     error: BaseException, frames: Sequence[FrameType], declares: Declaration, observation: Observation
 ) -> list[str]:
-    """Return the channels that the code reads but the planner does not declare, and the nearest valid name for an unknown one."""
+    """Return the channels that the code reads but the planner does not declare, and the valid name closest to an unknown one."""
     hints, read = [], {name for frame in frames for name in frame.f_code.co_names}
     if isinstance(error, AttributeError) and error.obj is not None and error.name:
         close = difflib.get_close_matches(error.name, [name for name in dir(error.obj) if not name.startswith("_")], n=1)
@@ -63,7 +62,7 @@ def _undeclared_channels(
 
 
 def _nearest_sensor_name(key: str, observation: Observation) -> str:
-    """Return the nearest name to an unknown sensor, or part of its reading; empty if the name exists."""
+    """Return the name closest to that of an unknown sensor, or of an unknown part of a reading; empty if the name exists."""
     channels = {*available("channels"), *observation.sensors}
     parts = {name for reading in observation.sensors.values() for name in reading}
     if key in channels | parts:

@@ -1,13 +1,13 @@
-"""The final turn to the goal's heading, which the library adds to planners that only drive to a position.
+"""The final turn to the goal heading, which the library adds to planners that only drive to a position.
 
-A planner that plans poses declares ``turns_at_goal``, and the library adds nothing. For any other planner the turn starts if the
-task requires a heading and the robot, if it braked now, would stop within the tolerance of the goal: it brakes, then turns in
-place, in the shorter direction. `dwa` and `trajectory_rollout` have their own turn, which starts at their own tolerance; that may
-be smaller than the task's, and than the distance they reach.
+A planner that plans poses declares ``turns_at_goal``, and the library adds nothing. For any other planner, the turn starts when the
+task requires a heading and the robot, if it braked now, would stop within the goal tolerance. The robot then brakes and turns in
+place, in the shorter direction. `dwa` and `trajectory_rollout` have their own turn, which starts at their own tolerance; that
+tolerance may be tighter than the task's, and tighter than the distance to the goal that they achieve.
 
-A robot that is not a disc checks the local costmap first, if its planner reads one: it turns to the side where its outline stays
-free, and if neither side is free, the planner continues. Car-like robots cannot turn in place: they keep the heading of their
-arrival, and only a planner that plans poses (`teb`) gives them the right one.
+A robot that is not a disc checks the local costmap first, if its planner reads one: it turns in the direction in which its outline
+stays free of obstacles, and if neither direction is free, the planner stays in control. Car-like robots cannot turn in place: they
+keep the heading at which they arrive, and only a planner that plans poses (`teb`) makes them arrive at the right one.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _ONCE = TWO * PI
 
 
 def turn_at_goal(observation: Observation, twists: Floats, rows: Bools) -> tuple[Floats, Bools]:
-    """Return the twists (N, 3) including the final turn, and the rows (N,) that make it; float32.
+    """Return the twists (N, 3), float32, including the final turn, and which rows (N,) are making that turn.
 
     Args:
         observation: observation of N rows.
@@ -54,7 +54,7 @@ def turn_at_goal(observation: Observation, twists: Floats, rows: Bools) -> tuple
 
 @hidden
 def _is_turn_free(window, n, x, y, heading, angle, corners):
-    """Return whether the outline of a robot stays free during a turn by an angle."""
+    """Return whether a robot's outline stays free of obstacles while it turns by an angle."""
     cost, origin, resolution = window
     steps = np.int64(np.ceil(abs(angle) / _STEP))
     for k in range(1, steps + 1):
@@ -67,7 +67,7 @@ def _is_turn_free(window, n, x, y, heading, angle, corners):
 
 @lean_kernel
 def _turn(given, dt, window, rows, twists, turning, first, last):
-    """Write the twists of the rows ``first <= n < last`` that turn, and which rows these are."""
+    """Write the twists of those rows in ``first <= n < last`` that turn, and mark these rows."""
     pose, twist, goal, tolerance, heading_tolerance, max_omega, max_ax, max_ay, max_alpha, turning_radius, corners = given
     for n in range(first, last):
         left = wrap(goal[n, 2] - pose[n, 2])

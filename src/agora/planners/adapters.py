@@ -1,6 +1,7 @@
-"""Adapters that call planners of both forms in the same way: for N rows, of which only the failing ones stop.
+"""Adapters that call planners of both forms (`Planner` and `BatchPlanner`) in the same way, for N rows; if a row fails, only that
+row's robot stops.
 
-The memory of a row under `Planner` is None or a tuple of arrays; for a batch it is stored as ``{"started": (N,), "0": (N, ...),
+With a `Planner`, the memory of a row is None or a tuple of arrays; for a batch it is stored as ``{"started": (N,), "0": (N, ...),
 ...}``.
 """
 
@@ -31,11 +32,13 @@ ASKED_AGAIN = "asked_again"
 """Note of `call`: (N,) whether a row was called again by itself because the call for all rows failed; missing if none was."""
 
 _STARTED = "started"
-_LONGEST = 100  # largest number of characters of a value in a message
+_LONGEST = 100  # maximum number of characters of a value in a message
 
 
 def observation_of_row(observation: Observation, row: int) -> Observation:
-    """Return the observation of the robot of one row: read-only views without the leading axis, scalars for arrays (N,)."""
+    """Return the observation of the robot in one row: read-only views without the leading axis, and scalars in place of arrays
+    (N,).
+    """
     taken: Observation = _take_rows(observation, row)
     return taken
 
@@ -47,7 +50,7 @@ def batch_of_one(observation: Observation, row: int) -> Observation:
 
 
 def observation_of_rows(observation: Observation, rows: Ints) -> Observation:
-    """Return the observation of some robots (R,), read-only."""
+    """Return the observation of selected robots (R,), read-only."""
     taken: Observation = _take_rows(observation, rows)
     return taken
 
@@ -55,20 +58,21 @@ def observation_of_rows(observation: Observation, rows: Ints) -> Observation:
 def call(
     planner: Planner | BatchPlanner, observation: Observation, memory: Memory, active: Bools, ranges: Ranges | None = None
 ) -> tuple[Answer, dict[int, str]]:
-    """Return the answer of a planner of either form, and the reasons of failed rows.
+    """Return the answer of a planner of either form, and the reasons why rows failed.
 
-    A batched call for several rows that raises, or whose arrays have the wrong shape, is repeated row by row, which is noted
-    (`ASKED_AGAIN`). Rows that fail or are inactive stand still. Any exception of a planner is its failure, including ``SystemExit``
-    and ``KeyboardInterrupt``; a crash of the process is not caught, and Ctrl-C belongs to the user (`agora.core.untrusted_calls`).
-    Rows without a path stand still if the planner needs one. Rows at a goal with a heading turn to it
-    (`agora.planners._final_turn`), unless their planner does so itself. Reasons are always noted.
+    If a batched call for several rows raises an exception or returns arrays of the wrong shape, it is repeated row by row, and the
+    repetition is noted (`ASKED_AGAIN`). Robots in rows that fail or are inactive stand still. Any exception raised by a planner
+    counts as a failure of the planner, including ``SystemExit`` and ``KeyboardInterrupt``; a crash of the process is not caught,
+    and Ctrl-C still interrupts the program (`agora.core.untrusted_calls`). Robots without a path stand still if the planner needs
+    one. Robots at a goal with a heading turn to it (`agora.planners._final_turn`), unless their planner does so itself. Reasons are
+    always noted.
 
     Args:
         planner: planner of either form.
         observation: observation of N rows.
         memory: memory of the previous call; {} at the start.
         active: (N,) active rows.
-        ranges: calls a ``concurrent`` planner for ranges of rows, on several threads; None for all rows at once.
+        ranges: calls a ``concurrent`` planner for ranges of rows, on several threads; None to call it once for all rows.
     """
     declares, observation = planner.declares, protected_copy(observation)
     lost, none = _rows_without_path(declares, observation), np.zeros(len(active), np.int8)
@@ -87,7 +91,7 @@ def declaration_of(planner: Any) -> Declaration:
     """Return the declared properties of a planner or an interplanner.
 
     Raises:
-        InputError: it has no declaration, or its own code raises.
+        InputError: it has no declaration, or its own code raises an exception.
     """
     try:
         said = planner.declares if hasattr(type(planner), "declares") else getattr(planner, "declares", None)
@@ -102,18 +106,20 @@ def declaration_of(planner: Any) -> Declaration:
 
 
 def notes_of(planner: Planner | BatchPlanner) -> frozenset[str]:
-    """Return the notes of a planner's rows: the declared ones, and always reasons."""
+    """Return the notes that a planner makes for each row: the declared ones, plus the reasons."""
     return frozenset(planner.declares.notes) | {"reason"}
 
 
 def record_contact(answer: Answer, touching: Bools) -> None:
-    """Note ``START_IN_CONTACT`` for the rows (N,) that touch something at their first call and whose planner noted nothing."""
+    """Note ``START_IN_CONTACT`` for the rows (N,) whose robot touches something at its first call and whose planner noted no
+    reason.
+    """
     noted = answer.notes["reason"]
     noted[touching & (noted == Reason.NONE)] = Reason.START_IN_CONTACT
 
 
 def _rows_without_path(declares: Declaration, observation: Observation) -> Bools:
-    """Return the rows (N,) that have no path although the planner needs one."""
+    """Return which rows (N,) have no path although the planner needs one."""
     count = observation.path_count
     return np.zeros(len(observation.pose), np.bool_) if count is None or "path" not in declares.channels else np.asarray(count <= 0)
 
@@ -121,7 +127,7 @@ def _rows_without_path(declares: Declaration, observation: Observation) -> Bools
 def _call(
     planner: Any, declares: Declaration, observation: Observation, memory: Memory, active: Bools, ranges: Ranges | None
 ) -> tuple[Answer, dict[int, str]]:
-    """Return the answer of a planner of either form for the active rows, and the failures."""
+    """Return the answer of a planner of either form for the active rows, and the reasons for failures."""
     if hasattr(planner, "plan"):
         return _call_each_row(planner, observation, memory, active)
     try:
@@ -145,18 +151,18 @@ def _call(
 
 @dataclass(frozen=True)
 class Unmade:
-    """Replaces a planner at a call that must not be made: every row fails.
+    """A stand-in for a planner that must not be called: every row fails.
 
     Attributes:
         declares: properties of the planner.
-        reason: reason for which the rows fail.
+        reason: reason why the rows fail.
     """
 
     declares: Declaration
     reason: str
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Raise the reason.
+        """Raise an error with the reason.
 
         Raises:
             PlannerError: always.
@@ -166,7 +172,7 @@ class Unmade:
 
 @dataclass(frozen=True)
 class Lifted:
-    """A planner for one robot as a planner for a batch.
+    """A batch planner that wraps a planner for one robot.
 
     Attributes:
         planner: planner that is called once per row.
@@ -197,7 +203,7 @@ def as_batch_planner(planner: Planner | BatchPlanner) -> BatchPlanner:
 
 
 def call_in_ranges(planner: BatchPlanner, observation: Observation, memory: Memory, ranges: Ranges) -> Answer:
-    """Return the answer of a batch planner that is called for ranges of rows."""
+    """Call a batch planner for ranges of rows, and return the combined answer."""
     answers: dict[int, Answer] = {}
 
     def ask(first: int, last: int) -> None:
@@ -212,7 +218,9 @@ def call_in_ranges(planner: BatchPlanner, observation: Observation, memory: Memo
 
 
 def _take_rows(record: Any, index: Any) -> Any:
-    """Return a record with ``index`` applied to every array with rows; floats, None and values shared by rows stay."""
+    """Return a record with ``index`` applied to every array that has rows; floats, None and values shared by all rows are
+    unchanged.
+    """
     taken = {}
     for one_field in dataclasses.fields(record):
         value = getattr(record, one_field.name)
@@ -227,13 +235,13 @@ def _take_rows(record: Any, index: Any) -> Any:
 
 
 def _rows(array: Array, index: Any) -> Any:
-    """Return rows of an array, read-only; for one row of an array (N,) a number."""
+    """Return rows of an array, read-only; one row of an array (N,) is returned as a scalar."""
     rows = array[index]
     return read_only(rows) if isinstance(rows, np.ndarray) else rows
 
 
 def check_answer(answer: Any, count: int, declares: Declaration) -> Answer:
-    """Return a batch planner's answer for ``count`` rows with float32 twists.
+    """Check a batch planner's answer for ``count`` rows, and return it with float32 twists.
 
     Args:
         answer: answer that the planner returned.
@@ -266,7 +274,7 @@ def _to_float32(twists: Any) -> Floats:
     """Return twists as float32, a copy.
 
     Raises:
-        PlannerError: they are text, complex numbers or times, which NumPy would convert to numbers.
+        PlannerError: they are strings, complex numbers or times, which NumPy would convert to numbers.
     """
     given = np.asarray(twists)
     for kind, words in (("US", "text"), ("c", "complex numbers"), ("mM", "times"), ("V", "records")):
@@ -279,7 +287,7 @@ def _to_float32(twists: Any) -> Floats:
 def _call_batch_by_row(
     planner: BatchPlanner, declares: Declaration, observation: Observation, memory: Memory, active: Bools
 ) -> tuple[Answer, dict[int, str]]:
-    """Call a batch planner for one row at a time, as a batch of one."""
+    """Call a batch planner separately for each row, as a batch of one."""
     count, failures = len(active), dict[int, str]()
     standing = _standing_answer(count, declares, memory)
     twists, after, notes = standing.twists, standing.memory, {**standing.notes}
@@ -303,13 +311,13 @@ def _call_batch_by_row(
 
 
 def _standing_answer(count: int, declares: Declaration, memory: Memory) -> Answer:
-    """Return the answer of a batch planner whose rows all stand and keep their memory."""
+    """Return a batch planner's answer in which all robots stand still and keep their memory."""
     notes = {name: np.zeros(count, NOTES[name]) for name in declares.notes}
     return Answer(np.zeros((count, 3), np.float32), map_arrays(np.copy, memory), notes)
 
 
 def _call_each_row(planner: Any, observation: Observation, memory: Memory, active: Bools) -> tuple[Answer, dict[int, str]]:
-    """Call a plain planner for every active row."""
+    """Call a planner for one robot once per active row."""
     count = len(active)
     twists, failures = np.zeros((count, 3), np.float32), {}
     after = {name: array.copy() for name, array in memory.items()}
@@ -348,7 +356,7 @@ def _shorten(value: Any) -> str:
 
 
 def _store_memory(after: Memory, row: int, count: int, kept: Any) -> None:
-    """Store one row's memory; its arrays keep number, shape and type for the whole episode."""
+    """Store one row's memory; the number, shapes and types of its arrays must not change during an episode."""
     if kept is None:
         if after:
             after[_STARTED][row] = False

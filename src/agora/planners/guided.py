@@ -1,4 +1,4 @@
-"""An interplanner in front of a local planner: the combination is a local planner."""
+"""An interplanner combined with a local planner; the combination is itself a local planner."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from agora.registry import Named, Plug
 
 @dataclass(frozen=True)
 class GuidedPlanner:
-    """A local planner that follows the path of an interplanner, at most as fast as the interplanner allows.
+    """A local planner that follows the path from an interplanner, no faster than the interplanner allows.
 
     Attributes:
         planner: the local planner.
-        interplanner: interplanner that computes its path.
+        interplanner: the interplanner that provides the path.
     """
 
     planner: Annotated[Named, Plug("planners")]
@@ -31,7 +31,7 @@ class GuidedPlanner:
 
     @cached_property
     def declares(self) -> Declaration:
-        """Return the properties of the local planner, with the channels that the interplanner reads and the notes of both.
+        """Return the properties of the local planner, extended by the channels that the interplanner reads and the notes of both.
 
         A channel that both read has the local planner's parameters.
         """
@@ -68,7 +68,7 @@ class GuidedPlanner:
         return Answer(twists, {"planner": answer.memory, "interplanner": own}, notes)
 
     def guidance(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
-        """Return the guidance of the interplanner, and its part of the memory.
+        """Return the interplanner's guidance, and its part of the memory.
 
         Raises:
             ComponentError: the interplanner returned something else.
@@ -81,10 +81,10 @@ class GuidedPlanner:
 
 
 def _check_guidance(who: str, given: Guidance, rows: int) -> Guidance:
-    """Return a guidance for N rows with arrays of the right type.
+    """Check guidance for N rows, and return it with arrays of the right type.
 
     Raises:
-        ComponentError: an array has another shape, or contains an invalid number.
+        ComponentError: an array has the wrong shape, or contains an invalid number.
     """
 
     def array(what: str, *axes: int | None, low: float = -LARGEST, high: float = LARGEST, kind: type = np.float32) -> Array:
@@ -112,7 +112,7 @@ def _check_guidance(who: str, given: Guidance, rows: int) -> Guidance:
 
 
 def _check_tracks(who: str, told: Tracks, rows: int) -> None:
-    """Raise a `ComponentError` unless the pedestrians that the local planner gets are tracks of N rows."""
+    """Raise a `ComponentError` unless the pedestrians passed to the local planner are tracks for N rows."""
     if not isinstance(told, Tracks) or told.present.dtype != np.bool_ or told.present.shape[:1] != (rows,):
         raise ComponentError(f"{who} returned pedestrians as {type(told).__name__}; expected Tracks of {rows} rows")
     for what, tail in {"position": (2,), "velocity": (2,), "radius": (), "id": (), "group": ()}.items():
@@ -120,7 +120,9 @@ def _check_tracks(who: str, told: Tracks, rows: int) -> None:
 
 
 def guided_observation(observation: Observation, guidance: Guidance, top_speed: float) -> Observation:
-    """Return the observation of a local planner with this top speed, m/s: path and goal, pedestrians, reduced limits."""
+    """Return the observation for a local planner with this top speed, m/s: with the path, goal and pedestrians from the guidance,
+    and with reduced limits.
+    """
     o, g = observation, guidance
     people = o.pedestrians if g.pedestrians is None else g.pedestrians
     limits = _reduced_limits(o.limits, g.speed, top_speed)
@@ -128,7 +130,9 @@ def guided_observation(observation: Observation, guidance: Guidance, top_speed: 
 
 
 def _reduced_limits(limits: Limits, speed: Floats, top: float) -> Limits:
-    """Return the limits of rows that may only drive at ``speed`` (N,) times the local planner's ``top`` m/s."""
+    """Return the limits of robots that may only drive at ``speed`` (N,), as a fraction of the local planner's top speed ``top``,
+    m/s.
+    """
     slow = speed < 1.0
     if not slow.any():
         return limits

@@ -1,4 +1,4 @@
-"""Operations on whole memories: arrays by name, including the memories of nested planners."""
+"""Operations on whole memories, which are arrays keyed by name, including the memories of nested planners."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from agora.interfaces import SEEN, Memory
 
 
 def map_arrays(do: Callable[..., Any], memory: Memory, *others: Memory) -> Memory:
-    """Return a memory whose arrays are ``do(array, *arrays)`` of the arrays with the same name in all memories."""
+    """Return a memory in which each array is the result of ``do``, called with the arrays of that name from all memories."""
     return {
         name: map_arrays(do, part, *(other[name] for other in others))
         if isinstance(part, dict)
@@ -22,7 +22,7 @@ def map_arrays(do: Callable[..., Any], memory: Memory, *others: Memory) -> Memor
 
 
 def parts(memory: Memory, inside: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the arrays of a memory, or their replacements, by dotted names."""
+    """Yield the arrays of a memory, or their replacements, with their dotted names."""
     for name, part in memory.items():
         if isinstance(part, dict):
             yield from parts(part, f"{inside}{name}.")
@@ -31,7 +31,7 @@ def parts(memory: Memory, inside: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def rows_of(memory: Memory, rows: slice | Ints) -> Memory:
-    """Return some rows, as views for a slice."""
+    """Return selected rows of a memory; a slice gives views."""
     return map_arrays(lambda array: array[rows], memory)
 
 
@@ -41,7 +41,9 @@ def join(memories: Sequence[Memory]) -> Memory:
 
 
 def reset(memory: Memory, rows: Bools) -> Memory:
-    """Return a copy with ``rows`` (N,) as at the start of an episode: zero, which means None for a plain planner."""
+    """Return a copy in which ``rows`` (N,) are reset to the start of an episode: to zeros, which mean None for a planner for one
+    robot.
+    """
 
     def zero_rows(array: Array) -> Array:
         after = array.copy()
@@ -52,7 +54,7 @@ def reset(memory: Memory, rows: Bools) -> Memory:
 
 
 def without_seen(memory: Memory, rows: Bools) -> Memory:
-    """Return a memory in which ``rows`` (N,) have lost the seen obstacles of their robots: the parts named `SEEN`."""
+    """Return a memory in which the obstacles that the robots have seen (the parts named `SEEN`) are cleared in ``rows`` (N,)."""
     return {
         name: part if not isinstance(part, dict) else reset(part, rows) if name == SEEN else without_seen(part, rows)
         for name, part in memory.items()
@@ -60,7 +62,7 @@ def without_seen(memory: Memory, rows: Bools) -> Memory:
 
 
 def put_rows(memory: Memory, rows: Ints, some: Memory, count: int) -> None:
-    """Write the memory of some rows (R,) into one of ``count`` rows, in place; new arrays are 0 in other rows."""
+    """Write the memory of selected rows (R,) into a memory of ``count`` rows, in place; new arrays are 0 in the remaining rows."""
     for name, part in some.items():
         if isinstance(part, dict):
             put_rows(memory.setdefault(name, {}), rows, part, count)

@@ -1,4 +1,6 @@
-"""Planners by name: a registered one, or a preset in ``configs/planners``, with changed parameters and an interplanner."""
+"""Planners by name: a registered planner or a preset in ``configs/planners``, optionally with changed parameters and an
+interplanner.
+"""
 
 from __future__ import annotations
 
@@ -44,15 +46,16 @@ def preset_names() -> list[str]:
 
 
 def named_planner(text: str, interplanner: str = "", agent: str = "") -> tuple[str, Named]:
-    """Return label and planner of ``PLANNER`` or ``PLANNER+INTERPLANNER``.
+    """Return the label and the planner for ``PLANNER`` or ``PLANNER+INTERPLANNER``.
 
-    Both are ``NAME``, ``NAME:key=value,key=value`` or ``NAME(key=value,key=value)`` (values as in YAML). With bypass the planner is
-    the same as without an interplanner. The label is the text, with ``|`` for ``/``, which separates the parts of an episode's key.
+    Both are ``NAME``, ``NAME:key=value,key=value`` or ``NAME(key=value,key=value)`` (values as in YAML). With `bypass` the planner
+    is the same as without an interplanner. The label is the text with each ``/`` replaced by ``|``, because ``/`` separates the
+    parts of an episode's key.
 
     Args:
-        text: text of the planner, as described.
-        interplanner: interplanner for a text without one.
-        agent: policy of a planner that needs a file of weights, if the text has none; other planners ignore it.
+        text: planner string, as described above.
+        interplanner: interplanner to use if the text names none.
+        agent: policy to use if the planner needs a weights file and the text names none; other planners ignore it.
 
     Raises:
         UnknownNameError: no planner, preset or interplanner has this name.
@@ -71,12 +74,12 @@ def named_planner(text: str, interplanner: str = "", agent: str = "") -> tuple[s
 
 
 def names_interplanner(text: str) -> bool:
-    """Return whether the text of a planner names an interplanner: ``PLANNER+INTERPLANNER``."""
+    """Return whether a planner string names an interplanner: ``PLANNER+INTERPLANNER``."""
     return _PLUS.search(text) is not None
 
 
 def takes_policy(text: str) -> bool:
-    """Return whether a planner needs a file of weights that its text does not name.
+    """Return whether a planner needs a weights file that its planner string does not name.
 
     Raises:
         InputError: no planner has this name.
@@ -86,19 +89,19 @@ def takes_policy(text: str) -> bool:
 
 
 def with_policy(text: str, policy: str) -> str:
-    """Return the text of a planner for which `takes_policy` is true, with a policy: a name or a file."""
+    """Return a planner string for which `takes_policy` is true, with a policy (a name or a file) added."""
     own, *front = _PLUS.split(text, maxsplit=1)
     name, rest = _split(own)
     return "+".join([f"{name}:{','.join(filter(None, (f'file={json.dumps(policy)}', rest)))}", *front])
 
 
 def expand_sweep(text: str) -> list[str]:
-    """Return the texts of a planner with several values of one parameter, one for each value: ``NAME:key=1,2,key=3``.
+    """Expand a planner string with several values for one parameter, such as ``NAME:key=1,2,key=3``, into one string per value.
 
-    A text with one value for each parameter is returned as it is.
+    A string with one value for each parameter is returned unchanged.
 
     Raises:
-        InputError: several parameters have several values.
+        InputError: more than one parameter has several values.
     """
     parts = _PLUS.split(text, maxsplit=1)
     each = [_expand_component(part) for part in parts]
@@ -108,13 +111,13 @@ def expand_sweep(text: str) -> list[str]:
 
 
 def sort_parameters(text: str) -> str:
-    """Return the text of a planner with its parameters in alphabetical order, so equivalent texts become equal."""
+    """Return a planner string with its parameters in alphabetical order, so that equivalent strings become equal."""
     parts = [(name, sorted(part.strip() for part in split(rest))) for name, rest in map(_split, _PLUS.split(text, maxsplit=1))]
     return "+".join(f"{name.strip()}:{','.join(rest)}" for name, rest in parts)
 
 
 def _expand_component(text: str) -> list[str]:
-    """Return the texts of one component, one for each value of the parameter with several values."""
+    """Return the strings for one component, one for each value of the parameter that has several values."""
     name, rest = _split(text)
     texts: list[list[str]] = []
     for part in split(rest):
@@ -130,14 +133,14 @@ def _expand_component(text: str) -> list[str]:
 
 
 def planner_of(values: Mapping[str, Any], where: str) -> Named:
-    """Return the planner of data written by `agora.config.plain`, with its interplanner, if any.
+    """Return the planner described by data from `agora.config.plain`, with its interplanner, if any.
 
     Args:
-        values: name and parameters, plain data.
-        where: description of the data in messages.
+        values: name and parameters, as plain data.
+        where: description of the data, used in messages.
 
     Raises:
-        InputError: the planner is unknown, or has other parameters.
+        InputError: the planner is unknown, or does not have these parameters.
     """
     if values.get("name") != GUIDED:
         return build_component("planners", values, where)
@@ -145,7 +148,9 @@ def planner_of(values: Mapping[str, Any], where: str) -> Named:
 
 
 def runnable_planners() -> tuple[list[str], dict[str, str]]:
-    """Return the names of the registered planners that can run here, and for each other planner the reason why it cannot."""
+    """Return the names of the registered planners that can run in this installation, and for each other planner the reason why it
+    cannot.
+    """
     here, reasons = [], {}
     for name in available("planners"):
         try:
@@ -160,14 +165,16 @@ def runnable_planners() -> tuple[list[str], dict[str, str]]:
 
 
 def _missing_parts(name: str) -> str:
-    """Return the missing parameters or extras of a registered planner; empty if none is missing."""
+    """Return what a registered planner still needs: required parameters, or an extra that is not installed; empty if nothing is
+    missing.
+    """
     if needed := required("planners", name):
         return f"it has no default for {' and '.join(needed)}; name it with --planner {name}:{needed[0]}=..."
     return lacking(_local(name, "").part.declares.requires)
 
 
 def named_interplanner(text: str) -> Named:
-    """Return the interplanner of ``NAME``, ``NAME:key=value,key=value`` or ``NAME(key=value,key=value)``.
+    """Return the interplanner for ``NAME``, ``NAME:key=value,key=value`` or ``NAME(key=value,key=value)``.
 
     Raises:
         UnknownNameError: no interplanner has this name.
@@ -194,7 +201,9 @@ def _local(text: str, agent: str) -> Named:
 
 
 def _values(text: str) -> dict[str, Any]:
-    """Return name and parameters of a planner; a parameter that is a planner given as text becomes its name and parameters."""
+    """Return the name and parameters of a planner; a parameter that is itself a planner string is replaced by its name and
+    parameters.
+    """
     name, rest = _split(text)
     values: dict[str, Any] = {"name": name}
     if name not in available("planners"):
@@ -206,7 +215,7 @@ def _values(text: str) -> dict[str, Any]:
 
 
 def _split(text: str) -> tuple[str, str]:
-    """Return name and parameters of one component."""
+    """Return the name and parameters of one component."""
     if match := _CALLED.fullmatch(text):
         return match[1], match[2]
     name, _, rest = text.partition(":")

@@ -1,16 +1,20 @@
-"""The recovery behaviours of move_base around a local planner: without a command the robot waits, turns in place, and gives up.
+"""The recovery behaviours of move_base, wrapped around a local planner: a robot without a command waits, then turns in place, then
+gives up.
 
 Marder-Eppstein, Berger, Foote, Gerkey, Konolige, "The office marathon: robust navigation in an indoor office environment", ICRA
-2010. The states and their order are those of move_base (ROS navigation, noetic-devel 9ad6441: ``MoveBase::executeCycle``), the turn
-is rotate_recovery's (``RotateRecovery::runBehavior``), with its parameter names and defaults. Upstream tries four behaviours in
-sequence: costmaps are cleared outside a square of 3 m, the robot turns, they are cleared outside one of four radii, it turns.
+2010. The states and their order are those of move_base (ROS navigation, noetic-devel 9ad6441: ``MoveBase::executeCycle``). The turn
+is that of rotate_recovery (``RotateRecovery::runBehavior``), with its parameter names and defaults. Upstream tries four behaviours
+in sequence: clear the costmaps outside a square of 3 m, turn the robot, clear the costmaps outside a square of four circumscribed
+radii, turn again.
 
 Differences from the source:
-- Costmaps are not cleared, because the scan does so. Upstream clears the layers named ``obstacles``, and none if they have other
-  names, as in BARN's configuration; then only the two turns remain. Here they follow each other.
-- The path does not belong to this planner: there is no ``planner_patience``, and a robot without a path is one without a command.
-- A robot that cannot turn on the spot has no remaining behaviour. A turn does not exceed the robot's limits.
-- A robot that is called again after giving up stands until it gets another goal.
+- Costmaps are not cleared, because the scan already clears them. Upstream clears the layers named ``obstacles``, and clears none if
+  the layers have other names, as in BARN's configuration; only the two turns then remain. In this planner, the two turns follow
+  each other directly.
+- Global planning is not part of this planner: there is no ``planner_patience``, and a robot without a path counts as a robot
+  without a command.
+- A robot that cannot turn on the spot has no recovery behaviour left. A turn does not exceed the robot's limits.
+- If the planner is called again after giving up, the robot stands still until it gets another goal.
 """
 
 from __future__ import annotations
@@ -44,22 +48,24 @@ _NO_COMMAND = (Reason.NO_PATH, Reason.BLOCKED, Reason.START_IN_CONTACT, Reason.N
 
 @dataclass(frozen=True)
 class Recovering(Checked):
-    """A local planner with move_base's patience: after a long time without a command the robot turns around twice, then gives up.
+    """A local planner with the recovery behaviour of move_base: after a long time without a command, the robot makes full turns,
+    then gives up.
 
-    A command is any result that the local planner does not call `NO_PATH`, `BLOCKED`, `START_IN_CONTACT` or `NOT_CONVERGED`;
-    backing up is one. The first command restores all turns.
+    Any result counts as a command unless the local planner notes the reason `NO_PATH`, `BLOCKED`, `START_IN_CONTACT` or
+    `NOT_CONVERGED`; backing up therefore counts as a command. The first command makes all turns available again.
 
     Attributes:
-        planner: the local planner, which must note why the robot stands; on the command line and in presets it may be a preset.
-        controller_patience: time without a command before it recovers, s.
-        oscillation_timeout: time within ``oscillation_distance`` before it recovers, s; 0 for never.
+        planner: the local planner, which must note why the robot stops; on the command line and in presets it may be a preset.
+        controller_patience: time without a command before recovery starts, s.
+        oscillation_timeout: time that the robot may stay within ``oscillation_distance`` before recovery starts, s; 0 for no limit.
         oscillation_distance: distance that counts as motion, m.
         rotations: number of turns before giving up.
-        acc_lim_theta: acceleration of a turn, rad/s2; None for the robot's.
-        max_vel_theta: largest turning rate, rad/s; None for the robot's.
-        min_in_place_vel_theta: slowest turning rate, rad/s.
-        yaw_goal_tolerance: accepted deviation from half a turn, and then from a whole one, rad.
-        sim_granularity: angle between two headings at which the footprint must be free before the robot turns on, rad.
+        acc_lim_theta: angular acceleration of a turn, rad/s2; None for the robot's.
+        max_vel_theta: maximum turning rate, rad/s; None for the robot's.
+        min_in_place_vel_theta: minimum turning rate, rad/s.
+        yaw_goal_tolerance: accepted deviation, first from half a turn and then from a full turn, rad.
+        sim_granularity: angle between the headings at which the footprint is checked for obstacles before the robot continues to
+            turn, rad.
     """
 
     planner: Annotated[Named, Plug("planners")] = field(default_factory=lambda: Named.of("planners", "trajectory_rollout"))
@@ -80,7 +86,7 @@ class Recovering(Checked):
 
     @cached_property
     def declares(self) -> Declaration:
-        """The properties of the local planner, with the costmap that shows whether there is room to turn."""
+        """The properties of the local planner, plus the costmap that is used to check whether there is room to turn."""
         mine: Declaration = self.planner.part.declares
         channels = {"path": None} | mine.channels | {"costmap": self._window}
         needs = tuple(name if one is None else one for name, one in channels.items())
@@ -88,12 +94,12 @@ class Recovering(Checked):
 
     @property
     def _window(self) -> Window:
-        """Return the local costmap of the local planner."""
+        """Return the local costmap that the local planner uses."""
         own = self.planner.part.declares.channels.get("costmap")
         return own if isinstance(own, Window) else Window()
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3), and the memory of the local planner and of the recovery."""
+        """Return the twists (N, 3), and the memory, which consists of that of the local planner and that of the recovery."""
         o, rows, before = observation, len(observation.pose), memory.get("planner", {})
         answer = adapters.as_batch_planner(self.planner.part).act(o, before)
         twists, reasons = np.array(answer.twists, np.float32), np.array(answer.notes["reason"], np.int8)
@@ -107,7 +113,7 @@ class Recovering(Checked):
         return Answer(twists, {"planner": after, "recovery": recall._asdict()}, {"reason": reasons})
 
     def _parameters(self, dt: float) -> Any:
-        """Return the kernel's parameters; ``patience`` and ``timeout`` are whole control periods."""
+        """Return the kernel's parameters; ``patience`` and ``timeout`` are given in whole control periods."""
         return Parameters.of(
             self,
             period=dt,
@@ -130,16 +136,16 @@ class Recall(NamedTuple):
     """The memory of the rows; all values are zero at the start of an episode.
 
     Attributes:
-        goal: (N, 3) present goal of the robot.
+        goal: (N, 3) current goal of the robot.
         waited: (N,) periods since its last command.
-        stuck: (N,) periods since it was at ``place``, or turned round there.
+        stuck: (N,) periods since the robot was at ``place``, or made a recovery turn there.
         place: (N, 2) place from which motion is measured, m.
-        tried: (N,) number of turns since then or, if the reason was a missing command, since its last command.
-        oscillated: (N,) whether the reason was that the robot stayed in one place.
-        clearing: (N,) whether the next period starts a turn, or gives up.
+        tried: (N,) number of turns since then or, if the turns were caused by a missing command, since the last command.
+        oscillated: (N,) whether the turns were caused by the robot staying in one place.
+        clearing: (N,) whether the robot starts a turn, or gives up, in the next period.
         turning: (N,) whether the robot turns.
         begun: (N,) heading at which the turn started, rad.
-        half: (N,) whether half of the turn is done.
+        half: (N,) whether half of the turn has been completed.
         gave_up: (N,) whether it has given up.
     """
 
@@ -176,7 +182,7 @@ class Recall(NamedTuple):
 
 @spliced
 def _begin(recall, n, pose, goal):
-    """Reset the memory: the robot has another goal."""
+    """Reset the memory for a new goal."""
     recall.goal[n, 0], recall.goal[n, 1], recall.goal[n, 2] = goal[0], goal[1], goal[2]
     recall.place[n, 0], recall.place[n, 1] = pose[0], pose[1]
     recall.waited[n], recall.stuck[n], recall.tried[n] = 0, 0, 0
@@ -185,7 +191,7 @@ def _begin(recall, n, pose, goal):
 
 @spliced
 def _notice_motion(p, recall, n, pose):
-    """Record whether the robot has left its place."""
+    """Record whether the robot has moved away from the position at which it was last recorded."""
     dx, dy = pose[0] - recall.place[n, 0], pose[1] - recall.place[n, 1]
     if dx * dx + dy * dy >= p.oscillation_distance * p.oscillation_distance:
         recall.stuck[n] = 0
@@ -196,7 +202,7 @@ def _notice_motion(p, recall, n, pose):
 
 @hidden
 def _is_rotation_free(p, scene, n, left):
-    """Return whether the footprint is free at every heading on the rest of a turn, ``left`` rad."""
+    """Return whether the footprint is free of obstacles at every heading in the rest of a turn, ``left`` rad."""
     x, y = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
     for i in range(np.int32(np.ceil(left / p.sim_granularity))):
         sine, cosine = sincos(scene.pose[n, 2] + np.float32(i) * p.sim_granularity)
@@ -207,7 +213,7 @@ def _is_rotation_free(p, scene, n, left):
 
 @spliced
 def _turn(p, scene, n, recall):
-    """Return the turning rate of one period of a turn; 0 ends the turn, because an obstacle is in the way."""
+    """Return the turning rate for one period of a turn; 0 if the turn ends because an obstacle is in the way."""
     heading = scene.pose[n, 2]
     if recall.half[n]:
         left = abs(wrap(recall.begun[n] - heading))
@@ -225,7 +231,7 @@ def _turn(p, scene, n, recall):
 
 @spliced
 def _recover(p, scene, n, recall):
-    """Turn on, or start the next turn, or give up; return the turning rate."""
+    """Continue the turn, start the next turn, or give up; return the turning rate."""
     if recall.clearing[n]:
         recall.clearing[n] = False
         if recall.tried[n] >= p.rotations:
@@ -241,7 +247,7 @@ def _recover(p, scene, n, recall):
 
 @spliced
 def _judge(p, recall, n, no_command):
-    """Count the periods without a command and those in one place; decide whether the next one is for a turn."""
+    """Count the periods without a command and the periods spent in one place; decide whether a turn starts in the next period."""
     if p.oscillates and recall.stuck[n] > p.timeout:
         recall.clearing[n], recall.oscillated[n] = True, True
     recall.stuck[n] += 1
@@ -264,11 +270,11 @@ def _supervise(p, scene, recall, no_command, twists, reasons, asked, first, last
         scene: `agora.planners._rollouts.poses.Observed`.
         recall: `Recall`, changed in place.
         no_command: (N,) whether the local planner has no command.
-        twists: (N, 3) the local planner's, changed in place.
-        reasons: (N,) likewise.
-        asked: out, (N,) whether the local planner's result is used: False in those rows.
+        twists: (N, 3) twists from the local planner, changed in place.
+        reasons: (N,) reasons from the local planner, changed in place.
+        asked: out, (N,) whether the local planner's result is used; False in the rows that are overruled.
         first: first row.
-        last: one after the last row.
+        last: one past the last row.
     """
     for n in range(first, last):
         pose, goal = scene.pose[n], scene.goal[n]

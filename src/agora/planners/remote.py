@@ -1,6 +1,7 @@
-"""A program in any language as a planner: it listens at an address, and receives all rows of a call in one message.
+"""A planner that is a separate program in any language: the program listens at an address and receives all rows of a call in one
+message.
 
-The bytes follow the wire format (`agora.wire.message`) of the records `Hello`, `Question` and `agora.interfaces.Answer`.
+Messages use the wire format (`agora.wire.message`) of the records `Hello`, `Question` and `agora.interfaces.Answer`.
 """
 
 from __future__ import annotations
@@ -21,10 +22,11 @@ from agora.wire.question import Hello, Question
 
 @dataclass(frozen=True)
 class Remote:
-    """Drives with a running program, in any language, on this machine or another one.
+    """Drives with a program that is already running, in any language, on this machine or another one.
 
-    The program keeps no state of a row between calls except the memory that it returns, so batches and workers do not matter. A
-    call fails if nothing is listening, the connection is closed, the answer is invalid, or it arrives after the program's deadline.
+    Between calls, the program keeps no per-row state except the memory that it returns, so results do not depend on batches or
+    workers. A call fails if nothing is listening, the connection is closed, the answer is invalid, or the answer arrives after the
+    program's deadline.
 
     Attributes:
         address: address of the program: HOST:PORT, or the path of a Unix socket, which contains a "/".
@@ -37,10 +39,10 @@ class Remote:
 
     @cached_property
     def declares(self) -> Declaration:
-        """Return the declaration in the program's hello.
+        """Return the declaration from the program's hello message.
 
         Raises:
-            InputError: nothing is listening, or the hello is invalid.
+            InputError: nothing is listening, or the hello message is invalid.
         """
         hello = self._hello
         try:
@@ -74,7 +76,7 @@ class Remote:
             raise InputError(str(error)) from error
 
     def _channel(self, needed: str | dict[str, Any]) -> str | Channel:
-        """Return a channel that the program needs, by name or with parameters."""
+        """Return a channel that the program needs, given by name or with parameters."""
         if isinstance(needed, str):
             load("channels", needed)
             return needed

@@ -1,4 +1,6 @@
-"""Steering: the twist of a robot towards a point, or for a velocity; shared by planners that return points or velocities."""
+"""Steering: computes the twist that takes a robot towards a point or realises a velocity; shared by planners that output points or
+velocities.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,8 @@ _EIGHT = np.float32(8.0)
 _TINY = np.float32(1e-9)
 _CRAWL = np.float32(0.3)
 _STILL = np.float32(1e-3)
-_MARGIN = np.float32(1e-3)  # m; along a wall, a rounded direction leads this much nearer to it
-_BRAKES = np.float32(math.sqrt(0.5))  # smallest fraction of the acceleration that brakes during a turn by up to 90 degrees
+_MARGIN = np.float32(1e-3)  # m; when moving along a wall, rounding of the direction may bring the robot this much closer to it
+_BRAKES = np.float32(math.sqrt(0.5))  # minimum fraction of the acceleration that brakes during a turn by up to 90 degrees
 CORNER = np.float32(math.sqrt(2.0))
 """Distance of the corner of a cell from its centre, in half cells."""
 _LETHAL = np.uint8(LETHAL)
@@ -26,9 +28,10 @@ _LETHAL = np.uint8(LETHAL)
 
 @lean
 def stopping_speed(distance, deceleration, dt):
-    """Return the speed from which braking by ``deceleration * dt`` per step stops exactly after ``distance``, in the fewest steps.
+    """Return the speed from which a robot that brakes by ``deceleration * dt`` per step stops after exactly ``distance``, in the
+    fewest steps.
 
-    With n steps left: distance = n v dt - deceleration dt^2 n (n - 1) / 2, and no step brakes harder than allowed.
+    With n steps left, distance = n v dt - deceleration dt^2 n (n - 1) / 2, and braking never exceeds the limit.
 
     Args:
         distance: remaining distance, m (or rad); a negative one counts as 0.
@@ -43,10 +46,11 @@ def stopping_speed(distance, deceleration, dt):
 
 @lean
 def steer(x, y, speed, holonomic, min_vx, max_vx, max_vy, max_omega, max_alpha, turning_radius, dt):
-    """Return the twist (vx, vy, omega) towards the point (x, y) of the robot's frame, at most at ``speed`` and within the limits.
+    """Return the twist (vx, vy, omega) towards the point (x, y) in the robot's frame, no faster than ``speed`` and within the
+    limits.
 
-    Holonomic robots move straight to it and turn to face it; other robots drive the arc through it (curvature 2 y / d^2), after
-    turning in place if it lies behind them; car-like robots respect their turning radius.
+    Holonomic robots move straight to the point and turn to face it. Other robots drive the arc through the point (curvature 2 y /
+    d^2), and first turn in place if the point lies behind them. Car-like robots respect their turning radius.
     """
     distance = math.sqrt(x * x + y * y) + _TINY
     bearing = atan2(y, x)
@@ -68,10 +72,10 @@ def steer(x, y, speed, holonomic, min_vx, max_vx, max_vy, max_omega, max_alpha, 
 
 @hidden
 def room_ahead(cost, origin_x, origin_y, resolution, x, y, cosine, sine, radius, reach, least):
-    """Return the distance, m, that a disc at (x, y) can move along (cosine, sine) before it touches a cell of ``least`` cost or
-    more.
+    """Return the distance, m, that a disc at (x, y) can move along (cosine, sine) before it touches a cell with a cost of at least
+    ``least``.
 
-    ``reach`` at most; unknown cells cost 255. A cell is represented by the disc through its corners.
+    The distance is at most ``reach``. Unknown cells have the cost 255. A cell is represented by the disc through its corners.
     """
     gap = CORNER * HALF * resolution
     wide, room = radius + gap, reach
@@ -90,7 +94,7 @@ def room_ahead(cost, origin_x, origin_y, resolution, x, y, cosine, sine, radius,
 
 @hidden
 def _wall_distance(cost, origin_x, origin_y, resolution, x, y, reach):
-    """Return the distance from (x, y) to the centre of the nearest lethal cell, m; ``reach`` at most."""
+    """Return the distance from (x, y) to the centre of the nearest lethal cell, m, at most ``reach``."""
     inverse, least = ONE / resolution, reach * reach
     u, v, cells = (x - origin_x) * inverse, (y - origin_y) * inverse, reach * inverse
     for row in range(max(np.int64(v - cells), 0), min(np.int64(v + cells) + 2, cost.shape[0])):
@@ -103,9 +107,9 @@ def _wall_distance(cost, origin_x, origin_y, resolution, x, y, reach):
 
 @hidden
 def _free_distance(seen, cosine, sine, radius, reach):
-    """Return the distance that a disc can move in a direction before it touches a wall, m; ``reach`` at most.
+    """Return the distance that a disc can move in a direction before it touches a wall, m, at most ``reach``.
 
-    A disc that touches a wall may move along it, but not nearer to it.
+    A disc that touches a wall may move along it, but no closer to it.
     """
     gap = CORNER * HALF * seen[3]
     free = _wall_distance(*seen, radius + gap + _MARGIN) - gap - _MARGIN
@@ -114,10 +118,11 @@ def _free_distance(seen, cosine, sine, radius, reach):
 
 @hidden
 def _stopping_speed(vx, vy, brake, sine, cosine, seen, radius, dt):
-    """Return the largest speed in the direction of a velocity (vx, vy) of the robot's frame from which the robot stops before a
-    wall.
+    """Return the maximum speed in the direction of a velocity (vx, vy), in the robot's frame, from which the robot can stop before
+    a wall.
 
-    It is the speed itself if no wall is near enough, and at least the speed from which the robot stops within a period.
+    If no wall is near enough, this is the speed of the given velocity. It is never lower than the speed from which the robot stops
+    within one period.
     """
     speed = math.sqrt(vx * vx + vy * vy)
     if seen[0].shape[1] == 0 or speed <= brake * dt:
@@ -130,12 +135,13 @@ def _stopping_speed(vx, vy, brake, sine, cosine, seen, radius, dt):
 
 @hidden
 def _move_sideways(velocity, twist, sine, cosine, seen, radius, limits, dt):
-    """Return the twist of a robot that moves sideways: the velocity (forward, left), as fast as its limits and the walls allow.
+    """Return the twist of a robot that can move sideways: the velocity (forward, left), as fast as its limits and the walls allow.
 
-    A robot that is slower in that direction than ahead turns to it. Its speed lets it stop within its window.
+    If the robot is slower in that direction than straight ahead, it turns to face it. Its speed stays low enough to stop within its
+    window.
 
     A robot that has to brake before a wall changes its velocity along a straight line. If each axis changed by as much as it can,
-    the robot might only turn.
+    the robot might only change direction without slowing down.
     """
     forward, left, error = velocity
     min_vx, max_vx, max_vy, max_ax, max_ay, max_omega, max_alpha = limits
@@ -148,7 +154,7 @@ def _move_sideways(velocity, twist, sine, cosine, seen, radius, limits, dt):
     brake, forward, left = _BRAKES * min(max_ax, max_ay), scale * forward, scale * left
     speed, now = math.sqrt(forward * forward + left * left), math.sqrt(twist[0] * twist[0] + twist[1] * twist[1])
     allowed = _stopping_speed(forward, left, brake, sine, cosine, seen, radius, dt)
-    if seen[0].shape[1] > 0:  # straight ahead, it stops within what it sees
+    if seen[0].shape[1] > 0:  # straight ahead, the robot must be able to stop within the area that it sees
         sight = HALF * seen[3] * np.float32(min(seen[0].shape)) - radius - HALF * speed * dt
         allowed = min(allowed, max(stopping_speed(sight, min(max_ax, max_ay), dt), brake * dt))
     if allowed < speed:
@@ -162,9 +168,10 @@ def _move_sideways(velocity, twist, sine, cosine, seen, radius, limits, dt):
 
 @hidden
 def _turn_car(error, turn, speed, sine, cosine, seen, radius, limits, vx, dt):
-    """Return the speed and the turning rate of a car that turns to a velocity, with as much room as the walls leave.
+    """Return the speed and the turning rate of a car that turns to a velocity, in the space that the walls leave.
 
-    A car without room to turn by ``error`` backs up, steered the other way, until it has its turning radius of room ahead.
+    A car without enough room to turn by ``error`` backs up, steering the other way, until the free space ahead equals its turning
+    radius.
     """
     min_vx, max_ax, turning_radius = limits
     need = turning_radius if vx < ZERO else ZERO
@@ -220,26 +227,27 @@ def _drive(velocity, pose, twist, radius, limits, touched, window, gain, dt, out
 
 
 def velocity_to_twist(velocity: Floats, observation: Observation, gain: float | None) -> Floats:
-    """Convert wanted velocities into twists within the limits of the robots.
+    """Convert desired velocities into twists within the robots' limits.
 
-    A holonomic robot moves directly in the wanted direction; a velocity beyond its limits is scaled down as a whole, so that its
-    direction does not change. It only turns to a direction in which it is slower than ahead.
+    A holonomic robot moves directly in the desired direction; a velocity beyond its limits is scaled down as a whole, so that its
+    direction does not change. It turns to face a direction only if it is slower in that direction than straight ahead.
 
     Any other robot (including a holonomic one that cannot reverse) turns with omega = gain * err, where err is the angle from its
-    heading to the wanted velocity. It turns no faster than it can stop turning after err, drives with |v| max(0, cos err), and
-    stands below 1 mm/s.
+    heading to the desired velocity. Its turning rate is low enough to stop turning within err, its speed is |v| max(0, cos err),
+    and it stands still if that is below 1 mm/s.
 
-    A robot with a turning radius does not turn in place: it drives with at least 0.3 |v| and as tight a curve as it can; if the
-    wanted velocity grows from the robot's own, as in force models, this can nearly stop the robot. A robot in contact with a person
-    or a wall that wants to go back drives straight back, as far as there is room.
+    A robot with a turning radius does not turn in place: it drives at no less than 0.3 |v|, along as tight a curve as it can. If
+    the desired velocity is built up from the robot's current velocity, as in force models, this can bring the robot almost to a
+    stop. If a robot touches a person or a wall and its desired velocity points backwards, it drives straight back, as far as there
+    is room.
 
-    If the planner has a local costmap, the speed lets a robot stop before a wall ahead, because the robot moves in another
-    direction until it has the wanted velocity. A robot with a turning radius that has no room to turn backs up, steered the other
-    way, until it has its turning radius of room ahead.
+    If the planner has a local costmap, the speed is limited so that the robot can stop before a wall ahead, because until it
+    reaches the desired velocity it moves in a different direction. A robot with a turning radius that has no room to turn backs up,
+    steering the other way, until the free space ahead equals its turning radius.
 
     Args:
-        velocity: (N, 2) velocities, m/s, map frame.
-        observation: pose, radius, limits, dt and surroundings of the N robots.
+        velocity: (N, 2) desired velocities, m/s, in the map frame.
+        observation: observation of the N robots, with pose, radius, limits, dt and surroundings.
         gain: turning gain, 1/s; at most 1 / dt is used, so that the heading does not overshoot. None for 1 / dt, the fastest.
 
     Returns:

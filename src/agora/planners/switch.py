@@ -1,4 +1,4 @@
-"""A choice among planners: at every call another planner may drive a robot."""
+"""Switching between planners: at every call a different planner may drive a robot."""
 
 from __future__ import annotations
 
@@ -21,15 +21,16 @@ __all__ = ["Switch"]
 
 @dataclass(frozen=True)
 class Switch:
-    """Several planners; the setting ``planner`` is the number of the one that drives.
+    """Several planners; the setting ``planner`` is the index of the one that drives.
 
-    A planner that takes over starts as at the start of an episode: its memory is reset.
+    When a planner takes over, its memory is reset, as at the start of an episode.
 
     Attributes:
-        planners: the planners, as texts.
+        planners: the planners, as strings.
 
     Raises:
-        InputError: a planner is unknown, or two of them need one channel with different parameters, such as costmaps of two sizes.
+        InputError: a planner is unknown, or two of them need the same channel with different parameters, such as costmaps of
+            different sizes.
     """
 
     planners: tuple[str, ...]
@@ -43,7 +44,7 @@ class Switch:
 
     @cached_property
     def declares(self) -> Declaration:
-        """Return the needs of all planners, and the largest of their top speeds."""
+        """Return the needs of all planners combined, and the highest of their top speeds."""
         asked: dict[str, tuple[str, str | Channel]] = {}
         for text, part in zip(self.planners, self._parts, strict=True):
             own = part.declares
@@ -60,12 +61,12 @@ class Switch:
         )
 
     def named_parts(self) -> list[Named]:
-        """Return the planners."""
+        """Return the planners by name."""
         return [named_planner(text)[1] for text in self.planners]
 
     def act_by(self, observation: Observation, memory: Memory, settings: Mapping[str, Floats]) -> Answer:
-        """Return the twists (N, 3) of the driving planners, and the memory: number of the last driver, from 1, and each planner's
-        own memory.
+        """Return the twists (N, 3) of the planners that drive, and the memory: the number of the planner that drove last, counted
+        from 1, and each planner's own memory.
         """
         drives = settings["planner"].astype(np.int64)
         count = len(drives)

@@ -1,1 +1,1 @@
-"""Timed elastic bands: their poses, costs, obstacles, checks and solver, shared by `teb` and `cohan`."""
+"""Timed elastic bands: poses, costs, obstacles, checks and solver, shared by `teb` and `cohan`."""

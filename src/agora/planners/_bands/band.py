@@ -1,7 +1,8 @@
-"""Timed elastic bands from paths: the path to plan for, the initial guess, and how bands grow, shrink and follow the robot.
+"""Construction of timed elastic bands from paths: the path to plan for, the initial guess, and how bands grow, shrink and follow
+the robot.
 
 Facts from teb_local_planner (timed_elastic_band.cpp, teb_local_planner_ros.cpp). A band of n poses is an array (n, 4) of x, y,
-heading and the time to the next pose, m from the robot along the map's axes.
+heading and the time to the next pose; positions are relative to the robot, along the map's axes, m.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ _PASSES, _PASSED = 100, 10
 
 @hidden
 def nearest_leg(path, count, leg, x, y):
-    """Return the leg of the path nearest to a point, from leg ``leg`` on, and the position on it, 0 to 1.
+    """Return the leg of the path nearest to a point, from leg ``leg`` on, and the position along that leg, 0 to 1.
 
-    A path that passes a place twice is followed in order: after it has come within 0.22 m, the part beyond the next larger distance
-    is ignored.
+    A path that passes the same place twice is followed in order: the search for the nearest leg ends where the path, having come
+    within 0.22 m of the point, moves away from it again.
     """
     best, found, share = _FAR, min(leg, max(count - 2, 0)), ZERO
     for k in range(found, count - 1):
@@ -44,7 +45,8 @@ def nearest_leg(path, count, leg, x, y):
 
 @hidden
 def local_path(path, count, leg, share, x, y, reach, half, spacing, out):
-    """Write points ``spacing`` apart on the path, from a leg on, up to ``reach`` m along it and while they are within ``half`` m.
+    """Write points on the path, ``spacing`` apart, from a given position on a leg up to ``reach`` m along the path, as long as they
+    are within ``half`` m.
 
     Args:
         path: (K, 2) path, m.
@@ -53,13 +55,14 @@ def local_path(path, count, leg, share, x, y, reach, half, spacing, out):
         share: fraction of the leg at which it starts.
         x: x of the robot, m.
         y: y of the robot, m.
-        reach: largest distance along the path, m.
-        half: largest distance along x or y, m.
+        reach: maximum distance along the path, m.
+        half: maximum distance from the robot along x or y, m.
         spacing: distance between the points, m.
-        out: (A, 2) points from the robot, m; the first is the robot.
+        out: (A, 2) points relative to the robot, m; the first is the robot's position.
 
     Returns:
-        How many points, 1 for a path that is not near; whether the last is the end of the path; direction of the path there.
+        The number of points, 1 if the path is not nearby; whether the last point is the end of the path; the direction of the path
+        at the last point.
     """
     out[0, 0], out[0, 1] = ZERO, ZERO
     points, way, wanted = 1, ZERO, spacing
@@ -92,7 +95,7 @@ def local_path(path, count, leg, share, x, y, reach, half, spacing, out):
 
 @hidden
 def _direction(path, count, leg, share, x, y):
-    """Return the direction from a point to that of the path 0.3 m on from a place on it, or to its end."""
+    """Return the direction from a point to the path point 0.3 m after a given position on the path, or to the path's end."""
     k, t, left = leg, share, _LOOK
     px, py = path[count - 1, 0], path[count - 1, 1]
     while k < count - 1:
@@ -108,7 +111,7 @@ def _direction(path, count, leg, share, x, y):
 
 @hidden
 def _time(band, i, speed, omega):
-    """Return a time for the step from pose ``i`` to the next at given speeds, at least 0.1 s."""
+    """Return the time for the step from pose ``i`` to the next pose at the given speed and turning rate, at least 0.1 s."""
     dx, dy = band[i + 1, 0] - band[i, 0], band[i + 1, 1] - band[i, 1]
     turn = abs(wrap(band[i + 1, 2] - band[i, 2]))
     return max(math.sqrt(dx * dx + dy * dy) / speed, turn / omega, _LEAST_TIME)
@@ -116,7 +119,9 @@ def _time(band, i, speed, omega):
 
 @hidden
 def initialise(points, count, heading, goal_heading, speed, omega, least, band):
-    """Write an initial guess along ``count`` points, with times for the given speeds; return the number of poses."""
+    """Write an initial guess along ``count`` points, with times for the given speed and turning rate; return the number of
+    poses.
+    """
     n = 0
     for i in range(count - 1):
         band[n, 0], band[n, 1] = points[i, 0], points[i, 1]
@@ -134,13 +139,15 @@ def initialise(points, count, heading, goal_heading, speed, omega, least, band):
 
 @hidden
 def _mean_angle(heading, other):
-    """Return the mean of two angles, on the shorter side."""
+    """Return the mean of two angles, along the shorter arc."""
     return wrap(heading + HALF * wrap(other - heading))
 
 
 @hidden
 def write_pose(band, i, pose):
-    """Write pose ``i``, number by number: Numba checks the shapes of whole rows, and compiles an error for every one."""
+    """Write pose ``i`` one number at a time, because assigning whole rows makes Numba compile a shape check, with an error, for
+    each one.
+    """
     for j in range(4):
         band[i, j] = pose[j]
 
@@ -155,9 +162,9 @@ def _remove(band, n, first, last):
 
 @hidden
 def resize(band, n, dt_ref, hysteresis, least, most):
-    """Insert and remove poses until all times are within ``hysteresis`` of ``dt_ref``, if possible.
+    """Insert and remove poses until all times are within ``hysteresis`` of ``dt_ref``, as far as possible.
 
-    Between ``least`` and ``most`` steps remain.
+    The number of steps stays between ``least`` and ``most``.
     """
     for _ in range(_PASSES):
         modified = False
@@ -194,7 +201,9 @@ def resize(band, n, dt_ref, hysteresis, least, most):
 
 @hidden
 def update_ends(band, n, heading, goal_x, goal_y, goal_heading, least):
-    """Drop the poses that have been passed, start at the robot, end at the goal; return the number of poses left."""
+    """Drop the poses that have been passed, and make the band start at the robot and end at the goal; return the number of poses
+    left.
+    """
     passed, best = 0, band[0, 0] * band[0, 0] + band[0, 1] * band[0, 1]
     for i in range(1, min(n - least, _PASSED) + 1):
         squared = band[i, 0] * band[i, 0] + band[i, 1] * band[i, 1]
@@ -210,7 +219,9 @@ def update_ends(band, n, heading, goal_x, goal_y, goal_heading, least):
 
 @hidden
 def command(band, bounds):
-    """Return the twist of the first step, within limits; the speed ahead and sideways together is at most the forward limit."""
+    """Return the twist of the first step, within the limits; the combined forward and sideways speed is at most the forward
+    limit.
+    """
     b = bounds
     sine, cosine = sincos(band[0, 2])
     dx, dy, dt = band[1, 0] - band[0, 0], band[1, 1] - band[0, 1], band[0, 3]

@@ -1,4 +1,4 @@
-"""The checks of a timed elastic band: its first poses, and a preferred turn for robots that oscillate.
+"""Checks for a timed elastic band: the feasibility of its first poses, and a preferred turning direction for robots that oscillate.
 
 Facts from teb_local_planner (optimal_planner.cpp, recovery_behaviors.cpp, teb_local_planner_ros.cpp).
 """
@@ -21,7 +21,7 @@ _INSCRIBED = 253
 
 @hidden
 def _oscillates(p, history, noted):
-    """Return whether the robot, on average, neither moves forward nor turns while its turns change their sign."""
+    """Return whether the robot, on average, neither moves forward nor turns, while its turning rate changes sign."""
     held = min(noted, history.shape[0])
     if held < history.shape[0] // 2 or held < 2:
         return False
@@ -41,7 +41,9 @@ def _oscillates(p, history, noted):
 
 @hidden
 def choose_turn(p, history, turning, omega):
-    """Choose the preferred turn of this period: the present one, kept for a while, once the robot oscillates."""
+    """Choose the preferred turning direction for this period: once the robot oscillates, its current turning direction, which is
+    then kept for a while.
+    """
     if not p.oscillation_recovery:
         return
     if _oscillates(p, history, turning[0]):
@@ -56,7 +58,7 @@ def choose_turn(p, history, turning, omega):
 
 @hidden
 def record_command(b, history, turning, twist):
-    """Record a command."""
+    """Record a command in the history."""
     line = history[turning[0] % history.shape[0]]
     most = b.forward if twist[0] >= ZERO else b.backward
     omega = max(b.omega, most / b.turning_radius) if b.turning_radius > ZERO and most > ZERO else b.omega
@@ -67,7 +69,7 @@ def record_command(b, history, turning, twist):
 
 @hidden
 def is_blocked(scene, n, x, y, still, standing):
-    """Return whether the robot would be in a wall or in a standing disc at a place, whatever its heading."""
+    """Return whether the robot would be in a wall or in a standing disc at a position, whatever its heading."""
     column, row = cell_of(
         scene.pose[n, 0] - scene.origin[n, 0] + x, scene.pose[n, 1] - scene.origin[n, 1] + y, ONE / scene.resolution, scene.cost[n]
     )
@@ -82,7 +84,7 @@ def is_blocked(scene, n, x, y, still, standing):
 
 @hidden
 def _is_on_wall(scene, n, x, y, sine, cosine):
-    """Return whether the footprint is on an obstacle at a place, m from the robot."""
+    """Return whether the footprint would be on an obstacle at a position, relative to the robot, m."""
     left, bottom = scene.pose[n, 0] - scene.origin[n, 0] + x, scene.pose[n, 1] - scene.origin[n, 1] + y
     corners_x, corners_y, inverse = scene.footprint_x[n], scene.footprint_y[n], ONE / scene.resolution
     return footprint_cost(scene.cost[n], corners_x, corners_y, ONE, left, bottom, sine, cosine, inverse) < 0
@@ -90,7 +92,7 @@ def _is_on_wall(scene, n, x, y, sine, cosine):
 
 @hidden
 def _clearance(moving, movers, x, y, time, radius):
-    """Return the distance to the nearest moving disc at a place and time, at most 0."""
+    """Return the distance to the nearest moving disc at a position and time, clipped to at most 0."""
     least = ZERO
     for q in range(movers):
         px, py = position_at(moving[q], time)
@@ -101,12 +103,13 @@ def _clearance(moving, movers, x, y, time, radius):
 
 @hidden
 def is_feasible(p, scene, n, band, count, moving, movers):
-    """Check the first poses for collisions, with intermediate poses at most a robot's width or half a turn apart.
+    """Check the first poses for collisions, including intermediate poses at most a robot's width or half a turn apart.
 
-    Moving discs count for the stopping time after the first step; none may reach farther into the robot than now.
+    Moving discs are considered for the stopping time after the first step; no disc may penetrate the robot more deeply than it does
+    now.
 
     Returns:
-        `FREE`, `WALL`, `DISC`, `CONTACT` if the robot is in a wall now, `LOST` if a pose is not finite.
+        `FREE`, `WALL`, `DISC`, `CONTACT` if the robot is in a wall now, or `LOST` if a pose is not finite.
     """
     time, radius = ZERO, scene.radius[n]
     allowed = _clearance(moving, movers, ZERO, ZERO, ZERO, radius)

@@ -1,4 +1,4 @@
-"""The costs of a timed elastic band: weighted squares of its residuals, and their normal equations.
+"""The costs of a timed elastic band: the weighted squares of its residuals, and the normal equations.
 
 Rösmann, Feiten, Wösch, Hoffmann, Bertram, "Trajectory modification considering dynamic constraints of autonomous robots", ROBOTIK
 2012; facts from teb_local_planner (melodic-devel b68c328, optimal_planner.cpp, edge_*.h). A band of n poses is an array (n, 4) of
@@ -26,7 +26,7 @@ _SPEED, _TURN, _OMEGA, _SIDEWAYS = 0, 5, 6, 7
 
 
 class TebWeights(NamedTuple):
-    """Weights of the residuals, and the related thresholds; the fields of `Teb` with these names."""
+    """Weights of the residuals, and the related thresholds: the fields of `Teb` with these names."""
 
     max_vel_x: np.float32
     max_vel_y: np.float32
@@ -52,9 +52,10 @@ class TebWeights(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """The limits and the motion of a robot: m/s, rad/s, m/s2, rad/s2, m; ``turn`` is 1 or -1 for a preferred direction, else 0.
+    """The limits and the motion of a robot, in m/s, rad/s, m/s2, rad/s2 and m; ``turn`` is 1 or -1 for a preferred turning
+    direction, otherwise 0.
 
-    A robot that cannot move sideways has the limit 0 there. ``free`` is 1 if the speed at the end is free, else 0.
+    For a robot that cannot move sideways, the sideways limits are 0. ``free`` is 1 if the speed at the end is free, otherwise 0.
     """
 
     forward: np.float32
@@ -73,10 +74,10 @@ class Bounds(NamedTuple):
 
 
 class Near(NamedTuple):
-    """The obstacles and path points of the poses of a band: discs of x, y and radius, and points (V, 2) of the path.
+    """The obstacles and path points that belong to the poses of a band: discs (x, y, radius), and path points (V, 2).
 
-    Standing discs (E, 4) have their desired distance as the last number; moving discs are (E, 3). The discs of pose i have the
-    numbers begin[i] to begin[i + 1]. Each point belongs to one pose; the list ends with pose -1.
+    Standing discs (E, 4) have the desired distance as their last value; moving discs are (E, 3). The discs of pose i have the
+    indices begin[i] to begin[i + 1] - 1. Each path point belongs to one pose; the list ends with pose -1.
     """
 
     still: Floats
@@ -92,9 +93,10 @@ class SolverMemory(NamedTuple):
 
     Attributes:
         trig: (M, 2) cosine and sine of the headings.
-        steps: (M, 12) of each step the speed, its four derivatives, turn and turning rate, speed sideways and its derivatives.
+        steps: (M, 12) for each step, the speed and its four derivatives, the turn and the turning rate, and the sideways speed and
+            its derivatives.
         matrix: (4 M, 11) lower band of the normal matrix.
-        factor: (4 M, 11) lower band of its factor.
+        factor: (4 M, 11) lower band of its Cholesky factor.
         side: (4 M,) right-hand side.
         change: (4 M,) change of the band.
         row: (11,) derivatives of a residual.
@@ -113,9 +115,9 @@ class SolverMemory(NamedTuple):
 
 @lean
 def measure(band, n, bounds, work):
-    """Write cosines, sines and steps of a band.
+    """Compute the cosines, sines and steps of a band.
 
-    The speed of a robot that can move sideways is that along its heading; the speed of other robots is that along their path.
+    For a robot that can move sideways, the speed is measured along its heading; for other robots, it is measured along their path.
     """
     for i in range(n):
         sine, cosine = sincos(band[i, 2])
@@ -134,15 +136,16 @@ def measure(band, n, bounds, work):
 
 @hidden
 def _soft_margin(epsilon, limit):
-    """Return the margin to a limit: epsilon, but at most half the limit."""
+    """Return the margin to a limit: ``epsilon``, but at most half the limit."""
     return min(epsilon, HALF * limit)
 
 
 @lean
 def cost(band, n, weights, bounds, shape, near, more, work):
-    """Return the sum of all weighted squares except the obstacles', and that of the obstacles; ``more`` scales standing ones.
+    """Return the sum of all weighted squares except those of obstacles, and the sum for obstacles; ``more`` scales standing
+    obstacles.
 
-    Reads the arrays that `measure` wrote.
+    Uses the arrays that `measure` has written.
     """
     w, b = weights, bounds
     total, discs = ZERO * band[0, 0], ZERO * band[0, 0]
@@ -219,7 +222,7 @@ def cost(band, n, weights, bounds, shape, near, more, work):
 
 @hidden
 def _add(matrix, side, base, row, size, weight, error):
-    """Add one residual, whose derivatives by the unknowns from ``base`` on are in ``row``, to the normal equations."""
+    """Add one residual to the normal equations; its derivatives by the unknowns from ``base`` on are in ``row``."""
     for a in range(size):
         scaled = weight * row[a]
         if scaled != ZERO:
@@ -231,7 +234,7 @@ def _add(matrix, side, base, row, size, weight, error):
 
 @hidden
 def _step_row(row, at, step, k, scale):
-    """Add ``scale`` times the derivatives of a step's speed, number ``k``; the first of its two poses is at ``at`` in the row."""
+    """Add ``scale`` times the derivatives of the speed in step ``k``; the first of the step's two poses is at ``at`` in the row."""
     row[at] -= scale * step[k + 1]
     row[at + 1] -= scale * step[k + 2]
     row[at + 2] += scale * step[k + 3]
@@ -250,7 +253,9 @@ def _turn_row(row, at, step, dt, scale):
 
 @hidden
 def _add_acceleration(band, i, n, weights, bounds, work):
-    """Add the residuals of the accelerations at pose ``i``: between adjacent steps, or from and to the given speeds."""
+    """Add the residuals of the accelerations at pose ``i``: between adjacent steps, or from the given start speed or to the given
+    end speed.
+    """
     w, b, m, row = weights, bounds, work.matrix, work.row
     first = i == 0 or i == n - 1
     base = 4 * max(i - 1, 0)
@@ -290,7 +295,9 @@ def _add_acceleration(band, i, n, weights, bounds, work):
 
 @hidden
 def _add_step(band, i, weights, bounds, work):
-    """Add the residuals of the step from pose ``i`` to the next: speeds, time, length, kinematics, preferred turn."""
+    """Add the residuals of the step from pose ``i`` to the next pose: speeds, time, length, kinematics, preferred turning
+    direction.
+    """
     w, b, m, side, row, step = weights, bounds, work.matrix, work.side, work.row, work.steps[i]
     base, dt, turn = 4 * i, band[i, 3], step[_TURN]
     dx, dy = band[i + 1, 0] - band[i, 0], band[i + 1, 1] - band[i, 1]
@@ -347,7 +354,7 @@ def _add_step(band, i, weights, bounds, work):
 
 @hidden
 def _add_disc(band, i, shape, disc, weight, inflation_weight, least, inflated, work):
-    """Add the residuals of one disc near pose ``i``: both have the same derivatives."""
+    """Add the two residuals of one disc near pose ``i``, which have the same derivatives."""
     far, by_x, by_y, by_heading = shapes.gap(
         shape, band[i, 0], band[i, 1], work.trig[i, 0], work.trig[i, 1], disc[0], disc[1], disc[2]
     )

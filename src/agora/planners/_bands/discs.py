@@ -1,10 +1,10 @@
-"""The obstacles of a timed elastic band: edges in the local costmap as points, pedestrians and robots as discs.
+"""The obstacles of a timed elastic band: edges in the local costmap are represented by points, pedestrians and robots by discs.
 
-Upstream takes every lethal cell of a costmap, in which a scan marks the edges of obstacles. Here these are the blocked cells with a
-free neighbour, and the cells of each 3 x 3 block are merged into their mean. The blocks are aligned with the robot's cell, so that
-a mirrored scene, or one rotated by quarter turns, has the same points.
+Upstream uses every lethal cell of a costmap in which a scan marks the edges of obstacles. This module uses the blocked cells that
+have a free neighbour, and merges the cells in each 3 x 3 block into their mean. The blocks are aligned with the robot's cell, so
+that a mirrored scene, or one rotated by quarter turns, gives the same points.
 
-Discs are predicted at moments 0.4 s apart, for 4.8 s.
+Discs are predicted for 4.8 s, at intervals of 0.4 s.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FAR, _SHORT = np.float32(3e38), np.float32(1e-3)
 
 @hidden
 def _append_disc(out, k, x, y, reach):
-    """Write a disc as number ``k``, if there is room, and return the new number of discs."""
+    """Write a disc at index ``k`` if there is space, and return the new number of discs."""
     if k >= out.shape[0]:
         return k
     out[k, 0], out[k, 1], out[k, 2] = x, y, reach
@@ -34,7 +34,9 @@ def _append_disc(out, k, x, y, reach):
 
 @hidden
 def _is_edge(cost, row, column):
-    """Return whether a cell is lethal or unknown and one of its four neighbours is neither; the window's border does not count."""
+    """Return whether a cell is lethal or unknown and one of its four neighbours is neither; cells on the border of the window never
+    count.
+    """
     if cost[row, column] < _BLOCKED:
         return False
     rows, columns = cost.shape
@@ -47,19 +49,19 @@ def _is_edge(cost, row, column):
 
 @lean
 def cluster(cost, resolution, x, y, cosine, sine, behind, blocks, sums, still):
-    """Write the points of a window, m from the robot along the map's axes; return their number.
+    """Write the points for a window, relative to the robot along the map's axes, m; return how many there are.
 
     Args:
         cost: (rows, columns) uint8.
         resolution: length of a cell, m.
         x: x of the robot from the window's lower-left corner, m.
         y: y of the robot from the window's lower-left corner, m.
-        cosine: cosine of its heading.
-        sine: sine of its heading.
+        cosine: cosine of the robot's heading.
+        sine: sine of the robot's heading.
         behind: distance behind the robot beyond which points are left out, m.
-        blocks: (B, B) int32, room for counts; B >= columns / 3 + 3.
-        sums: (B, B, 2) int32, room.
-        still: out, (O, 3) position and radius, which is 0.
+        blocks: (B, B) int32, scratch for counts; B >= columns / 3 + 3.
+        sums: (B, B, 2) int32, scratch.
+        still: out, (O, 3) positions and radii, which are 0.
     """
     rows, columns = cost.shape
     own_row, own_column = np.int32(np.floor(y / resolution)), np.int32(np.floor(x / resolution))
@@ -89,7 +91,7 @@ def cluster(cost, resolution, x, y, cosine, sine, behind, blocks, sums, still):
 
 @hidden
 def gather(tracks, row, x, y, slowest, reach, moving, still, standing):
-    """Append the nearby discs of one row: moving ones, and standing ones.
+    """Append the nearby discs of one row to the moving and the standing discs.
 
     Args:
         tracks: positions (N, Q, 2), velocities (N, Q, 2), radii (N, Q), present (N, Q), predicted paths relative to those at
@@ -97,11 +99,12 @@ def gather(tracks, row, x, y, slowest, reach, moving, still, standing):
         row: row of these arrays.
         x: x of the robot, m.
         y: y of the robot, m.
-        slowest: present or predicted speed above which a disc counts as moving, m/s.
-        reach: distance from the robot beyond which a disc is left out, m; twice this for a moving disc.
-        moving: out, (Q, 5 + 2 T) position from the robot, velocity, radius, deviation from constant velocity at the T moments.
-        still: out, (Q, 3) position from the robot, radius.
-        standing: number of standing discs.
+        slowest: current or predicted speed above which a disc counts as moving, m/s.
+        reach: distance from the robot beyond which a standing disc is left out, m; for a moving disc, twice this distance.
+        moving: out, (Q, 5 + 2 T) position relative to the robot, velocity, radius, and deviation from constant velocity at the T
+            time steps.
+        still: out, (Q, 3) position relative to the robot, and radius.
+        standing: number of standing discs so far.
 
     Returns:
         The new numbers of moving and of standing discs.
@@ -129,7 +132,9 @@ def gather(tracks, row, x, y, slowest, reach, moving, still, standing):
 
 @hidden
 def position_at(mover, time):
-    """Return the position of a moving disc after a time; beyond the last moment it continues as between the last two."""
+    """Return the position of a moving disc after a given time; beyond the last time step, its motion continues as between the last
+    two.
+    """
     x, y = mover[0] + time * mover[2], mover[1] + time * mover[3]
     moments = (mover.size - 5) // 2
     if moments == 0:
@@ -142,7 +147,9 @@ def position_at(mover, time):
 
 @hidden
 def _passing_direction(band, i, trig):
-    """Return the direction in which a band passes pose ``i``: from the previous pose to the next one, or the heading of a turn."""
+    """Return the direction in which a band passes pose ``i``: from the previous pose to the next or, in a turn on the spot, the
+    heading.
+    """
     dx, dy = band[i + 1, 0] - band[i - 1, 0], band[i + 1, 1] - band[i - 1, 1]
     long = math.sqrt(dx * dx + dy * dy)
     return (dx / long, dy / long) if long > _SHORT else (trig[i, 0], trig[i, 1])
@@ -150,24 +157,25 @@ def _passing_direction(band, i, trig):
 
 @lean
 def associate(band, n, shape, still, standing, moving, movers, radius, force, cutoff, clear, trig, near):
-    """Write the discs of each pose: all within ``force`` m, and the nearest on its left and on its right within ``cutoff`` m.
+    """Write the discs for each pose: all within ``force`` m, and the nearest on the left and on the right within ``cutoff`` m.
 
-    Moving discs count within ``cutoff`` m of their predicted positions at the time of the pose.
+    Moving discs are included if their predicted position at the time of the pose is within ``cutoff`` m.
 
-    A lane between walls may be narrower than twice the desired distance. No pose in it has that distance, and the solver would push
-    the poses out of the lane, back to its mouth. So the desired distance there is half the width of the lane at a pose: half the
-    sum of the gaps to the nearest wall points to the left and right of the path, within 45 degrees of perpendicular.
+    A lane between walls may be narrower than twice the desired distance. No pose in it can keep that distance, and the solver would
+    push the poses out of the lane, back to its entrance. In a lane, the desired distance is therefore half the lane's width at the
+    pose: half the sum of the gaps to the nearest wall points to the left and right of the path, within 45 degrees of the
+    perpendicular.
 
     Args:
-        band: (n, 4).
-        n: number of its poses.
+        band: (n, 4) band.
+        n: number of poses in the band.
         shape: `agora.planners._bands.shape.Shape` of the robot.
-        still: (S, 3), ``standing`` of them.
-        moving: as in `gather`, ``movers`` of them.
-        radius: radius of the robot, added to all, m.
-        force: distance within which all discs count, m.
-        cutoff: distance within which the nearest on either side count, m.
-        clear: desired distance to standing discs, and the smallest desired distance to walls in a lane, m.
+        still: (S, 3) standing discs; the first ``standing`` are valid.
+        moving: moving discs as in `gather`; the first ``movers`` are valid.
+        radius: radius of the robot, which is added to every disc, m.
+        force: distance within which all discs are included, m.
+        cutoff: distance within which the nearest disc on each side is included, m.
+        clear: desired distance to standing discs, and the minimum desired distance to walls in a lane, m.
         trig: (n, 2) cosine and sine of the headings.
         near: out, an `agora.planners._bands.costs.Near`.
     """
@@ -212,15 +220,15 @@ def associate(band, n, shape, still, standing, moving, movers, radius, force, cu
 
 @lean
 def attach(band, n, route, points, separation, ordered, near):
-    """Write the points of a path that attract a band, ``separation`` m apart, and the pose nearest to each.
+    """Write the path points that attract a band, ``separation`` m apart, and the pose nearest to each point.
 
     Args:
-        band: (n, 4).
-        n: number of its poses.
-        route: (A, 2) local path, ``points`` of it.
-        separation: distance between these points, m; 0 or less for none.
-        ordered: whether each point belongs to a later pose than the previous one. Upstream searches for the next one two poses on,
-            and if no pose is left it takes the second of the band; here the last pose that moves is taken.
+        band: (n, 4) band.
+        n: number of poses in the band.
+        route: (A, 2) local path; the first ``points`` entries are valid.
+        separation: distance between these points, m; 0 or less to disable them.
+        ordered: whether each point must belong to a later pose than the previous point. Upstream continues the search two poses
+            later, and if no pose is left, it uses the second pose of the band; this function uses the last pose that may move.
         near: out, an `agora.planners._bands.costs.Near`.
     """
     known, first, before = 0, 0, 0

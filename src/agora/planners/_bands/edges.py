@@ -1,4 +1,4 @@
-"""The costs of a timed elastic band: quantities with their derivatives, and the hinges that turn them into residuals.
+"""The costs of a timed elastic band: quantities and their derivatives, and the hinge functions that turn them into residuals.
 
 Rösmann, Feiten, Wösch, Hoffmann, Bertram, "Trajectory modification considering dynamic constraints of autonomous robots", ROBOTIK
 2012; the quantities are those of the package teb_local_planner (melodic-devel b68c328, edge_*.h, penalties.h). Derivatives are
@@ -21,7 +21,7 @@ _TINY = np.float32(1e-12)
 
 @hidden
 def range_violation(value, low, high, epsilon):
-    """Return the distance of a value from [low + epsilon, high - epsilon], and its derivative."""
+    """Return how far a value lies outside [low + epsilon, high - epsilon], and the derivative."""
     if value < low + epsilon:
         return low + epsilon - value, -ONE
     if value > high - epsilon:
@@ -31,7 +31,7 @@ def range_violation(value, low, high, epsilon):
 
 @hidden
 def shortfall(value, least):
-    """Return the distance of a value below ``least``, and its derivative."""
+    """Return how far a value lies below ``least``, and the derivative."""
     if value < least:
         return least - value, -ONE
     return ZERO * value, ZERO
@@ -46,9 +46,9 @@ def length(dx, dy):
 
 @hidden
 def speed(dx, dy, cosine, sine, dt):
-    """Return the speed, negative backwards, and its derivatives by dx, dy, the first heading and dt.
+    """Return the speed, which is negative backwards, and its derivatives by dx, dy, the first heading and dt.
 
-    |(dx, dy)| / dt times a soft sign of the step along the heading: q / (1 + |q|) with q = 100 (dx cos + dy sin).
+    The speed is |(dx, dy)| / dt times a soft sign of the step along the heading: q / (1 + |q|) with q = 100 (dx cos + dy sin).
     """
     long, long_x, long_y = length(dx, dy)
     rate = ONE / dt
@@ -63,7 +63,7 @@ def speed(dx, dy, cosine, sine, dt):
 
 @hidden
 def component(dx, dy, cosine, sine, dt):
-    """Return the speed along a direction, with derivatives like those of `speed`; the direction turns with the first heading."""
+    """Return the speed along a direction, with the same derivatives as `speed`; the direction turns with the first heading."""
     rate = ONE / dt
     value = (dx * cosine + dy * sine) * rate
     return value, cosine * rate, sine * rate, (dy * cosine - dx * sine) * rate, -value * rate
@@ -71,7 +71,9 @@ def component(dx, dy, cosine, sine, dt):
 
 @hidden
 def arc_deviation(dx, dy, cosine, sine, next_cosine, next_sine):
-    """Return the deviation of two poses from one arc, and its derivatives by dx, dy, the first and the second heading."""
+    """Return by how much two poses deviate from lying on a common arc, and its derivatives by dx, dy, the first and the second
+    heading.
+    """
     value = (cosine + next_cosine) * dy - (sine + next_sine) * dx
     by_first, by_second = -sine * dy - cosine * dx, -next_sine * dy - next_cosine * dx
     return value, -(sine + next_sine), cosine + next_cosine, by_first, by_second
@@ -79,13 +81,13 @@ def arc_deviation(dx, dy, cosine, sine, next_cosine, next_sine):
 
 @hidden
 def forward_step(dx, dy, cosine, sine):
-    """Return the step along the first heading, and its derivatives by dx, dy and that heading."""
+    """Return the component of a step along the first heading, and its derivatives by dx, dy and that heading."""
     return dx * cosine + dy * sine, cosine, sine, dy * cosine - dx * sine
 
 
 @hidden
 def radius(dx, dy, turn):
-    """Return the radius of the curve, and its derivatives by dx, dy and the second heading; the turn must not be 0."""
+    """Return the curve radius of a step, and its derivatives by dx, dy and the second heading; the turn must not be 0."""
     long, long_x, long_y = length(dx, dy)
     rate = ONE / abs(turn)
     return long * rate, long_x * rate, long_y * rate, -long * rate / turn
@@ -93,7 +95,7 @@ def radius(dx, dy, turn):
 
 @hidden
 def acceleration(before, after, dt, next_dt):
-    """Return the change of a speed per time, and its derivatives by both speeds and, at constant speeds, by both times."""
+    """Return the rate of change between two speeds, and its derivatives by both speeds and, at constant speeds, by both times."""
     rate = TWO / (dt + next_dt)
     value = (after - before) * rate
     return value, -rate, rate, -value * rate / TWO
@@ -101,8 +103,8 @@ def acceleration(before, after, dt, next_dt):
 
 @hidden
 def start(before, after, dt):
-    """Return the change per time from a given speed to the first one, or from the last to a given one; derivatives as
-    `acceleration`.
+    """Return the rate of change from a given speed to the first speed, or from the last speed to a given one, with derivatives as
+    in `acceleration`.
     """
     rate = ONE / dt
     value = (after - before) * rate

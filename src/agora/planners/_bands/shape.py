@@ -1,7 +1,7 @@
-"""The shape of a robot for a timed elastic band: the distance to a disc at a pose, and its derivatives.
+"""The shape of a robot for a timed elastic band: its distance, at a pose, to a disc, and the derivatives.
 
-Facts from teb_local_planner (robot_footprint_model.h, distance_calculations.h). Derivatives are ours. Inside a polygon the distance
-is negative; upstream's is the distance to the nearest edge, which grows towards the inside.
+Facts from teb_local_planner (robot_footprint_model.h, distance_calculations.h). Derivatives are ours. Inside a polygon, the
+distance is negative; upstream uses the unsigned distance to the nearest edge, which grows towards the inside.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _FAR, _TINY = np.float32(3e38), np.float32(1e-12)
 
 
 class Shape(NamedTuple):
-    """A disc around the robot's centre, discs around two points, or the outline through some points; m in its frame.
+    """A disc around the robot's centre, discs around two points, or an outline given by points; in the robot's frame, m.
 
-    The radius of discs is part of the ``reach`` of the other disc.
+    The radius of these discs is included in the ``reach`` of the other disc.
     """
 
     kind: int
@@ -33,13 +33,13 @@ class Shape(NamedTuple):
 
 
 def points_of(model: str, outlines: Array, radius: Floats) -> tuple[Floats, Floats]:
-    """Return the points (N, V, 2) of a footprint model, and the radius (N,) around them, m.
+    """Return the points (N, V, 2) of a footprint model, and the radii (N,) around them, m.
 
-    A line ends half the robot's width before its front and its rear. So do the centres of two circles, which are as wide as the
-    robot.
+    A line ends half the robot's width short of its front and rear. The centres of two circles, which are as wide as the robot, are
+    at the same positions.
 
     Args:
-        model: name in `KINDS`.
+        model: name of the footprint model, from `KINDS`.
         outlines: (N, V, 2) corners of the footprints, m.
         radius: (N,) radii of the robots, m.
     """
@@ -58,7 +58,9 @@ def points_of(model: str, outlines: Array, radius: Floats) -> tuple[Floats, Floa
 
 @hidden
 def _signed_distance(shape, x, y):
-    """Return the signed distance from a point to the shape, both in the robot's frame, and its derivatives by the point."""
+    """Return the signed distance from a point to the shape, both in the robot's frame, and its derivatives by the point's
+    coordinates.
+    """
     last = shape.x.size - 1
     best, by_x, by_y, inside = _FAR, ONE, ZERO, False
     for k in range(last + 1):
@@ -80,7 +82,7 @@ def _signed_distance(shape, x, y):
 
 @hidden
 def gap(shape, x, y, cosine, sine, other_x, other_y, reach):
-    """Return the distance of a robot at a pose to a disc of radius ``reach``, and its derivatives by x, y and heading."""
+    """Return the distance from a robot at a pose to a disc of radius ``reach``, and its derivatives by x, y and heading."""
     if shape.kind == ROUND:
         far, by_x, by_y = edges.length(x - other_x, y - other_y)
         return far - reach, by_x, by_y, ZERO * far
@@ -93,7 +95,7 @@ def gap(shape, x, y, cosine, sine, other_x, other_y, reach):
 
 @hidden
 def circumscribed_radius(shape):
-    """Return the distance of the farthest point of the shape from the robot's centre."""
+    """Return the distance from the robot's centre to the farthest point of the shape."""
     squared = ZERO * shape.x[0]
     for k in range(shape.x.size):
         squared = max(squared, shape.x[k] * shape.x[k] + shape.y[k] * shape.y[k])

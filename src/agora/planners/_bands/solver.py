@@ -1,4 +1,4 @@
-"""The Levenberg-Marquardt solver for timed elastic bands, whose normal equations are banded.
+"""A Levenberg-Marquardt solver for timed elastic bands, whose normal equations are banded.
 
 The damping is that of g2o, which upstream uses (optimization_algorithm_levenberg.cpp; Madsen, Nielsen, Tingleff, "Methods for
 non-linear least squares problems", 2004).
@@ -27,8 +27,8 @@ _SHORTEST = np.float32(1e-3)
 def solve(matrix, side, first, end, damping, factor, change, column):
     """Solve (matrix + damping I) change = side for unknowns ``first`` to ``end``; return whether the matrix is positive definite.
 
-    Cholesky decomposition of the lower band: ``matrix[r, width - k]`` is the entry of row r and column r - k. ``column`` is room
-    for width + 1 numbers.
+    Uses Cholesky decomposition of the lower band: ``matrix[r, width - k]`` is the entry in row r and column r - k. ``column`` is
+    scratch for width + 1 numbers.
     """
     width = matrix.shape[1] - 1
     for r in range(first, end):
@@ -64,7 +64,7 @@ def solve(matrix, side, first, end, damping, factor, change, column):
 
 @hidden
 def _move_band(band, n, change, out):
-    """Write the band with the unknowns changed."""
+    """Write the band with the change applied to its unknowns."""
     out[0, 0], out[0, 1], out[0, 2] = band[0, 0], band[0, 1], band[0, 2]
     write_pose(out, n - 1, band[n - 1])
     for i in range(n - 1):
@@ -76,9 +76,9 @@ def _move_band(band, n, change, out):
 
 @lean
 def optimise(band, n, weights, bounds, shape, near, more, iterations, work):
-    """Change a band in place by Levenberg-Marquardt; return its cost, in the two parts of `cost`.
+    """Optimise a band in place by Levenberg-Marquardt; return its cost, in the same two parts as `cost`.
 
-    Every iteration lowers the cost or is the last; iteration stops when the expected gain is less than 1e-5 of the cost.
+    Every iteration lowers the cost or is the last one; iteration stops when the expected gain is less than 1e-5 of the cost.
     """
     first, end = FIXED, 4 * (n - 1)
     measure(band, n, bounds, work)

@@ -1,1 +1,1 @@
-"""Roadmaps of the poses of a legged robot, for the global and the local planner named ``artplanner``."""
+"""Roadmaps of poses for legged robots, for the global and the local planner named ``artplanner``."""

@@ -1,4 +1,4 @@
-"""The poses of a roadmap and the lazy search over them: an edge is checked when the path over it is the cheapest so far."""
+"""The poses of a roadmap, and the lazy search over them: an edge is only checked once the path over it is the cheapest so far."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ _ROUNDS = 3
 
 
 class Graph(NamedTuple):
-    """The poses of a roadmap, and the search data of each.
+    """The poses of a roadmap, and the search data of each pose.
 
     Attributes:
         pose: (V, 3) poses.
-        turn: (V, 2) sine and cosine of their headings.
+        turn: (V, 2) sine and cosine of the headings.
         cost: (V,) time from the start, s.
-        parent: (V,) previous pose, -1 for none.
-        state: (V,) unseen, open or closed.
-        failed: (V,) cost of the path over the last parent whose edge was invalid.
-        without: (V,) that parent.
-        heap: (V,) open poses, a heap of `agora.core.heap`.
-        place: (V,) place of each in the heap.
-        key: (V,) cost plus a lower bound of the remaining cost.
-        first: (bins + 1,) first of each bin's poses in ``order``.
-        order: (V,) poses, bin by bin; a bin is as wide as an edge is long.
+        parent: (V,) previous pose, -1 if there is none.
+        state: (V,) whether a pose is unseen, open or closed.
+        failed: (V,) cost of the path via the last parent whose edge turned out to be invalid.
+        without: (V,) index of that parent.
+        heap: (V,) open poses, as a heap from `agora.core.heap`.
+        place: (V,) position of each pose in the heap.
+        key: (V,) cost plus a lower bound on the remaining cost.
+        first: (bins + 1,) index in ``order`` of each bin's first pose.
+        order: (V,) poses, sorted by bin; the width of a bin is the maximum length of an edge.
     """
 
     pose: Floats
@@ -52,7 +52,7 @@ class Graph(NamedTuple):
 
 @hidden
 def add(graph, count, x, y, heading):
-    """Write a pose, and return the number of poses."""
+    """Add a pose, and return the new number of poses."""
     graph.pose[count, 0], graph.pose[count, 1], graph.pose[count, 2] = x, y, heading
     graph.turn[count, 0], graph.turn[count, 1] = sincos(heading)
     return count + 1
@@ -60,7 +60,7 @@ def add(graph, count, x, y, heading):
 
 @hidden
 def sort(graph, count, edge, wide):
-    """Sort the poses into bins as wide as an edge is long, ``wide`` per row."""
+    """Sort the poses into bins whose width is the maximum length of an edge, ``wide`` bins per row."""
     first = graph.first
     first[:] = 0
     for v in range(count):
@@ -78,7 +78,9 @@ def sort(graph, count, edge, wide):
 
 @hidden
 def _offer(graph, u, v, time, left, size):
-    """Make ``u`` the parent of pose ``v`` if that path is the cheapest that has not failed; return the heap's size."""
+    """Make ``u`` the parent of pose ``v`` if the path via ``u`` is the cheapest that has not failed; return the size of the
+    heap.
+    """
     cost = graph.cost[u] + time
     tried = cost < graph.failed[v] or (cost == graph.failed[v] and u <= graph.without[v])
     if tried or cost >= graph.cost[v]:
@@ -94,10 +96,10 @@ def _offer(graph, u, v, time, left, size):
 
 @hidden
 def search(graph, count, starts, goals, target, drawing, ground, stance, pace, wide):
-    """Return the pose at the goal with the lowest cost; -1 for none.
+    """Return the pose at the goal with the lowest cost, or -1 if none is reached.
 
-    Poses 0 to ``starts`` are starts, those from there to ``goals`` are at the goal; if there are none, every pose within
-    ``goal_radius`` of the ``target`` is at the goal.
+    Poses below index ``starts`` are starts, and poses from there to below ``goals`` are at the goal. If there are no goal poses,
+    every pose within ``goal_radius`` of the ``target`` counts as being at the goal.
     """
     edge, fastest = drawing.edge, max(pace.lon, pace.lat)
     near = ZERO if goals > starts else drawing.goal_radius
@@ -146,7 +148,9 @@ def search(graph, count, starts, goals, target, drawing, ground, stance, pace, w
 
 @hidden
 def shorten(way, count, ground, stance, pace):
-    """Remove poses of a path (count, 3) that a valid, no slower straight motion replaces; return the number left."""
+    """Remove those poses of a path (count, 3) that a valid straight motion can replace without being slower; return the number of
+    poses left.
+    """
     for _ in range(_ROUNDS):
         i, before = 0, count
         while i < count - 2:

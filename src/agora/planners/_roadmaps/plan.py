@@ -1,24 +1,24 @@
-"""A lazy roadmap of poses on cells, and the cheapest path through it: the core of both planners named ``artplanner``.
+"""A lazy roadmap of poses on a grid of cells, and the cheapest path through it: the core of both planners named ``artplanner``.
 
 Wellhausen and Hutter, "ArtPlanner: Robust Legged Robot Navigation in the Field", Field Robotics 3, 2023 (its code
-leggedrobotics/art_planner: ``prm_motion_cost``, ``sampler``, ``computeInverseSampleDensity``). Poses are drawn where the roadmap is
-thin, and kept if the robot can stand there; poses within ``edge`` of each other are connected; A* checks an edge when the path over
-it is the cheapest so far; finally shortcuts are tried.
+leggedrobotics/art_planner: ``prm_motion_cost``, ``sampler``, ``computeInverseSampleDensity``). Poses are sampled where the roadmap
+is sparse, and kept if the robot can stand there. Poses within ``edge`` of each other are connected. A* checks an edge once the path
+over it is the cheapest so far. Finally, shortcuts are tried.
 
 Differences from the source:
-- Poses are (x, y, heading). Height, roll and pitch are left out: the map defines the walkable ground (`agora.maps.ground`).
-- The cost of an edge is the time of ``PathLengthObjective``. The learned cost of motion (energy, time, risk) needs its network and
-  a height map.
-- Upstream draws positions with a probability that falls with the local density of the roadmap. Here poses are drawn in each block
-  of
-  the ground until it has its number of poses, so that narrow places have as many as wide ones, or until ``attempts`` draws for each
-  are used up. Blocks are aligned with the robot's heading, so that a rotated scene has the same roadmap. Draws come from a counted
-  stream. Only the part that can be reached from the start is used.
-- All poses within ``edge`` of each other are connected. PRM* (Karaman and Frazzoli 2011) connects those within a distance that
-  shrinks with their number. Longer edges, which upstream splits, are left out.
-- Shortcuts are straight motions with a uniform turn, between poses of the path. Upstream calls OMPL's simplifier.
-- A start that is not a valid pose is left to the valid pose that is reached fastest. A missing heading is that of the other
-  end, or one of 16.
+- Poses are (x, y, heading). Height, roll and pitch are left out, because the map defines the walkable ground (`agora.maps.ground`).
+- The cost of an edge is the time of ``PathLengthObjective``. Upstream's learned cost of motion (energy, time, risk) would need its
+  network and a height map.
+- Upstream samples positions with a probability that falls with the local density of the roadmap. In this module, poses are sampled
+  in each block of the ground until the block has its number of poses, so that narrow places have as many as wide ones, or until
+  ``attempts`` samples per pose have been used up. Blocks are aligned with the robot's heading, so that a rotated scene has the same
+  roadmap. The random numbers come from a counter-based stream. Only the part of the ground that can be reached from the start is
+  used.
+- All poses within ``edge`` of each other are connected. PRM* (Karaman and Frazzoli 2011) connects poses within a distance that
+  shrinks as their number grows. Longer edges, which upstream splits, are left out.
+- Shortcuts are straight-line motions with a constant rotation rate between poses of the path. Upstream calls OMPL's simplifier.
+- From a start that is not a valid pose, the path leads to the valid pose that can be reached fastest. If the heading of the start
+  or the goal is missing, the heading of the other end and 16 further headings are tried.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ _REACHED, _PASSED = np.uint8(1), np.uint8(2)
 
 
 class Drawing(NamedTuple):
-    """The settings of a roadmap.
+    """The settings for a roadmap.
 
     Attributes:
-        key: key of the stream of its draws.
-        density: number of poses per m2 of a block.
-        vertices: largest number of poses.
-        attempts: largest number of draws for each pose.
-        edge: length of the longest edge, m.
-        start_radius: distance from an invalid start within which a valid pose is searched, m.
+        key: key of the stream of random numbers.
+        density: number of poses per m2 in a block.
+        vertices: maximum number of poses.
+        attempts: maximum number of samples drawn for each pose.
+        edge: maximum length of an edge, m.
+        start_radius: distance from an invalid start within which a valid pose is searched for, m.
         goal_radius: distance from an invalid goal within which a pose is accepted, m.
     """
 
@@ -65,7 +65,9 @@ class Drawing(NamedTuple):
 
 @hidden
 def _add_valid(graph, count, ground, stance, x, y, heading, other):
-    """Write a pose; if its heading is free, the ``other`` heading, if known, and 16 more. Return the number of poses."""
+    """Add a pose if it is valid; if its heading is free, add poses with the ``other`` heading, if known, and with 16 further
+    headings. Return the number of poses.
+    """
     free = np.isnan(heading)
     for k in range(_HEADINGS + 1 if free else 1):
         angle = heading
@@ -81,7 +83,7 @@ def _add_valid(graph, count, ground, stance, x, y, heading, other):
 
 @hidden
 def _flood(ground, reached, queue, x, y):
-    """Mark the free cells that are connected to a place by free cells; the place's own cell may be blocked."""
+    """Mark the free cells that are connected to a position by free cells; the position's own cell may be blocked."""
     rows, columns = reached.shape
     row, column = np.int64(np.floor(y / ground.cell)), np.int64(np.floor(x / ground.cell))
     if not (0 <= row < rows and 0 <= column < columns):
@@ -115,7 +117,7 @@ def _line_is_open(ground, x, y, to_x, to_y):
 
 @hidden
 def _escape(graph, drawing, ground, stance, pace, number, x, y, heading):
-    """Write the valid pose that is reached fastest from an invalid one; return the number of poses, 0 or 1."""
+    """Add the valid pose that can be reached fastest from an invalid pose; return the number of poses, 0 or 1."""
     known = not np.isnan(heading)
     own = heading if known else ZERO
     sine, cosine = sincos(own)
@@ -138,10 +140,12 @@ def _escape(graph, drawing, ground, stance, pace, number, x, y, heading):
 
 @hidden
 def _find_blocks(ground, reached, inner, blocks, frame, block, across, reach):
-    """Mark the blocks in which the centre of a robot may be, and return their number; other cells are no longer reached.
+    """Mark the blocks in which the robot's centre may be, and return their number; cells outside these blocks no longer count as
+    reached.
 
-    A frame is its corner (x, y), the sine and cosine of its heading; blocks are aligned with it. With a ``reach`` above 0 only the
-    part within it from the frame's centre counts. A square of half side ``inner`` cells around the centre must be free.
+    The frame, with which blocks are aligned, is given by its corner (x, y) and the sine and cosine of its heading. If ``reach`` is
+    above 0, only the part within ``reach`` of the frame's centre is used. A square around the robot's centre, which extends
+    ``inner`` cells to each side, must be free.
     """
     rows, columns = reached.shape
     found, cell, inverse = 0, ground.cell, ONE / block
@@ -169,7 +173,9 @@ def _find_blocks(ground, reached, inner, blocks, frame, block, across, reach):
 
 @hidden
 def _draw(graph, count, drawing, ground, stance, number, reached, blocks, found, frame, heading, block, across):
-    """Draw valid poses in every block until it has its number or the draws are used up; return the number of poses."""
+    """Sample valid poses in every block until the block has its number of poses or the samples are used up; return the number of
+    poses.
+    """
     rows, columns = reached.shape
     inverse = ONE / ground.cell
     x, y, sine, cosine = frame
@@ -202,17 +208,18 @@ def plan(drawing, cell, blocked, foothold, bodies, paces, start, goal, number, r
         cell: length of a cell, m.
         blocked: (N, rows, columns) uint8, as in `agora.planners._roadmaps.stance.Ground`.
         foothold: (N, rows, columns) uint8.
-        bodies: (N, V, 2) corners of the torsos, m, and (N, 5) the numbers of a `agora.planners._roadmaps.stance.Stance`.
-        paces: (N, 3) along, across, turning, m/s and rad/s.
-        start: (N, 3) poses, m from the lower-left corner of cell [0, 0]; a heading of NaN is free.
-        goal: (N, 3) poses, likewise.
-        number: (N,) int64 number of the roadmap: another number is another draw.
-        reach: (N,) distance from the start within which poses are drawn, in a frame along its heading, m; 0 for all cells.
-        out: (N, K, 3) the paths; as many poses as fit.
-        counts: (N,) number of poses of each; 0 for no path.
-        touching: (N,) whether the start is not a valid pose.
+        bodies: (N, V, 2) corners of the torsos, m, and the (N, 7) sizes from `agora.planners._roadmaps.stance.bodies`.
+        paces: (N, 3) speeds along and across the robot, and turning rates, m/s and rad/s.
+        start: (N, 3) poses, m from the lower-left corner of cell [0, 0]; NaN stands for a free heading.
+        goal: (N, 3) poses, in the same form.
+        number: (N,) int64 number of the roadmap; different numbers give different samples.
+        reach: (N,) distance from the start within which poses are sampled, in a frame aligned with the start's heading, m; 0 for
+            all cells.
+        out: (N, K, 3), out: the paths, with as many poses as fit.
+        counts: (N,), out: number of poses of each path; 0 if there is no path.
+        touching: (N,), out: whether the start is not a valid pose.
         first: first row.
-        last: one after the last row.
+        last: one past the last row.
     """
     corners, sizes = bodies
     rows, columns = blocked.shape[1:]

@@ -1,7 +1,7 @@
-"""A legged robot on cells: where its torso is free and its feet find ground, and the time between poses.
+"""A legged robot on a grid of cells: where its torso is free and its feet find ground, and the travel time between poses.
 
-Wellhausen and Hutter, "ArtPlanner: Robust Legged Robot Navigation in the Field", Field Robotics 3, 2023; checks and costs are those
-of its code (leggedrobotics/art_planner: ``ValidityCheckerFeet``, ``PathLengthObjective``), in two dimensions.
+Wellhausen and Hutter, "ArtPlanner: Robust Legged Robot Navigation in the Field", Field Robotics 3, 2023; the checks and costs are
+those of its code (leggedrobotics/art_planner: ``ValidityCheckerFeet``, ``PathLengthObjective``), in two dimensions.
 """
 
 from __future__ import annotations
@@ -16,18 +16,20 @@ from agora.core.scalar import HALF, ONE, TWO, ZERO, sincos, wrap
 from agora.core.state import Array, Bools, Floats
 from agora.costmap.window import inscribed_radius
 
-_PIECE = HALF  # m and rad: a longer motion takes as long as its pieces
+_PIECE = HALF  # m and rad: longer motions are divided into pieces of this size
 
 
 class Ground(NamedTuple):
-    """The cells around a robot; its poses are in m from the lower-left corner of cell [0, 0].
+    """The cells around a robot; poses are in m from the lower-left corner of cell [0, 0].
 
     Attributes:
         blocked: (rows, columns) uint8, cells that no part of the robot may touch.
         foothold: (rows, columns) uint8, cells that a foot may stand on.
-        rough: (rows + 1, columns + 1) int32, number of cells below and left of a corner that are blocked or not footholds.
+        rough: (rows + 1, columns + 1) int32, number of cells below and to the left of each corner that are blocked or not
+            footholds.
         cell: length of a cell, m.
-        margin: smallest distance of the robot's centre from the border of the cells, m: the robot's radius if they are a whole map.
+        margin: minimum distance of the robot's centre from the border of the grid, m; the robot's radius if the grid is the whole
+            map.
     """
 
     blocked: Array
@@ -41,14 +43,14 @@ class Stance(NamedTuple):
     """The outline and the feet of a robot in its frame.
 
     Attributes:
-        corners_x: (V,) x of the corners of the torso, counter-clockwise, m; the last corner is repeated if there are fewer; all
-            zero, or V = 0, for a disc.
+        corners_x: (V,) x of the corners of the torso, counter-clockwise, m; the last corner is repeated if there are fewer than V;
+            all zero, or V = 0, for a disc.
         corners_y: (V,) y of the corners, m.
         radius: radius of the disc around the torso, m.
-        foot_x: distance of the feet from the middle, along the robot, m.
-        foot_y: distance of the feet from the middle, across the robot, m.
-        foot_reach: half the side of the box in which a foot finds its ground, m; 0 for a robot without feet.
-        extent: radius of the disc around torso and feet, m.
+        foot_x: distance of the feet from the robot's centre, along the robot, m.
+        foot_y: distance of the feet from the robot's centre, across the robot, m.
+        foot_reach: half the side length of the box within which a foot must find ground, m; 0 for a robot without feet.
+        extent: radius of the disc around the torso and the feet, m.
     """
 
     corners_x: Floats
@@ -76,14 +78,18 @@ class Pace(NamedTuple):
 
 @hidden
 def edge_time(pace, dx, dy, turn, sine, cosine):
-    """Return the time for a motion (dx, dy) with a turn, s: along, across and turning at once, in the frame of its start."""
+    """Return the time for a motion (dx, dy) with a turn, s; the robot moves along, moves across and turns simultaneously, in the
+    frame of the start.
+    """
     along, across = cosine * dx + sine * dy, cosine * dy - sine * dx
     return max(max(abs(along) / pace.lon, abs(across) / pace.lat), abs(turn) / pace.yaw)
 
 
 @hidden
 def travel_time(pace, x, y, heading, to_x, to_y, to_heading):
-    """Return the time for a straight motion with a uniform turn, s: the sum over pieces of at most 0.5 m and 0.5 rad."""
+    """Return the time for a straight-line motion with constant rotation rate, s: the sum over pieces of at most 0.5 m and 0.5
+    rad.
+    """
     dx, dy, turn = to_x - x, to_y - y, wrap(to_heading - heading)
     pieces = max(np.int64(np.ceil(max(math.sqrt(dx * dx + dy * dy), abs(turn)) / _PIECE)), 1)
     part, total = ONE / np.float32(pieces), ZERO
@@ -95,7 +101,7 @@ def travel_time(pace, x, y, heading, to_x, to_y, to_heading):
 
 @hidden
 def count_rough(blocked, foothold, rough):
-    """Write the sums of a `Ground`."""
+    """Compute the field ``rough`` of a `Ground`."""
     for i in range(blocked.shape[0]):
         line = np.int32(0)
         for j in range(blocked.shape[1]):
@@ -112,12 +118,14 @@ def _meets_disc(dx, dy, half, radius):
 
 @hidden
 def _meets_polygon(stance, dx, dy, half, sine, cosine):
-    """Return whether no side of the torso separates it from the cell with its centre at (dx, dy); conservative near corners."""
+    """Return whether the torso meets the cell with its centre at (dx, dy), i.e. no side of the torso separates the two;
+    conservative near corners.
+    """
     count = stance.corners_x.size
     for k in range(count):
         after = k + 1 if k + 1 < count else 0
         ex, ey = stance.corners_x[after] - stance.corners_x[k], stance.corners_y[after] - stance.corners_y[k]
-        nx, ny = cosine * ey + sine * ex, sine * ey - cosine * ex  # outwards, turned
+        nx, ny = cosine * ey + sine * ex, sine * ey - cosine * ex  # outward normal, rotated
         ax = cosine * stance.corners_x[k] - sine * stance.corners_y[k]
         ay = sine * stance.corners_x[k] + cosine * stance.corners_y[k]
         if (dx - ax) * nx + (dy - ay) * ny > half * (abs(nx) + abs(ny)):
@@ -127,7 +135,7 @@ def _meets_polygon(stance, dx, dy, half, sine, cosine):
 
 @hidden
 def _has_foothold(ground, x, y, half, sine, cosine):
-    """Return whether the box of a foot, with its centre at (x, y), contains a foothold."""
+    """Return whether a foot's box, with its centre at (x, y), contains a foothold."""
     rows, columns = ground.foothold.shape
     cell, inverse, turned = ground.cell, ONE / ground.cell, abs(sine) + abs(cosine)
     reach, support = half * turned, half + HALF * ground.cell * turned
@@ -145,8 +153,8 @@ def _has_foothold(ground, x, y, half, sine, cosine):
 
 @hidden
 def is_valid_stance(ground, stance, x, y, sine, cosine):
-    """Return whether a pose is valid: its centre on the cells, the torso free of blocked cells, a foothold in reach of all four
-    feet.
+    """Return whether a pose is valid: its centre is on the grid, the torso is free of blocked cells, and each of the four feet has
+    a foothold within reach.
     """
     blocked, rough, cell = ground.blocked, ground.rough, ground.cell
     rows, columns = blocked.shape
@@ -184,7 +192,9 @@ def is_valid_stance(ground, stance, x, y, sine, cosine):
 
 @hidden
 def is_way(ground, stance, x, y, heading, to_x, to_y, to_heading):
-    """Return whether a straight motion with a uniform turn is valid between its ends, tested at poses half a cell apart."""
+    """Return whether a straight-line motion with constant rotation rate is valid between its ends, tested at poses half a cell
+    apart.
+    """
     dx, dy, turn = to_x - x, to_y - y, wrap(to_heading - heading)
     length = math.sqrt(dx * dx + dy * dy) + stance.extent * abs(turn)
     steps = np.int64(np.ceil(TWO * length / ground.cell))
@@ -199,18 +209,18 @@ def is_way(ground, stance, x, y, heading, to_x, to_y, to_heading):
 def bodies(
     outline: Array, radius: Floats, foot_x: float, foot_y: float, foot_reach: float, padding: float = 0.0
 ) -> tuple[Floats, Floats]:
-    """Return the corners (N, V, 2) of robots, m, and their sizes (N, 7), m, for `agora.planners._roadmaps.plan.plan`.
+    """Return the corners (N, V, 2) and the sizes (N, 7) of robots, m, for `agora.planners._roadmaps.plan.plan`.
 
-    The sizes are those of a `Stance`, half the side of a square around the centre that every robot needs, and the length of a block
-    in which its poses are counted, a quarter of its length and width as upstream.
+    The sizes are those in a `Stance`, followed by half the side length of the square around the centre that the robot always needs,
+    and by the length of the blocks in which its poses are counted, which is a quarter of its length and width, as in upstream.
 
     Args:
         outline: (N, V, 2) corners, m; all zero, or V = 0, for discs.
         radius: (N,) radius of the disc around the outline, m.
-        foot_x: distance of the feet from the middle along the robot, as a fraction of half its length.
-        foot_y: distance of the feet from the middle across the robot, as a fraction of half its width.
-        foot_reach: side of the box of a foot, as a fraction of the robot's length.
-        padding: length by which the corners move outwards along x and y, and a disc grows, m.
+        foot_x: distance of the feet from the robot's centre along the robot, as a fraction of half its length.
+        foot_y: distance of the feet from the robot's centre across the robot, as a fraction of half its width.
+        foot_reach: side length of a foot's box, as a fraction of the robot's length.
+        padding: length by which corners are moved outwards along x and y, and discs are enlarged, m.
     """
     corners = np.ascontiguousarray(outline + np.float32(padding) * np.sign(outline), np.float32)
     disc: Bools = (corners == 0.0).all(axis=(1, 2))

@@ -1,1 +1,1 @@
-"""Shared parts of planners that score roll-outs on the local costmap: wavefronts, poses and their costs."""
+"""Shared parts of planners that score roll-outs on the local costmap: wavefronts, and poses and their costs."""

@@ -1,7 +1,8 @@
-"""Wavefronts on the local costmap, footprint costs, and the local part of the path.
+"""Wavefronts on the local costmap, footprint costs, and the part of the path within the costmap.
 
-Facts from ROS navigation (base_local_planner: MapGrid, CostmapModel, goal_functions). A grid of distances is the flat costmap with
-a border of one wall cell, ``columns + 2`` wide, int32, in cells: a distance, `WALL`, or a negative number for an unreached cell.
+Facts from ROS navigation (base_local_planner: MapGrid, CostmapModel, goal_functions). A grid of distances is the flattened costmap
+with a border of one wall cell, ``columns + 2`` wide, int32. Each cell holds a distance, in cells, or `WALL`, or a negative number
+if it has not been reached.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _PRUNE = ONE
 
 @hidden
 def cell_of(x, y, inverse, cost):
-    """Return column and row of a point given in the window's frame, m; column -1 outside the window."""
+    """Return the column and row of a point given in the window's frame, m; the column is -1 outside the window."""
     u, v = x * inverse, y * inverse
     inside = u >= ZERO and v >= ZERO and u < np.float32(cost.shape[1]) and v < np.float32(cost.shape[0])
     return (np.int32(u), np.int32(v)) if inside else (np.int32(-1), np.int32(-1))
@@ -32,7 +33,7 @@ def cell_of(x, y, inverse, cost):
 def reset_grid(cost, column, row, reach, grid):
     """Reset a grid to walls and unreached cells; return the number of free cells within ``reach`` cells of (column, row).
 
-    Only these cells are read later, so a wave that has reached all of them may stop.
+    Only these cells are read later, so a wave may stop once it has reached all of them.
     """
     rows, columns = cost.shape
     stride = columns + 2
@@ -55,7 +56,7 @@ def reset_grid(cost, column, row, reach, grid):
 
 @hidden
 def open_footprint(grid, cost, reach, column, row, corners_x, corners_y, x, y, sine, cosine, inverse, west, east):
-    """Open the cells under a footprint for waves, whatever their cost; return their number within ``reach`` of (column, row).
+    """Open the cells under a footprint for waves, regardless of their cost; return how many are within ``reach`` of (column, row).
 
     Args:
         grid: grid as `reset_grid` left it.
@@ -88,7 +89,9 @@ def open_footprint(grid, cost, reach, column, row, corners_x, corners_y, x, y, s
 
 @hidden
 def seed(grid, stride, queue, count, wanted, column, row):
-    """Start a wave in a cell, even in an obstacle; return the new length of the queue and the number of cells still wanted."""
+    """Start a wave in a cell, even in an obstacle; return the new length of the queue and the number of cells still to be
+    reached.
+    """
     k = (row + 1) * stride + 1 + column
     if grid[k] == 0:
         return count, wanted
@@ -100,7 +103,7 @@ def seed(grid, stride, queue, count, wanted, column, row):
 
 @hidden
 def flood(grid, stride, queue, count, wanted):
-    """Run the started waves: breadth first, four neighbours, through all cells below inscribed cost."""
+    """Run the waves that were started: breadth first, to four neighbours, through all cells below the inscribed cost."""
     head = 0
     while head < count and wanted > 0:
         k = queue[head]
@@ -117,7 +120,9 @@ def flood(grid, stride, queue, count, wanted):
 
 @hidden
 def distance_at(grid, cost, column, row):
-    """Return the distance of a cell, in cells, for a critic: rows * columns in an obstacle, one more for an unreached cell."""
+    """Return the distance of a cell, in cells, as used by critics: rows * columns in an obstacle, and one more in an unreached
+    cell.
+    """
     value = grid[(row + 1) * (cost.shape[1] + 2) + 1 + column]
     size = np.int32(cost.shape[0] * cost.shape[1])
     return np.float32(size + 1 if value < 0 else min(value, size))
@@ -125,7 +130,7 @@ def distance_at(grid, cost, column, row):
 
 @spliced
 def _line_cost(cost, column, row, to_column, to_row):
-    """Return the largest cost on a line of cells, -1 if it meets a lethal or unknown one."""
+    """Return the maximum cost on a line of cells, or -1 if the line meets a lethal or unknown cell."""
     column, row = np.int64(column), np.int64(row)
     line = aim_line(column, row, to_column, to_row)
     error = line[0] // 2
@@ -142,13 +147,13 @@ def _line_cost(cost, column, row, to_column, to_row):
 
 @hidden
 def footprint_cost(cost, corners_x, corners_y, scale, x, y, sine, cosine, inverse):
-    """Return the largest cost under the footprint's outline and centre; -1 if a cell there is lethal, unknown or outside.
+    """Return the maximum cost under the footprint's outline and centre; -1 if a cell there is lethal, unknown or outside.
 
     Args:
         cost: (rows, columns) costs of the window.
         corners_x: (V,) x of the corners in the robot's frame, m.
         corners_y: (V,) y of the corners in the robot's frame, m.
-        scale: factor of the corners.
+        scale: factor applied to the corners.
         x: x of the centre in the window's frame, m.
         y: y of the centre in the window's frame, m.
         sine: sine of the heading.
@@ -177,7 +182,7 @@ def footprint_cost(cost, corners_x, corners_y, scale, x, y, sine, cosine, invers
 
 @hidden
 def _next_point(path, segment, piece, resolution):
-    """Return the point after piece ``piece`` of a segment: paths are walked in pieces of at most a cell."""
+    """Return the point after piece ``piece`` of a segment; paths are traversed in pieces of at most one cell."""
     dx, dy = path[segment + 1, 0] - path[segment, 0], path[segment + 1, 1] - path[segment, 1]
     pieces = np.int32(max(np.ceil(math.sqrt(dx * dx + dy * dy) / resolution), ONE))
     if piece + 1 >= pieces:
@@ -188,7 +193,9 @@ def _next_point(path, segment, piece, resolution):
 
 @hidden
 def prune_path(path, count, segment, piece, x, y, resolution):
-    """Return the start of the path without the part behind the robot: the first point within 1 m of it, else the old start."""
+    """Return where the path starts without the part behind the robot: at the first point within 1 m of the robot, or at the old
+    start if there is none.
+    """
     s, p = np.int64(segment), np.int64(piece)
     px, py = path[s, 0], path[s, 1]
     if p > 0:
@@ -202,7 +209,7 @@ def prune_path(path, count, segment, piece, x, y, resolution):
 
 @hidden
 def _better_goal(cost, column, row, goal):
-    """Return the later of two cells of the path, unless it is an obstacle and the earlier one is not."""
+    """Return the later of two cells on the path, unless it is an obstacle and the earlier one is not."""
     blocked = cost[row, column] >= _INSCRIBED and goal[0] >= 0 and cost[goal[1], goal[0]] < _INSCRIBED
     return goal if blocked else (column, row)
 
@@ -211,11 +218,12 @@ def _better_goal(cost, column, row, goal):
 def trace(path, count, segment, piece, x, y, reach, origin_x, origin_y, inverse, cost, grid, queue, wanted):
     """Mark the local path in a grid: from the first point within ``reach`` of the robot to the next point beyond it.
 
-    Only its first stretch of known cells inside the window counts.
+    Only the path's first continuous section of known cells inside the window is used.
 
     Returns:
-        The length of the queue (0: no local path) and cells still wanted; the local goal, that is column and row of the last free
-        cell of the stretch (of its last cell if none is free); the end of the local path, m; whether it leaves the window.
+        The length of the queue (0: no local path) and the number of cells still to be reached; the local goal, i.e. the column and
+        row of the section's last free cell (or of its last cell if none is free); the end of the local path, m; whether the path
+        leaves the window.
     """
     resolution = ONE / inverse
     stride = cost.shape[1] + 2
@@ -249,7 +257,7 @@ def trace(path, count, segment, piece, x, y, reach, origin_x, origin_y, inverse,
 
 @hidden
 def nose_goal(goal, end_x, end_y, x, y, distance, origin_x, origin_y, inverse, cost):
-    """Return the local goal of the robot's nose: the path is extended by ``distance`` from its end, away from the robot."""
+    """Return the local goal for the robot's nose: the path is extended by ``distance`` beyond its end, away from the robot."""
     dx, dy = end_x - x, end_y - y
     norm = math.sqrt(dx * dx + dy * dy)
     ux, uy = (dx / norm, dy / norm) if norm > ZERO else (ONE, ZERO)

@@ -1,4 +1,6 @@
-"""Robots as kernels see them, and shared parts of planners that roll out twists: poses, costs, braking, the turn at the goal."""
+"""The robots' state as kernels see it, and shared parts of planners that roll out twists: poses, costs, braking, and the turn at
+the goal.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ _IN_CONTACT = np.int8(Reason.START_IN_CONTACT)
 
 
 class Observed(NamedTuple):
-    """The arrays of an observation, and the limits of its robots."""
+    """The arrays of an observation, and the robots' limits."""
 
     pose: Floats
     twist: Floats
@@ -73,11 +75,11 @@ def scene_of(o: Observation, window: Window) -> Observed:
 
 
 def horizon(sim_time: float, speed: Floats, window: Window, nose: float) -> Floats:
-    """Return the roll-out time of robots (N,), s: ``sim_time``, or the time in which the fastest stay in the window.
+    """Return the roll-out duration for each robot (N,), s: ``sim_time``, or less if the fastest roll-outs would leave the window.
 
     Args:
-        sim_time: length of the roll-outs, s.
-        speed: (N,) largest speed, m/s.
+        sim_time: maximum duration of the roll-outs, s.
+        speed: (N,) maximum speed, m/s.
         window: local costmap.
         nose: distance ahead of the robot's centre that the window must contain, m.
     """
@@ -88,7 +90,7 @@ def horizon(sim_time: float, speed: Floats, window: Window, nose: float) -> Floa
 
 @hidden
 def is_another(mark, path, count):
-    """Return whether the path (K, 2) of ``count`` points differs from the marked one, (3,), and mark it."""
+    """Return whether the path (K, 2) of ``count`` points differs from the one recorded in ``mark`` (3,), and record it there."""
     same = mark[0] == path[0, 0] and mark[1] == path[0, 1] and mark[2] == np.float32(count)
     mark[0], mark[1], mark[2] = path[0, 0], path[0, 1], np.float32(count)
     return not same
@@ -96,21 +98,21 @@ def is_another(mark, path, count):
 
 @hidden
 def step_towards(target, now, most):
-    """Return ``now`` changed by at most ``most`` towards ``target``."""
+    """Return ``now``, moved by at most ``most`` towards ``target``."""
     return min(max(target, now - most), now + most)
 
 
 @hidden
 def stop_and_turn(p, scene, n, latch, max_theta, acceleration):
-    """Return the command at the goal: brake, then turn in place to its heading; the caller checks that there is room.
+    """Return the command at the goal: brake, then turn in place to the goal heading; the caller checks that there is room to turn.
 
     Args:
         p: parameters of any planner that has ``period``, ``yaw_goal_tolerance``, ``trans_stopped_vel``, ``theta_stopped_vel`` and
             ``min_vel_theta``.
         scene: `Observed`.
-        n: number of the row.
-        latch: (2,) latch of the row: [1] tells that it has stopped and turns.
-        max_theta: largest turning rate, rad/s.
+        n: index of the row.
+        latch: (2,) latch of the row; entry [1] is set once the robot has stopped and turns.
+        max_theta: maximum turning rate, rad/s.
         acceleration: acceleration limits of the three axes, m/s2 and rad/s2.
     """
     still = (ZERO, ZERO, ZERO)
@@ -138,7 +140,7 @@ def stop_and_turn(p, scene, n, latch, max_theta, acceleration):
 
 @hidden
 def write_poses(x, y, heading, twist, target, acceleration, dt, count, points):
-    """Write ``count`` poses ``dt`` s apart of a robot that changes from one twist to another; the first is the present one."""
+    """Write ``count`` poses, ``dt`` s apart, of a robot that changes from one twist to another; the first is the current pose."""
     vx, vy, omega = twist
     for i in range(count):
         sine, cosine = sincos(heading)
@@ -153,7 +155,7 @@ def write_poses(x, y, heading, twist, target, acceleration, dt, count, points):
 
 @hidden
 def least_of(scores, count):
-    """Return the number of the lowest score, the first of equals; -1 if all are discarded."""
+    """Return the index of the lowest score, the first one in a tie; -1 if all samples are discarded."""
     least = np.int64(-1)
     for i in range(count):
         if scores[i] >= ZERO and (least < 0 or scores[i] < scores[least]):
@@ -163,7 +165,9 @@ def least_of(scores, count):
 
 @hidden
 def obstacle_cost(points, count, cost, inverse, corners_x, corners_y, scale, centre):
-    """Return the largest cost under the footprint on a roll-out, or under its ``centre``; -1 if it is discarded."""
+    """Return the maximum cost along a roll-out under the footprint, or only under its centre with ``centre``; -1 if the roll-out is
+    discarded.
+    """
     worst = np.int32(0)
     for i in range(count):
         value = footprint_cost(cost, corners_x, corners_y, scale, points[i, 0], points[i, 1], points[i, 2], points[i, 3], inverse)
@@ -178,7 +182,7 @@ def obstacle_cost(points, count, cost, inverse, corners_x, corners_y, scale, cen
 
 @hidden
 def reason_without_samples(scene, n):
-    """Return the reason why no sample is left: the footprint meets an obstacle at its present pose, or in every motion."""
+    """Return the reason why no sample is left: the footprint meets an obstacle at the current pose, or during every motion."""
     x, y = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
     sine, cosine = sincos(scene.pose[n, 2])
     cost = footprint_cost(scene.cost[n], scene.footprint_x[n], scene.footprint_y[n], ONE, x, y, sine, cosine, scene.inverse)

@@ -1,1 +1,1 @@
-"""Planners from Python files, each confined to a process of its own."""
+"""Planners from Python files, each confined to its own process."""

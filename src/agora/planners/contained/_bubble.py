@@ -1,7 +1,7 @@
-"""Namespaces around a confined process, created by bubblewrap: without other processes, network and other files.
+"""Namespaces for a confined process, created by bubblewrap: they contain no other processes, no network and no other files.
 
-bubblewrap (`bwrap`, a package of every distribution) is used if it is installed and works, as root and as any other user. It does
-not work in a container without privileges, nor if the system forbids user namespaces.
+bubblewrap (`bwrap`, packaged by every distribution) is used if it is installed and works, both for root and for other users. It
+does not work in an unprivileged container, or if the system forbids user namespaces.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _PATIENCE = 10.0
 
 @functools.cache
 def is_available() -> bool:
-    """Return whether bubblewrap is installed and starts Python here."""
+    """Return whether bubblewrap is installed and can start Python on this system."""
     if shutil.which("bwrap") is None:
         return False
     try:
@@ -41,11 +41,11 @@ def is_available() -> bool:
 
 
 def command_prefix(paths: Iterable[str], *, told: int | None = None) -> list[str]:
-    """Return the command prefix that runs a command in its own namespaces.
+    """Return the command prefix for running a command in its own namespaces.
 
     Args:
-        paths: files and folders that the command can read but not write; missing ones are left out.
-        told: handle to which bubblewrap writes the number of the process, as JSON with the key "child-pid".
+        paths: files and folders that the command can read but not write; nonexistent ones are left out.
+        told: file descriptor to which bubblewrap writes the process ID, as JSON with the key "child-pid".
     """
     seen = (word for path in paths for word in ("--ro-bind-try", path, path))
     telling = () if told is None else ("--info-fd", str(told))

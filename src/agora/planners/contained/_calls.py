@@ -1,9 +1,9 @@
-"""The system calls that a confined process may make: a kernel filter (seccomp, Linux), which permanently refuses all others.
+"""The system calls that a confined process may make: a kernel filter (seccomp, Linux) permanently refuses all others.
 
-The filter allows calls by name, and checks the arguments of a call with both harmless and harmful uses: `fcntl` copies a handle,
-but can also make the kernel signal another process. Every call that is not listed fails with "Operation not permitted". The list
-has no call that opens a socket, signals, starts a process or thread, enters a namespace or changes a file. libseccomp knows the
-numbers of the calls and builds the filter; Debian and Ubuntu install it (`libseccomp2`).
+The filter allows calls by name. If a call has both harmless and harmful uses, it also checks the arguments: `fcntl` duplicates a
+file descriptor, but can also make the kernel send a signal to another process. Every call that is not listed fails with "Operation
+not permitted". The list contains no call that opens a socket, sends a signal, starts a process or thread, enters a namespace or
+changes a file. libseccomp knows the call numbers and builds the filter; Debian and Ubuntu install it by default (`libseccomp2`).
 """
 
 from __future__ import annotations
@@ -47,24 +47,26 @@ _OTHER_FLAGS = _WHOLE ^ (os.O_ACCMODE | os.O_NONBLOCK | os.O_APPEND | 0o100000 |
 
 
 def _open_tests(flags: int) -> tuple[tuple[Test, ...], ...]:
-    """Return tests that open files without truncating a file opened for reading; the flags are the argument ``number``."""
+    """Return argument tests that allow opening files, but not truncating a file opened for reading; the flags are argument
+    ``number``.
+    """
     return ((flags, _MODE | os.O_TRUNC, 0),), ((flags, _MODE, _TO_WRITE),), ((flags, _MODE, _TO_BOTH),)
 
 
 def _one_of(number: int, *values: int) -> tuple[tuple[Test, ...], ...]:
-    """Return a test that an argument is one of some values."""
+    """Return a test that argument ``number`` is one of the given values."""
     return tuple(((number, _WHOLE, value),) for value in values)
 
 
 CHECKED: dict[str, tuple[tuple[Test, ...], ...]] = {
     "openat": _open_tests(2),
     "open": _open_tests(1),
-    "fcntl": (  # copies of a handle and its flags; no owner, signal, lease or lock
+    "fcntl": (  # duplicating a descriptor and its flags; no owner, signal, lease or lock
         *_one_of(1, fcntl.F_DUPFD, fcntl.F_DUPFD_CLOEXEC, fcntl.F_GETFD, fcntl.F_SETFD, fcntl.F_GETFL),
         ((1, _WHOLE, fcntl.F_SETFL), (2, _OTHER_FLAGS, 0)),
     ),
     "ioctl": _one_of(1, 0x5401, 0x5413, 0x5450, 0x5451),  # TCGETS, TIOCGWINSZ, FIONCLEX, FIOCLEX
-    "sendto": (((3, _WHOLE, 0), (4, _WHOLE, 0)),),  # no address, so to the other end only; no flag, so not out of band
+    "sendto": (((3, _WHOLE, 0), (4, _WHOLE, 0)),),  # no address, so only to the connected peer; no flags, so no out-of-band data
     "recvfrom": _one_of(3, 0),
     "prctl": _one_of(0, 15, 16, 0x53564D41),  # PR_SET_NAME, PR_GET_NAME, PR_SET_VMA
     "prlimit64": _one_of(0, 0),  # its own limits
@@ -78,7 +80,7 @@ _MASKED = 7
 
 
 class _Comparison(ctypes.Structure):
-    """``struct scmp_arg_cmp`` of libseccomp."""
+    """The type ``struct scmp_arg_cmp`` of libseccomp."""
 
     _fields_ = (("number", ctypes.c_uint), ("how", ctypes.c_int), ("mask", ctypes.c_uint64), ("value", ctypes.c_uint64))
 
@@ -95,10 +97,10 @@ def library() -> ctypes.CDLL | None:
 
 
 def refuse_other_calls() -> None:
-    """Make the kernel refuse this process, with all its threads, every call except those of the table.
+    """Make the kernel refuse every call from this process and all its threads, except the calls in the table.
 
     Raises:
-        OSError: libseccomp is not installed, or the kernel has no such filters.
+        OSError: libseccomp is not installed, or the kernel does not support seccomp filters.
     """
     seccomp = library()
     if seccomp is None:
@@ -109,7 +111,7 @@ def refuse_other_calls() -> None:
     for name in (name for names in ALLOWED.values() for name in names):
         number = seccomp.seccomp_syscall_resolve_name(name.encode())
         if number < 0:
-            continue  # this machine has no such call
+            continue  # this machine does not have this call
         for tests in CHECKED.get(name, ((),)):
             given = (_Comparison * len(tests))(*(_Comparison(which, _MASKED, mask, value) for which, mask, value in tests))
             failed |= seccomp.seccomp_rule_add_array(rules, ctypes.c_uint32(_ALLOW), number, len(tests), given)

@@ -1,4 +1,4 @@
-"""The files that a confined process may read: Python, its packages, Agora's data, and facts about the machine."""
+"""The files that a confined process may read: Python, its packages, Agora's data, and information about the machine."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ DEVICES = ("/dev/null", "/dev/urandom", "/dev/zero")
 
 
 def readable_paths(files: Iterable[Path] = ()) -> tuple[str, ...]:
-    """Return the files and folders that a confined process may read; some may be missing.
+    """Return the files and folders that a confined process may read; some of them may not exist.
 
     Args:
-        files: additional files of the process.
+        files: additional files for the process.
     """
     shared = folder("configs").parent
     packages = (path for path in sys.path if Path(path).is_absolute())

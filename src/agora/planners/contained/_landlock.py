@@ -1,7 +1,7 @@
-"""The files that a confined process may open: Landlock (Linux), which also blocks signals and the network.
+"""Restricts the files that a confined process may open, by Landlock (Linux), which also blocks signals and the network.
 
 Each version of Landlock restricts more. The first (Linux 5.13) restricts files; later ones add truncation (3), TCP (4), commands to
-devices (5), and signals and abstract Unix sockets (6, Linux 6.12). Everything that the kernel supports is used.
+devices (5), and signals and abstract Unix sockets (6, Linux 6.12). All restrictions that the kernel supports are used.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ _WITH_NETWORK, _WITH_SCOPES = 4, 6
 
 
 def version() -> int:
-    """Return the version of the kernel's Landlock; 0 or less if it has none."""
+    """Return the Landlock version of the kernel; 0 or less if the kernel does not support Landlock."""
     return int(ctypes.CDLL(None).syscall(_CREATE, None, ctypes.c_size_t(0), ctypes.c_uint(1)))
 
 
 def restrict(readable: Iterable[str], writable: Iterable[str]) -> None:
-    """Permanently restrict this thread to some files. It must have given up new privileges.
+    """Permanently restrict this thread to the given files. The thread must already have disabled new privileges (``no_new_privs``).
 
     Args:
-        readable: files and folders that it may read; missing ones are left out.
-        writable: files that it may also write.
+        readable: files and folders that the thread may read; nonexistent ones are left out.
+        writable: files that the thread may also write.
 
     Raises:
-        OSError: the kernel does not support this.
+        OSError: the kernel does not support Landlock.
     """
     known = version()
     files = (1 << max(count for since, count in _RIGHTS.items() if since <= max(known, 1))) - 1
@@ -54,7 +54,7 @@ def restrict(readable: Iterable[str], writable: Iterable[str]) -> None:
 
 
 def _allow(system: ctypes.CDLL, rules: int, path: str, of_folder: int, of_file: int) -> None:
-    """Allow rights below a path, if it exists."""
+    """Allow access rights below a path, if the path exists."""
     with suppress(OSError):
         handle = os.open(path, os.O_PATH)
         try:

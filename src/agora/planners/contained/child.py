@@ -1,4 +1,4 @@
-"""The caller's side of a confined process: it starts the process for a question, and ends it if no answer arrives."""
+"""The caller's side of a confined process: it starts the process when there is a question, and ends it if no answer arrives."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class Process:
     """A process that confines itself.
 
     Attributes:
-        pid: number of the process.
-        first: process that was started: the confined process itself, or bubblewrap, which ends together with it.
+        pid: ID of the process.
+        first: process that was started directly: the confined process itself, or bubblewrap, which ends together with it.
     """
 
     pid: int
@@ -59,24 +59,25 @@ class Process:
         self.first.kill()
 
     def wait(self, timeout: float | None = None) -> int:
-        """Wait until the process has ended, and return its exit code, below 0 for a signal.
+        """Wait until the process has ended, and return its exit code, which is negative if it was ended by a signal.
 
         Raises:
-            subprocess.TimeoutExpired: it has not ended after ``timeout``, s.
+            subprocess.TimeoutExpired: the process has not ended after ``timeout`` s.
         """
         code = self.first.wait(timeout)
         return _BY_SIGNAL - code if self.pid != self.first.pid and code > _BY_SIGNAL else code
 
 
 def start_process(module: str, words: Sequence[str], output: IO[bytes], *handles: int, files: Iterable[Path] = ()) -> Process:
-    """Start a module of Agora that confines itself, without this process's environment, in namespaces if that works here.
+    """Start an Agora module that confines itself, without this process's environment variables, and in its own namespaces if this
+    system allows that.
 
     Args:
         module: name of the module.
-        words: its arguments.
-        output: file for its error output; all other output is discarded.
-        handles: handles that it inherits.
-        files: files and folders that it reads in addition to Python, its packages and Agora's data.
+        words: arguments of the module.
+        output: file for the module's error output; all other output is discarded.
+        handles: file descriptors that the process inherits.
+        files: files and folders that the process may read in addition to Python, its packages and Agora's data.
     """
     command = [sys.executable, "-I", "-m", module, *words]
     if not bubble.is_available():
@@ -95,7 +96,7 @@ def start_process(module: str, words: Sequence[str], output: IO[bytes], *handles
 
 
 def _start_command(command: Sequence[str], output: IO[bytes], handles: Collection[int]) -> subprocess.Popen[bytes]:
-    """Start a command without the environment of this process."""
+    """Start a command without this process's environment variables."""
     environment = {name: value for name, value in os.environ.items() if name in _KEPT or name.startswith("NUMBA_")}
     environment |= {"PATH": os.defpath, "HOME": "/", "NUMBA_CACHE_DIR": str(cache_root()), **dict.fromkeys(_ONE, "1")}
     return subprocess.Popen(
@@ -110,15 +111,15 @@ def _start_command(command: Sequence[str], output: IO[bytes], handles: Collectio
 
 
 class Child(Line):
-    """Questions to a planner in a confined process; every asking process has its own confined process.
+    """Sends questions to a planner in a confined process; every process that asks has its own confined process.
 
-    Time in which the confined process waits for a processor does not count.
+    Time that the confined process spends waiting for a processor does not count towards its deadline.
 
     Args:
         name: name of the planner in messages.
-        module: name of the module that the process runs, with the number of its socket as the first argument.
-        words: the other arguments.
-        files: files and folders that the process reads in addition to Python, its packages and Agora's data.
+        module: name of the module that the process runs; its first argument is the number of its socket.
+        words: the remaining arguments.
+        files: files and folders that the process may read in addition to Python, its packages and Agora's data.
     """
 
     def __init__(self, name: str, module: str, words: Sequence[str], files: Iterable[Path] = ()) -> None:
@@ -134,10 +135,10 @@ class Child(Line):
         return {**super().__getstate__(), **own, **fresh}
 
     def ask(self, question: Question, known: Hello) -> Answer:
-        """Return the answer to a question; start-up and the first answer of a process count as compile time.
+        """Return the answer to a question; start-up and the first answer of a process are recorded as compile time.
 
         Raises:
-            PlannerError: the process refuses, ends, or is too late.
+            PlannerError: the process refuses to answer, ends, or answers too late.
         """
         running = self._connection is not None and self._process == os.getpid() and not self._fresh
         first: AbstractContextManager[None] = nullcontext() if running else record_compiling()
@@ -158,7 +159,9 @@ class Child(Line):
 
     @property
     def _patiences(self) -> tuple[float, float]:
-        """Return the longest times until the process has imported its planner, and of its first answer, which compiles, s."""
+        """Return the maximum time until the process has imported its planner, and the maximum time for its first answer, which
+        compiles code, s.
+        """
         return PATIENCE, FIRST
 
     @property
@@ -169,7 +172,7 @@ class Child(Line):
         return self._begin(max(self._patiences[1], known.deadline) if self._fresh else known.deadline)
 
     def _begin(self, most: float) -> float:
-        """Start to wait for an answer that may take up to ``most`` s, and return the first deadline."""
+        """Start waiting for an answer that may take up to ``most`` s, and return the first deadline."""
         assert self._child is not None
         self._patience = Patience(self._child.pid, most)
         return self._patience.until
@@ -178,7 +181,7 @@ class Child(Line):
         return self._patience.later()
 
     def _opened(self) -> Hello:
-        """Start the process, and return its hello."""
+        """Start the process, and return its hello message."""
         self.close()
         self._process, self._number, self._fresh = os.getpid(), 0, True
         self._output = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
@@ -216,8 +219,8 @@ def describe_end(code: int, output: IO[bytes]) -> str:
     """Return a description of how a process ended, with the last line of its error output.
 
     Args:
-        code: exit code, below 0 for a signal.
-        output: file with its error output.
+        code: exit code, negative if the process was ended by a signal.
+        output: file with the process's error output.
     """
     output.seek(max(0, output.seek(0, os.SEEK_END) - 4000))
     lines = output.read().strip().splitlines()
@@ -226,5 +229,5 @@ def describe_end(code: int, output: IO[bytes]) -> str:
 
 
 def _printable(said: bytes) -> str:
-    """Return untrusted text for a message: shortened, and without terminal control characters."""
+    """Return untrusted text in a form that is safe for messages: shortened, and without terminal control characters."""
     return "".join(one if one.isprintable() else " " for one in said[:_MOST_WORDS].decode("utf-8", "replace"))

@@ -1,13 +1,14 @@
 """The confinement of a process that runs untrusted code (Linux), in four layers:
 
-- bubblewrap, if it works here, hides other processes, the network and other files (`agora.planners.contained._bubble`).
-- Limits bound memory, time, output and handles, and all capabilities are dropped (this module).
-- Landlock refuses other files, and signals and sockets if the kernel's version supports it (`agora.planners.contained._landlock`).
+- bubblewrap, if it works on this system, hides other processes, the network and other files (`agora.planners.contained._bubble`).
+- Resource limits restrict memory, time, output and file descriptors, and all capabilities are dropped (this module).
+- Landlock refuses access to other files and, if the kernel's version supports it, signals and sockets
+  (`agora.planners.contained._landlock`).
 - seccomp refuses every system call that a planner does not need (`agora.planners.contained._calls`).
 
-The last three are required and work without bubblewrap. A confined process reads Python, its packages and the files that come with
-Agora (`agora.planners.contained._files`). It writes no file, starts no process or thread, opens no connection and sends no signal.
-Without bubblewrap it can test whether a guessed path exists, and read the file's size.
+The last three are required and work without bubblewrap. A confined process can read Python, its packages and the files that come
+with Agora (`agora.planners.contained._files`). It cannot write files, start processes or threads, open connections or send signals.
+Without bubblewrap, it can test whether a guessed path exists, and read the file's size.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _CAPABILITIES = 0x20080522
 
 
 def lack() -> str:
-    """Return the features that this system lacks to confine a process, in words; empty if none."""
+    """Return a description of the features that this system lacks for confining a process; empty if nothing is missing."""
     if sys.platform != "linux":
         return "user code runs only on Linux, which can confine it"
     if landlock.version() < 1:
@@ -55,26 +56,26 @@ def lack() -> str:
 
 
 def layers() -> str:
-    """Return the layers that confine a process on this system, in words."""
+    """Return a description of the layers that confine a process on this system."""
     outer = ("bubblewrap",) if bubble.is_available() else ()
     return ", ".join((*outer, f"Landlock {landlock.version()}", "seccomp"))
 
 
 def die_with_parent() -> None:
-    """Make the system end this process when its parent process ends."""
+    """Make the kernel end this process when its parent process ends."""
     if sys.platform == "linux":
         _system().prctl(_DEATH_SIGNAL, _KILL, 0, 0, 0)
 
 
 def confine(files: Iterable[Path], memory: float) -> None:
-    """Permanently remove from this process everything that a planner does not need.
+    """Permanently take away from this process everything that a planner does not need.
 
     Args:
-        files: files and folders that it may read in addition to Python, its packages and Agora's data.
-        memory: largest address space, GiB.
+        files: files and folders that the process may read in addition to Python, its packages and Agora's data.
+        memory: maximum address space, GiB.
 
     Raises:
-        OSError: the system does not support this, or the process has threads, which would not all be confined.
+        OSError: the system does not support this, or the process already has several threads, not all of which would be confined.
     """
     if lacking := lack():
         raise OSError(lacking)

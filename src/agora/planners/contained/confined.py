@@ -1,4 +1,4 @@
-"""A planner confined to its own process: it receives observations over a socket, and has no other access to the world."""
+"""A planner confined to its own process: it receives observations over a socket, and has no other access to the outside."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from agora.wire.question import Hello, Question
 
 
 class Confined:
-    """The common part of planners that run in their own process (`agora.planners.contained.child.Child`)."""
+    """The base of planners that run in their own process (`agora.planners.contained.child.Child`)."""
 
     @cached_property
     def _child(self) -> Child:
@@ -22,7 +22,7 @@ class Confined:
 
     @cached_property
     def hello(self) -> Hello:
-        """Return the first message of the planner's process.
+        """Return the first message from the planner's process.
 
         Raises:
             InputError: the planner cannot be imported, or does not accept its parameters.
@@ -34,10 +34,10 @@ class Confined:
 
     @cached_property
     def declares(self) -> Declaration:
-        """Return the declaration of the planner, from its process.
+        """Return the planner's declaration, as reported by its process.
 
         Raises:
-            InputError: as `hello`.
+            InputError: as for `hello`.
         """
         hello = self.hello
         return Declaration(
@@ -49,7 +49,7 @@ class Confined:
         )
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the answer of the planner's process.
+        """Return the answer from the planner's process.
 
         Raises:
             PlannerError: there is no answer.

@@ -1,4 +1,4 @@
-"""The planner in a Python file, run in its own process."""
+"""A planner from a Python file, run in its own process."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ MEMORY = 2.0
 
 @dataclass(frozen=True)
 class Contained(Checked, Confined):
-    """Drives with the planner class in a Python file, which runs in its own process with limits.
+    """Drives with the planner class in a Python file, which runs in its own process with restricted rights.
 
-    The process starts no other process and no thread, opens no connection, writes no file, and reads no files except Python's and
-    Agora's (`agora.planners.contained.confine`). It needs Linux with Landlock and libseccomp.
+    The process cannot start other processes or threads, open connections, write files, or read files other than Python's and
+    Agora's (`agora.planners.contained.confine`). This requires Linux with Landlock and libseccomp.
 
     Attributes:
-        file: path of the file; it has one dataclass with ``declares``, and ``plan`` or ``act``.
-        values: parameters of that planner, by name.
-        deadline: longest time of an answer, s; a longer call fails. The first call may take 20 s, because it compiles.
+        file: path of the file; it must contain exactly one dataclass with ``declares``, and ``plan`` or ``act``.
+        values: parameters of the planner in the file, by name.
+        deadline: maximum time for an answer, s; a longer call fails. The first call may take 20 s, because code is compiled then.
         memory: memory limit of the process, GiB.
     """
 

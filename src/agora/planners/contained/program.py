@@ -1,7 +1,7 @@
-"""The program that runs a planner's file: it confines itself, introduces itself, and answers questions over a socket.
+"""The program that runs a planner's file: it confines itself, sends a hello message, and answers questions over a socket.
 
-Its arguments are the socket's number, the file, the planner's parameters as JSON, the deadline of an answer and the memory limit.
-An answer that starts with `REFUSAL` is a text: the reason why there is no answer.
+Its arguments are the socket's number, the file, the planner's parameters as JSON, the deadline for an answer and the memory limit.
+A reply that starts with `REFUSAL` is a text that states why there is no answer.
 """
 
 from __future__ import annotations
@@ -44,17 +44,17 @@ _REFUSED = (
 
 
 def begin(files: Iterable[Path], memory: float) -> None:
-    """Confine this process to a planner's files and compiled functions, with a memory limit, GiB."""
+    """Confine this process to a planner's files and compiled functions, with a memory limit in GiB."""
     die_with_parent()
     only_read_cache()
     confine([*files, cache_root()], memory)
 
 
 def planner_class(file: Path) -> type:
-    """Return the planner in a file: its one dataclass with ``declares``, and ``plan`` or ``act``.
+    """Return the planner class in a file: the only dataclass with ``declares``, and ``plan`` or ``act``.
 
     Raises:
-        InputError: the file cannot be imported, or has no planner or several.
+        InputError: the file cannot be imported, or does not contain exactly one planner.
     """
     module = _import_file(file)
     kinds = [one for one in vars(module).values() if isinstance(one, type) and one.__module__ == module.__name__]
@@ -70,7 +70,7 @@ def planner_class(file: Path) -> type:
 
 
 def _import_file(file: Path) -> ModuleType:
-    """Return the module of a file."""
+    """Import a file, and return the module."""
     spec = importlib.util.spec_from_file_location(f"planner_{file.stem.replace('-', '_')}", file)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -85,10 +85,10 @@ def _import_file(file: Path) -> ModuleType:
 
 
 def make_planner(file: Path, values: dict[str, Any]) -> Any:
-    """Return the planner of a file with parameters.
+    """Create the planner in a file with the given parameters.
 
     Raises:
-        InputError: there is none, or it does not accept the parameters.
+        InputError: there is no planner in the file, or it does not accept the parameters.
     """
     kind: Any = planner_class(file)
     try:
@@ -112,17 +112,17 @@ def hello_of(said: Declaration, deadline: float) -> Hello:
     """Return a planner's declaration as a message.
 
     Raises:
-        InputError: it needs a channel that is not registered.
+        InputError: the planner needs a channel that is not registered.
     """
     top = said.top_speed
-    needs = sorted(map(_plain_channel, said.needs), key=repr)  # a set has a different order in each process
+    needs = sorted(map(_plain_channel, said.needs), key=repr)  # the order of a set differs between processes
     return Hello(
         tuple(needs), tuple(sorted(said.notes)), said.turns_at_goal, None if math.isinf(top) else top, said.period, deadline
     )
 
 
 def _plain_channel(channel: str | Channel) -> str | dict[str, Any]:
-    """Return a channel as plain data; planners hold only the window of rasters."""
+    """Return a channel as plain data; for rasters, planners only hold the window."""
     if isinstance(channel, str):
         return channel
     name = getattr(channel, "channel", "")
@@ -148,13 +148,13 @@ def _refuse(connection: socket.socket, reason: str) -> None:
 
 
 def answer_all(connection: socket.socket, make: Callable[[], Any], deadline: float, more: Callable[[Any], bytes]) -> None:
-    """Create a planner, send its hello, and answer questions until the socket closes.
+    """Create a planner, send its hello message, and answer questions until the socket closes.
 
     Args:
         connection: the socket.
         make: creates the planner.
-        deadline: longest time of an answer, s.
-        more: returns an addition to the planner's hello.
+        deadline: maximum time for an answer, s.
+        more: returns additional content for the planner's hello message.
     """
     try:
         planner = make()
@@ -170,7 +170,7 @@ def answer_all(connection: socket.socket, make: Callable[[], Any], deadline: flo
 
 
 def main() -> None:
-    """Run the planner of a file until the socket closes."""
+    """Run the planner in a file until the socket closes."""
     connection, file = socket.socket(fileno=int(sys.argv[1])), Path(sys.argv[2])
     begin([file], float(sys.argv[5]))
     answer_all(connection, lambda: make_planner(file, json.loads(sys.argv[3])), float(sys.argv[4]), lambda planner: b"")

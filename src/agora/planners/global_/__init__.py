@@ -1,1 +1,1 @@
-"""Global planners: from a map, a start and a goal to a path."""
+"""Global planners: they compute a path from a map, a start and a goal."""

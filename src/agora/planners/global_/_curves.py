@@ -3,13 +3,13 @@
 Reeds and Shepp, "Optimal paths for a car that goes both forwards and backwards", Pacific Journal of Mathematics 145, 1990; Dubins,
 "On curves of minimal length with a constraint on average curvature", American Journal of Mathematics 79, 1957.
 
-A curve is a word of at most five arcs of the smallest radius and straight lines, here in units of that radius: L to the left, S
-straight, R to the right, each with a length that is negative when driven backwards. Words are solved for one side of the first arc
-and one direction. The others follow by symmetry: the pose mirrored (arcs change sides), time reversed (lengths change signs), or
-from the goal back to the start (the word is read from its end). A solution is valid whatever the signs of its lengths, because it
-ends at the pose; the 48 words that are proven to contain a shortest one are among them.
+A curve is a word of at most five segments, which are arcs of the minimum radius and straight lines: L to the left, S straight, R to
+the right. Lengths are in units of the minimum radius, and negative when driven backwards. Words are solved for one side of the
+first arc and one direction. The others follow by symmetry: by mirroring the pose (arcs change sides), by reversing time (lengths
+change signs), or by driving from the goal back to the start (the word is read from its end). A solution is valid regardless of the
+signs of its lengths, because it ends at the pose; the 48 words that are proven to contain a shortest one are among the words tried.
 
-The criterion is not the length but the price: a metre backwards, a metre on an arc and a change of direction may cost more.
+Curves are compared not by length but by price: a metre driven backwards, a metre on an arc and a change of direction may cost more.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ SEGMENTS = 5
 
 
 class Price(NamedTuple):
-    """Prices of driving.
+    """Prices of driving a curve.
 
     Attributes:
-        backward: cost per metre backwards, in metres forwards; infinite for a car that never reverses.
+        backward: cost per metre driven backwards, in metres driven forwards; infinite for a car that never reverses.
         change: cost of a change of direction, m.
-        turn: cost per metre on an arc of the smallest radius, in metres straight.
+        turn: cost per metre on an arc of the minimum radius, in metres driven straight.
     """
 
     backward: float = 1.0
@@ -44,20 +44,20 @@ class Price(NamedTuple):
 
 @hidden
 def _wrap(angle):
-    """Return the angle in (-pi, pi]."""
+    """Return an angle wrapped to (-pi, pi]."""
     return angle - _TWO_PI * math.ceil((angle - _PI) / _TWO_PI)
 
 
 @hidden
 def _wrap_positive(angle):
-    """Return the angle in [0, 2 pi); an angle just below a full turn, within rounding, becomes 0."""
+    """Return an angle wrapped to [0, 2 pi); an angle that is just below a full turn, within rounding, becomes 0."""
     angle -= _TWO_PI * math.floor(angle / _TWO_PI)
     return 0.0 if angle > _TWO_PI - _NOTHING else angle
 
 
 @hidden
 def _offer(lengths, turns, terms, backwards, best, out):
-    """Write a word that costs less than ``best`` into ``out``; return the lower of the two costs."""
+    """Write a word into ``out`` if it costs less than ``best``; return the lower of the two costs."""
     price, way = terms
     cost = 0.0
     for i in range(SEGMENTS):
@@ -80,12 +80,12 @@ def _offer(lengths, turns, terms, backwards, best, out):
 
 @hidden
 def _words(x, y, turn, time, side, backwards, terms, best, out):
-    """Offer the words that start with an arc to the ``side`` in the direction of ``time``, read backwards or not."""
+    """Try the words that start with an arc to ``side``, driven in the direction of ``time``, read backwards or not."""
     sine, cosine = math.sin(turn), math.cos(turn)
     if backwards:
         x, y = x * cosine + y * sine, x * sine - y * cosine
     same_x, same_y = x - sine, y - 1.0 + cosine  # from the first circle's centre to that of a last circle on the same side
-    other_x, other_y = x + sine, y - 1.0 - cosine  # of one on the other side
+    other_x, other_y = x + sine, y - 1.0 - cosine  # to that of a last circle on the other side
     squared, angle = same_x * same_x + same_y * same_y, math.atan2(same_y, same_x)
     other_squared, other_angle = other_x * other_x + other_y * other_y, math.atan2(other_y, other_x)
     far, other_far = math.sqrt(squared), math.sqrt(other_squared)
@@ -97,7 +97,7 @@ def _words(x, y, turn, time, side, backwards, terms, best, out):
             u = math.sqrt(other_squared - 4.0)
             t = _wrap(other_angle + math.atan2(2.0, u))
             best = _offer((time * t, time * u, time * _wrap(t - turn), 0.0, 0.0), (own, 0, other, 0, 0), terms, False, best, out)
-        if other_far <= 6.0:  # C C_u | C_u C: the middle arcs are as long as each other
+        if other_far <= 6.0:  # C C_u | C_u C: the two middle arcs have equal length
             middle = math.atan2(other_x, -other_y)
             for inner in range(2):
                 share = (2.0 + (other_far if inner == 0 else -other_far)) / 4.0
@@ -114,7 +114,7 @@ def _words(x, y, turn, time, side, backwards, terms, best, out):
             best = _offer(
                 (time * t, time * u, time * u, time * _wrap(t - turn), 0.0), (own, other, own, other, 0), terms, False, best, out
             )
-        if other_squared >= 20.0:  # C | C S C | C, the inner arcs a quarter
+        if other_squared >= 20.0:  # C | C S C | C, the inner arcs are quarter turns
             u = 4.0 - math.sqrt(other_squared - 4.0)
             t = _wrap(other_angle - math.atan2(u - 4.0, -2.0))
             v = time * _wrap(t - turn)
@@ -125,7 +125,7 @@ def _words(x, y, turn, time, side, backwards, terms, best, out):
         best = _offer(
             (time * t, time * u, time * _wrap(turn - t + u), 0.0, 0.0), (own, other, own, 0, 0), terms, backwards, best, out
         )
-    if squared >= 4.0:  # C | C S C, the inner arc a quarter
+    if squared >= 4.0:  # C | C S C, the inner arc is a quarter turn
         u = 2.0 - math.sqrt(squared - 4.0)
         t = _wrap(angle - math.atan2(u - 2.0, -2.0))
         v = time * _wrap(turn - t - _HALF_PI)
@@ -139,7 +139,7 @@ def _words(x, y, turn, time, side, backwards, terms, best, out):
 
 @hidden
 def _forward_words(x, y, turn, side, terms, best, out):
-    """Offer the three words of Dubins that start with an arc to the ``side``."""
+    """Try the three Dubins words that start with an arc to ``side``."""
     sine, cosine = math.sin(turn), math.cos(turn)
     same_x, same_y, other_x, other_y = x - sine, y - 1.0 + cosine, x + sine, y - 1.0 - cosine
     squared, angle = same_x * same_x + same_y * same_y, math.atan2(same_y, same_x)
@@ -159,7 +159,7 @@ def _forward_words(x, y, turn, side, terms, best, out):
 
 @hidden
 def _to_point(x, y, time, side, terms, best, out):
-    """Offer an arc and the straight line from it to a point."""
+    """Try an arc followed by a straight line to a point."""
     y -= 1.0
     squared = x * x + y * y
     if squared < 1.0:
@@ -176,11 +176,12 @@ def cheapest_curve(x, y, turn, radius, price, before, out):
     Args:
         x: x of the pose, m.
         y: y of the pose, m.
-        turn: heading at the end, rad; NaN for any: then an arc and a straight line, which is long for a near point to the side.
-        radius: smallest radius, m.
+        turn: heading at the end, rad; NaN for any heading, in which case the curve is an arc and a straight line, which is long for
+            a nearby point to the side.
+        radius: minimum radius, m.
         price: `Price`.
-        before: previous direction of the car, 1 forwards, -1 backwards, 0 for neither.
-        out: (5, 2) float64, out: length of each part, m, below 0 backwards, and its curvature, 1/m.
+        before: previous direction of motion, 1 for forwards, -1 for backwards, 0 for neither.
+        out: (5, 2) float64, out: length of each segment, m, negative if driven backwards, and its curvature, 1/m.
     """
     x, y = x / radius, y / radius
     terms = Price(price.backward, price.change / radius, price.turn), before
@@ -208,14 +209,14 @@ def cheapest_curve(x, y, turn, radius, price, before, out):
 
 @hidden
 def copy_curve(curve, out):
-    """Write a curve (5, 2) into another."""
+    """Copy a curve (5, 2) into another."""
     for i in range(SEGMENTS):
         out[i, 0], out[i, 1] = curve[i, 0], curve[i, 1]
 
 
 @lean
 def advance(x, y, heading, length, curvature):
-    """Return the pose after a part of a curve, in closed form."""
+    """Return the pose at the end of a segment of a curve, in closed form."""
     turn = length * curvature
     half = 0.5 * turn
     chord = length * (math.sin(half) / half if abs(half) > 1e-9 else 1.0)

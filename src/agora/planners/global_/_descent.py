@@ -1,4 +1,6 @@
-"""Paths down a potential: along its gradient in steps of half a cell, or from cell to cell, as in navfn and global_planner."""
+"""Paths that descend a potential: along its gradient in steps of half a cell, or from cell to cell, as in navfn and
+global_planner.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ _AROUND = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1))
 
 @hidden
 def _lowest_neighbour(potential, cell, columns):
-    """Return the lowest of the eight neighbours that are lower than a cell; no step passes between two unreached ones."""
+    """Return the lowest of those of the eight neighbours that are lower than a cell; steps between two unreached cells are
+    excluded.
+    """
     lowest, least = cell, potential[cell]
     for row, column in _AROUND:
         beside, above = potential[cell + column], potential[cell + row * columns]
@@ -30,7 +34,7 @@ def _lowest_neighbour(potential, cell, columns):
 
 @hidden
 def _is_at_edge(potential, cell, columns):
-    """True if no wave has reached a cell or one of its eight neighbours."""
+    """Return whether the wave has not reached a cell or one of its eight neighbours."""
     unreached = potential[cell] >= UNREACHED
     for row, column in _AROUND:
         unreached |= potential[cell + row * columns + column] >= UNREACHED
@@ -39,14 +43,14 @@ def _is_at_edge(potential, cell, columns):
 
 @hidden
 def _slope(low, middle, high):
-    """Return the descent along an axis: half as steep if one neighbour is unreached."""
+    """Return the slope of the descent along an axis; it is halved if one neighbour is unreached."""
     before = low - middle if low < UNREACHED else ZERO
     return before + (middle - high if high < UNREACHED else ZERO)
 
 
 @hidden
 def _direction(potential, cell, columns):
-    """Return the unit vector of the descent at a reached cell, or zero."""
+    """Return the unit vector of the descent direction at a reached cell, or zero."""
     middle = potential[cell]
     x = _slope(potential[cell - 1], middle, potential[cell + 1])
     y = _slope(potential[cell - columns], middle, potential[cell + columns])
@@ -56,14 +60,14 @@ def _direction(potential, cell, columns):
 
 @lean_kernel
 def _descend(potential, columns, begin, end, grid, out):
-    """Write the path from ``begin`` down to ``end``, in cells of the arrays; return the number of its points, 0 if it fails.
+    """Write the path from ``begin`` down to ``end``, in cells of the arrays; return the number of its points, or 0 on failure.
 
     Args:
-        potential: (cells,) potential with a border of two unreached cells around the map.
+        potential: (cells,) potential, with a border of two unreached cells around the map.
         columns: number of columns of the arrays.
         begin: (2,) first point.
         end: (2,) last point, within a cell of each source.
-        grid: whether the path moves from cell to cell only; it cannot fail then.
+        grid: whether the path only moves from cell to cell; it then cannot fail.
         out: (K, 2) points.
     """
     column, row = np.int64(begin[0]), np.int64(begin[1])
@@ -101,16 +105,17 @@ def _descend(potential, columns, begin, end, grid, out):
 
 
 def descend(potential: Floats, begin: Doubles, end: Doubles, grid: bool) -> Doubles | None:
-    """Return the path (K, 2) down a potential, or None if it ends in a local minimum.
+    """Return the path (K, 2) that descends a potential, or None if it ends in a local minimum.
 
     A step follows the gradient, interpolated between four cells; next to cells without a potential, and if the gradient is zero or
-    alternates, it moves to the lowest of the eight neighbours. If the gradient circles, the path moves from cell to cell instead.
+    alternates, it moves to the lowest of the eight neighbours. If following the gradient leads in a circle, the path moves from
+    cell to cell instead.
 
     Args:
-        potential: (rows + 2 EDGE, columns + 2 EDGE) of `spread`.
+        potential: (rows + 2 EDGE, columns + 2 EDGE), from `spread`.
         begin: (2,) first point, x and y in cells from the centre of the map's cell [0, 0].
         end: (2,) last point.
-        grid: whether the path moves from cell to cell only.
+        grid: whether the path only moves from cell to cell.
     """
     ends = ((begin + EDGE).astype(np.float32), (end + EDGE).astype(np.float32))
     for only_cells in (False, True)[int(grid) :]:

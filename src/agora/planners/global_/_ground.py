@@ -1,4 +1,4 @@
-"""The ground under a robot, with or without an outline: places where it fits, and costs of driving there."""
+"""The ground that a robot drives on: where the robot, with or without an outline, fits, and the costs of driving there."""
 
 from __future__ import annotations
 
@@ -17,18 +17,19 @@ _ZERO, _ONE = np.float32(0.0), np.float32(1.0)
 
 
 class Ground(NamedTuple):
-    """A map, the cost of distance to its obstacles, and the body that moves on it. Places are in m from the centre of cell [0, 0].
+    """A map, the cost of being close to its obstacles, and the body that moves on it. Positions are in m from the centre of cell
+    [0, 0].
 
     Attributes:
         clearance: (rows, columns) clearance, m.
-        layer: (rows, columns) uint8 additional costs, or (0, 0).
+        layer: (rows, columns) uint8 additional costs, or an array of shape (0, 0).
         resolution: length of a cell, m.
         along: (D,) positions of the body's discs along its axis, m.
-        across: their position across it, m.
-        radius: their radius, m.
-        least: clearance that each must exceed, m.
-        reach: largest distance of their centres from the base, m.
-        share: weight of the inflated cost against length.
+        across: position of these discs across the axis, m.
+        radius: radius of these discs, m.
+        least: clearance that each disc must exceed, m.
+        reach: maximum distance of the discs' centres from the base, m.
+        share: weight of the inflated cost relative to length.
         inflation_radius: distance beyond which an obstacle has no cost, m.
         scaling: rate at which the cost decays, 1/m.
     """
@@ -48,7 +49,7 @@ class Ground(NamedTuple):
 
 @hidden
 def _clearance(ground, x, y):
-    """Return the distance to the nearest obstacle, bilinear between the centres of cells."""
+    """Return the distance to the nearest obstacle, interpolated bilinearly between cell centres."""
     rows, columns = ground.clearance.shape
     u = min(max(x / ground.resolution, 0.0), columns - _EDGE)
     v = min(max(y / ground.resolution, 0.0), rows - _EDGE)
@@ -61,7 +62,7 @@ def _clearance(ground, x, y):
 
 @lean
 def spare_clearance(ground, x, y, heading):
-    """Return by how much the clearance of a pose exceeds the least, m; far from obstacles possibly a lower bound."""
+    """Return by how much the clearance at a pose exceeds the minimum, m; far from obstacles this may be a lower bound."""
     spare = _clearance(ground, x, y) - ground.reach - ground.least
     if spare > max(ground.inflation_radius - ground.least, 0.0):
         return spare
@@ -75,7 +76,7 @@ def spare_clearance(ground, x, y, heading):
 
 @hidden
 def _factor(ground, spare, x, y):
-    """Return the cost per metre at a place, at least 1."""
+    """Return the cost per metre at a position, at least 1."""
     near = np.float32(spare + ground.least)
     bounds = np.float32(ground.radius), np.float32(ground.inflation_radius), np.float32(ground.scaling)
     cost = cost_at(near, _ZERO, bounds[0], bounds[1], bounds[2])
@@ -88,18 +89,18 @@ def _factor(ground, spare, x, y):
 
 @lean
 def drive_cost(ground, x, y, heading, length, curvature, floor):
-    """Return the cost of driving a part of a curve, its length times the mean factor; infinite if the body touches something.
+    """Return the cost of driving a segment of a curve: its length times the mean factor, or infinite if the body touches something.
 
-    The part is sampled in steps no longer than the spare clearance, and no shorter than half a cell.
+    The segment is sampled in steps no longer than the spare clearance, but no shorter than half a cell.
 
     Args:
         ground: `Ground`.
-        x: m.
-        y: m.
-        heading: rad.
-        length: length of the part, below 0 backwards, m.
-        curvature: 1/m.
-        floor: smallest allowed spare clearance, m: 0, or below 0 for a robot that already stands too near.
+        x: x of the start, m.
+        y: y of the start, m.
+        heading: heading at the start, rad.
+        length: length of the segment, negative if driven backwards, m.
+        curvature: curvature of the segment, 1/m.
+        floor: minimum allowed spare clearance, m: 0, or negative for a robot that is already too close to an obstacle.
     """
     rows, columns = ground.clearance.shape
     half = 0.5 * ground.resolution
@@ -127,7 +128,9 @@ def drive_cost(ground, x, y, heading, length, curvature, floor):
 
 @hidden
 def curve_cost(ground, price, x, y, heading, curve, before, floor):
-    """Return the cost of a curve (5, 2) on the ground, and its final direction; infinite if the body touches something."""
+    """Return the cost of a curve (5, 2) on the ground, and its final direction; the cost is infinite if the body touches
+    something.
+    """
     total, way = 0.0, before
     for i in range(SEGMENTS):
         length, curvature = curve[i, 0], curve[i, 1]

@@ -1,4 +1,4 @@
-"""The common part of navfn and global_planner: a wave over the costmap of a request, and the path down its potential."""
+"""The common part of navfn and global_planner: a wave over the costmap of a request, and the path that descends its potential."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from agora.planners.global_.search import centres, path_to_free_cell
 
 
 def price_list(neutral: float, factor: float, blocked: int, most: float, allow_unknown: bool) -> Floats:
-    """Return the price (256,) of each cost: the whole part of neutral + factor c, at most ``most``; infinite for ``blocked`` or
-    more.
+    """Return the price (256,) of each cost c: the integer part of neutral + factor c, at most ``most``; infinite from ``blocked``
+    on.
 
     Unknown cells have the price ``most``.
     """
@@ -27,18 +27,18 @@ def price_list(neutral: float, factor: float, blocked: int, most: float, allow_u
 def wave_path(
     request: PathRequest, wave: Wave, inflation_radius: float, cost_scaling: float, tolerance: float, grid: bool = False
 ) -> Floats | None:
-    """Return the path (K, 2) from the start to the goal, m; None if there is none, or the start is outside the map.
+    """Return the path (K, 2) from the start to the goal, m; None if there is no path, or the start is outside the map.
 
-    A start in a blocked cell is first led to the nearest free cell, around obstacles.
+    From a start in a blocked cell, the path first leads to the nearest free cell, around obstacles.
 
     Args:
-        request: the request.
+        request: the planning request.
         wave: parameters of the wave.
         inflation_radius: distance beyond which an obstacle has no cost, m.
-        cost_scaling: rate at which its cost decays, 1/m.
+        cost_scaling: rate at which the cost of an obstacle decays with distance, 1/m.
         tolerance: if the goal cannot be reached, the path ends at the centre of the nearest reachable cell, at most this far from
             the goal along each axis, m.
-        grid: whether the path moves from cell to cell, without the gradient.
+        grid: whether the path moves from cell to cell instead of along the gradient.
     """
     place, resolution = request.map, request.map.resolution
     costs = inflate(place, request.radius, inflation_radius, cost_scaling)
@@ -75,13 +75,15 @@ def wave_path(
 
 
 def _cell(point: Doubles, costs: Array) -> tuple[int, int] | None:
-    """Return row and column of a point in cells; None outside the map."""
+    """Return the row and column of a point given in cells; None outside the map."""
     column, row = (int(v) for v in np.floor(point + 0.5))
     return (row, column) if 0 <= row < costs.shape[0] and 0 <= column < costs.shape[1] else None
 
 
 def _nearest(reached: Bools, goal: Doubles, tolerance: float) -> Doubles | None:
-    """Return the centre of the reached cell nearest to the goal, x and y in cells, or None."""
+    """Return the centre of the reached cell nearest to the goal, x and y in cells, or None if there is none within the
+    tolerance.
+    """
     places = np.argwhere(reached)[:, ::-1].astype(np.float64)
     places = places[(np.abs(places - goal) <= tolerance).all(axis=1)]
     return places[np.argmin(np.hypot(*(places - goal).T))] if len(places) else None

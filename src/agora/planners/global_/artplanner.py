@@ -1,11 +1,12 @@
-"""ArtPlanner over the map: a lazy roadmap of poses in which torso and feet have room, and the fastest path through it.
+"""ArtPlanner on the map: a lazy roadmap of poses in which the torso is free and the feet find ground, and the fastest path through
+it.
 
 Source and differences: `agora.planners._roadmaps.plan` and `agora.planners._roadmaps.stance`. Upstream plans on the elevation map
-around the robot. Here the planner uses the whole map (`agora.maps.ground`): steps that the robot cannot climb are obstacles; gaps
-and edges that it can step over are unknown, and feet do not stand on unknown cells.
+around the robot. This planner uses the whole map (`agora.maps.ground`): steps that the robot cannot climb are obstacles, gaps and
+edges that it can step over are unknown, and feet are not placed on unknown cells.
 
-Limits: on a map with more free ground than ``vertices / density`` the poses are sparser, and narrow passages may not be found. The
-planner is for robots that move sideways and turn in place, not for cars.
+Limits: on a map with a larger free area than ``vertices / density``, the poses are sparser, and narrow passages may not be found.
+The planner is for robots that can move sideways and turn in place, not for cars.
 """
 
 from __future__ import annotations
@@ -26,27 +27,29 @@ from agora.seeds import key_of
 
 __all__ = ["ArtPlanner"]
 
-_MOST = 2048  # largest number of poses of a path
+_MOST = 2048  # maximum number of poses of a path
 
 
 @dataclass(frozen=True)
 class ArtPlanner(Checked):
-    """Draws poses where the roadmap is thin, connects those near each other, and takes the path that reaches the goal first.
+    """Samples poses where the roadmap is sparse, connects poses that are close to each other, and takes the fastest path to the
+    goal.
 
     Attributes:
-        lon: forward speed in the cost, m/s.
-        lat: sideways speed in the cost, m/s.
-        yaw: turning rate in the cost, rad/s.
-        foot_x: distance of the feet from the middle along the robot, as a fraction of half its length.
-        foot_y: distance of the feet from the middle across the robot, as a fraction of half its width.
-        foot_reach: side of the box in which a foot finds its ground, as a fraction of the robot's length; 0 for no feet.
-        density: poses of the roadmap per m2.
-        vertices: largest number of poses of the roadmap.
-        attempts: largest number of draws for each pose.
-        edge: length of the longest edge, m.
-        start_radius: distance from an invalid start within which a valid pose is searched, m (published 0.2).
-        spacing: distance between the poses of the path, m.
-        seed: seed of the draws.
+        lon: forward speed assumed in the cost, m/s.
+        lat: sideways speed assumed in the cost, m/s.
+        yaw: turning rate assumed in the cost, rad/s.
+        foot_x: distance of the feet from the robot's centre along the robot, as a fraction of half its length.
+        foot_y: distance of the feet from the robot's centre across the robot, as a fraction of half its width.
+        foot_reach: side of the box within which a foot must find ground, as a fraction of the robot's length; 0 for a robot without
+            feet.
+        density: number of roadmap poses per m2.
+        vertices: maximum number of poses in the roadmap.
+        attempts: maximum number of samples drawn for each pose.
+        edge: maximum length of an edge, m.
+        start_radius: distance from an invalid start within which a valid pose is searched for, m (published: 0.2).
+        spacing: distance between poses of the path, m.
+        seed: seed of the random samples.
     """
 
     fits_outline: ClassVar[bool] = True
@@ -74,12 +77,14 @@ class ArtPlanner(Checked):
         return Drawing(key, f(self.density), *counts, f(self.edge), f(self.start_radius), f(0.0))
 
     def path(self, request: PathRequest) -> Floats | None:
-        """Return the path (K, 3) of poses from the start to the goal, m and rad; None if there is none, or an end is outside."""
+        """Return the path (K, 3) of poses from the start to the goal, m and rad; None if there is no path, or the start or goal is
+        outside the map.
+        """
         way = self.find_poses(request)
         return None if way is None else _resample_poses(way, self.spacing).astype(np.float32)
 
     def find_poses(self, request: PathRequest) -> Doubles | None:
-        """Return the poses (K, 3) between which the path is straight; None if there is none."""
+        """Return the poses (K, 3) between which the path is straight; None if there is no path."""
         place = request.map
         if not place.contains(request.goal[:2]):
             return None
@@ -117,7 +122,7 @@ class ArtPlanner(Checked):
 
 
 def _resample_poses(way: Doubles, spacing: float) -> Doubles:
-    """Return poses (K, 3) on a path, at most ``spacing`` apart; the heading turns uniformly from pose to pose."""
+    """Return poses (K, 3) on a path, at most ``spacing`` apart; the heading changes uniformly from pose to pose."""
     found = [way[:1]]
     for a, b in zip(way, way[1:], strict=False):
         step = b - a

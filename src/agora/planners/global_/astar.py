@@ -1,4 +1,4 @@
-"""A* over the cells of a map, with the path pulled taut; and the geodesic length between two points."""
+"""A* over the cells of a map, with the resulting path pulled taut, and the geodesic length between two points."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ __all__ = ["AStar"]
 
 @dataclass(frozen=True)
 class AStar(Checked):
-    """Cheapest 8-connected path (Hart, Nilsson and Raphael 1968) over cells whose clearance is above the robot's radius.
+    """Finds the cheapest 8-connected path (Hart, Nilsson and Raphael 1968) over cells whose clearance exceeds the robot's radius.
 
-    Cells with an obstacle within half a cell are blocked for every radius, so that no path leaks through a thin wall.
+    Cells with an obstacle within half a cell are blocked for every radius, so that no path passes through a thin wall.
 
-    A cell length costs ``neutral + factor * c`` with c costmap_2d's inflated cost (0 to 252), as in navfn, which has 50 and 0.8. A
-    start too near to an obstacle is first led to the nearest free cell, around obstacles. The path is pulled taut where this
-    neither raises the cost nor reduces the clearance, and resampled. Unknown cells count as free, as with navfn's
-    ``allow_unknown``.
+    Travelling one cell length costs ``neutral + factor * c``, where c is costmap_2d's inflated cost (0 to 252), as in navfn, whose
+    values are 50 and 0.8. If the start is too close to an obstacle, the path first leads to the nearest free cell, around
+    obstacles. The path is pulled taut where this does not raise the cost and keeps the required clearance, and is then resampled.
+    Unknown cells count as free, as with navfn's ``allow_unknown``.
 
     Attributes:
-        neutral: cost of a cell length far from obstacles.
+        neutral: cost of travelling one cell length far from obstacles.
         factor: weight of the inflated cost; 0 for the shortest path.
         inflation_radius: distance beyond which an obstacle has no cost, m.
-        cost_scaling: rate at which its cost decays, 1/m.
-        heuristic: whether the distance to the goal guides the search; without it this is Dijkstra's algorithm.
+        cost_scaling: rate at which the cost of an obstacle decays with distance, 1/m.
+        heuristic: whether the distance to the goal guides the search; without a heuristic this is Dijkstra's algorithm.
         smooth: whether the path is pulled taut.
-        spacing: distance between the points of the path, m.
+        spacing: distance between points of the path, m.
     """
 
     neutral: Positive = 50.0
@@ -48,7 +48,9 @@ class AStar(Checked):
     spacing: Length = 0.1
 
     def path(self, request: PathRequest) -> Floats | None:
-        """Return the path (K, 2) from the start to the goal, m; None if there is none, or an end is outside the map."""
+        """Return the path (K, 2) from the start to the goal, m; None if there is no path, or the start or goal is outside the
+        map.
+        """
         place, resolution = request.map, request.map.resolution
         corner = np.asarray(place.origin, np.float32).astype(np.float64) + 0.5 * resolution
         ends = (np.array([request.start[:2], request.goal[:2]], np.float64) - corner) / resolution
@@ -60,7 +62,7 @@ class AStar(Checked):
         return resample(points * resolution + corner, self.spacing).astype(np.float32)
 
     def cells(self, clearance: Floats, resolution: float, ends: Doubles, radius: float, layer: Array = NO_LAYER) -> Doubles | None:
-        """Return the path before it is resampled; it and its ``ends`` (2, 2) are in cells from the centre of cell [0, 0]."""
+        """Return the path before resampling; the path and its ``ends`` (2, 2) are in cells from the centre of cell [0, 0]."""
         columns = clearance.shape[1]
         share = self.factor / self.neutral
         least = max(radius, 0.5 * resolution)
@@ -86,7 +88,7 @@ class Geodesic(NamedTuple):
 
     Attributes:
         length: length, m.
-        corners: (K, 2) turning points, including both ends, from the start on, m.
+        corners: (K, 2) turning points in order from the start, including both ends, m.
     """
 
     length: float
@@ -100,15 +102,16 @@ def geodesic_length(map: Map, start: ArrayLike, goal: ArrayLike, radius: float) 
 
 
 def geodesic(map: Map, start: ArrayLike, goal: ArrayLike, radius: float) -> Geodesic | None:
-    """Return a shortest collision-free path of a disc on the map between two points; None if there is none.
+    """Return a shortest collision-free path for a disc on the map between two points; None if there is no path.
 
-    The result is a straight line, if it is free. Otherwise the shortest 8-connected paths in both directions over cells with
-    clearance above the radius are pulled taut between ever finer points, and the shorter one is taken. It is as short as any path
-    that passes obstacles on the same sides; if two paths around an obstacle differ by a few percent, it may be the longer one.
+    The result is the straight line if that is free. Otherwise, the shortest 8-connected paths in both directions, over cells whose
+    clearance exceeds the radius, are pulled taut between ever finer points, and the shorter of the two is returned. It is as short
+    as any path that passes obstacles on the same sides. If two ways around an obstacle differ in length by a few percent, the
+    result may be the longer one.
 
     Args:
         map: map of the surroundings.
-        start: (2,) position, m; may be too near to an obstacle.
+        start: (2,) position, m; may be too close to an obstacle.
         goal: (2,) position, m.
         radius: radius of the disc, m.
     """
@@ -132,7 +135,7 @@ def geodesic(map: Map, start: ArrayLike, goal: ArrayLike, radius: float) -> Geod
 
 
 def _pull_taut(clearance: Floats, points: Doubles, least: float) -> Doubles:
-    """Return a path in cells, pulled taut."""
+    """Return a path, given in cells, after pulling it taut."""
     ends, best = points[[0, -1]], points
     for spacing in (4.0, 4.0, 2.0, 2.0, 1.0, 1.0, 1.0):
         fine = resample(points, spacing).astype(np.float32)

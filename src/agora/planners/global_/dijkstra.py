@@ -9,6 +9,8 @@ from agora.planners.global_.astar import AStar
 
 @dataclass(frozen=True)
 class Dijkstra(AStar):
-    """`AStar` without the heuristic (Dijkstra 1959): paths of the same cost, slower; among equal ones it may take another."""
+    """`AStar` without the heuristic (Dijkstra 1959): slower, with paths of the same cost; among equally cheap paths, it may choose
+    a different one.
+    """
 
     heuristic: bool = False

@@ -1,23 +1,25 @@
-"""The package global_planner of ROS navigation: navfn with options, more accurate ends, and headings.
+"""The global_planner package of ROS navigation: navfn with options, more accurate path ends, and headings.
 
 Source: ros-planning/navigation, noetic, package global_planner (D. V. Lu, E. Marder-Eppstein, since 2013), with its parameters. The
-price of a cell of cost c is neutral_cost + cost_factor c, at most lethal_cost - 1, which is also the price of unknown cells;
-cells of lethal_cost - 1 or more are blocked. With the default factor 3 the price is constant from cost 68 on: near walls all
-distances are equivalent. The wave starts at the start point itself, by its four surrounding cells, and blocked cells within two
-cells of the goal have a potential, so that the gradient leads from the goal itself. See `agora.planners.global_.navfn` for the
-wave and the gradient, and for the differences that both share; the package does not shift its paths by half a cell.
+price of a cell of cost c is neutral_cost + cost_factor c, at most lethal_cost - 1, which is also the price of unknown cells; cells
+of lethal_cost - 1 or more are blocked. With the default factor of 3, the price is constant from cost 68 on, so near walls all
+distances are equivalent. The wave starts at the start point itself, from the four cells that surround it, and blocked cells within
+two cells of the goal are given a potential, so that the gradient can be followed from the goal itself. See
+`agora.planners.global_.navfn` for the wave and the gradient, and for the differences from the source that both planners share.
+Unlike navfn, the package does not shift its paths by half a cell.
 
 Differences from the source:
 
-- A* adds neutral_cost to the cost in a byte there, so cells of cost 206 and more are the cheapest; here they are the most
-  expensive.
-- The potential of blocked cells around the goal overflows a byte there; here it stops at 255. Blocked cells around the
-  start have none.
-- The package looks for the goal's potential one cell to the lower left of it, and for the end of a path along cells in one of the
-  four cells around the start, which it may miss; here the goal's own cell counts, and any of the four.
+- In the source, A* adds neutral_cost to the cost in a byte, so cells with a cost of 206 or more become the cheapest; in this
+  planner they are the most expensive.
+- In the source, the potential of blocked cells around the goal overflows a byte; in this planner it is limited to 255. Blocked
+  cells around the start have no potential.
+- The package looks up the goal's potential one cell to the lower left of the goal, and ends a path along cells at one particular
+  cell of the four around the start, which the path may miss. This planner uses the goal's own cell, and any of the four cells.
 - default_tolerance, which the package reads but does not use, works as in navfn.
-- ``forward_then_interpolate`` turns uniformly from its start; there from a heading beyond it.
-- A missing heading of start or goal is that of the path.
+- ``forward_then_interpolate`` interpolates from the heading at the start of the last straight section; the source interpolates from
+  a heading beyond it.
+- If the heading of the start or goal is missing, the path's heading is used.
 """
 
 from __future__ import annotations
@@ -37,31 +39,32 @@ from agora.ranges import Checked, Count, Distance, NotNegative, Within
 __all__ = ["MoveBaseGlobalPlanner"]
 
 _ASIDE = {"forward": 0.0, "forward_then_interpolate": 0.0, "backward": np.pi, "leftward": -0.5 * np.pi, "rightward": 0.5 * np.pi}
-_BEND = 0.35  # rad; a straight piece ends where the heading differs more
+_BEND = 0.35  # rad; a straight section ends where the heading differs by more than this
 
 
 @dataclass(frozen=True)
 class MoveBaseGlobalPlanner(Checked):
-    """A wave over a costmap, in Dijkstra's or A*'s order, interpolated or not, and the path down its gradient or along its cells.
+    """Runs a wave over a costmap, in Dijkstra's or A*'s order, interpolated or not, and returns a path down its gradient or from
+    cell to cell.
 
     Attributes:
-        use_dijkstra: whether the wave spreads evenly; else towards the goal first (A*).
-        use_quadratic: whether the wave is interpolated between cells; else it moves from cell to cell.
-        use_grid_path: whether the path moves from cell to cell; else along the gradient.
-        old_navfn_behavior: whether wave and path start and end at the centres of cells, as in navfn; else at start and goal
-            themselves.
-        lethal_cost: cells of at least this cost minus 1 are blocked; with A*, of at least this cost.
+        use_dijkstra: whether the wave spreads evenly; otherwise it spreads towards the goal first (A*).
+        use_quadratic: whether the wave is interpolated between cells; otherwise it moves from cell to cell.
+        use_grid_path: whether the path moves from cell to cell; otherwise it follows the gradient.
+        old_navfn_behavior: whether the wave and the path start and end at cell centres, as in navfn; otherwise they start and end
+            exactly at the start and the goal.
+        lethal_cost: cells with a cost of at least this value minus 1 are blocked; with A*, cells with at least this value.
         neutral_cost: price of a free cell.
-        cost_factor: factor of the cost.
+        cost_factor: factor applied to the cost of a cell.
         allow_unknown: whether the path may pass unknown cells; they have the highest price.
         default_tolerance: if the goal cannot be reached, the path ends at the centre of the nearest reachable cell, at most this
             far from the goal along each axis, m.
-        orientation_mode: headings of the path: "none", or along it ("forward"), or rotated from that ("backward", "leftward",
-            "rightward"), or uniform from the start's to the goal's ("interpolate"), or the latter only on the last straight piece
-            ("forward_then_interpolate"). The last heading is the goal's.
-        orientation_window_size: number of points before and after a point that determine its direction.
+        orientation_mode: headings of the path: "none"; along the path ("forward"); rotated relative to the path ("backward",
+            "leftward", "rightward"); interpolated uniformly from the start heading to the goal heading ("interpolate"); or
+            interpolated only on the last straight section ("forward_then_interpolate"). The last heading is that of the goal.
+        orientation_window_size: number of points before and after a point that determine the path's direction at that point.
         inflation_radius: distance beyond which an obstacle has no cost, m.
-        cost_scaling: rate at which its cost decays, 1/m.
+        cost_scaling: rate at which the cost of an obstacle decays with distance, 1/m.
     """
 
     use_dijkstra: bool = True
@@ -81,9 +84,9 @@ class MoveBaseGlobalPlanner(Checked):
     cost_scaling: NotNegative = 5.0
 
     def path(self, request: PathRequest) -> Floats | None:
-        """Return the path, m and rad; None if there is none, or the start is outside the map.
+        """Return the path, m and rad; None if there is no path, or the start is outside the map.
 
-        It is (K, 3) poses, or (K, 2) points if ``orientation_mode`` is "none".
+        The path consists of poses (K, 3), or of points (K, 2) if ``orientation_mode`` is "none".
         """
         most = self.lethal_cost - 1.0
         if self.use_dijkstra:

@@ -1,27 +1,28 @@
-"""The global planner navfn of ROS navigation, move_base's default.
+"""The global planner navfn of ROS navigation, which is move_base's default.
 
 Source: ros-planning/navigation, noetic, packages navfn and costmap_2d (K. Konolige, E. Marder-Eppstein, since 2008). A wave spreads
-from the robot over the costmap with inflation. Cells of cost c below 253 have the price 50 + 0.8 c, unknown ones 253; all others
-are blocked. With the lower potentials a <= b of the neighbours on both axes and d = (b - a) / price, a cell has the potential a +
-price (-0.2301 d^2 + 0.5307 d + 0.7040) if d < 1, else a + price. Cells wait in three buffers, as in navfn, and the wave ends when
-it has reached the goal. From there the path follows the gradient in steps of half a cell. Next to cells without a potential, and if
-the gradient alternates, it moves to the lowest of the eight neighbours.
+from the robot over the costmap with inflation. Cells with a cost c below 253 have the price 50 + 0.8 c, and unknown cells have the
+price 253; all others are blocked. With a <= b the lower potentials of the neighbours along each of the two axes, and d = (b - a) /
+price, a cell has the potential a + price (-0.2301 d^2 + 0.5307 d + 0.7040) if d < 1, else a + price. Cells wait in three buffers,
+as in navfn, and the wave ends when it has reached the goal. From the goal, the path follows the gradient in steps of half a cell.
+Next to cells without a potential, and if the gradient alternates, it moves to the lowest of the eight neighbours.
 
 Differences from the source:
 
-- navfn places paths half a cell to the lower left, at the corners of cells; here they lie on the centres. They start and end
-  exactly at the robot and the goal; in navfn they start in the robot's cell.
-- navfn rounds potentials down when it searches for the lowest neighbour, and may find none; here the lowest is taken.
+- navfn's paths are shifted by half a cell to the lower left, to the corners of cells; this planner's paths lie on the centres. They
+  start and end exactly at the robot and the goal; in navfn, they start in the robot's cell.
+- navfn rounds potentials down when it searches for the lowest neighbour, and may not find one; this planner always finds the
+  lowest.
 - navfn steps diagonally between two blocked cells, through a wall that is one cell thin; this planner does not.
-- navfn finds no path if the gradient is zero or circles, if the path has more points than four times the columns, or if
-  more than 10,000 cells wait in a buffer or the wave takes more iterations than a twentieth of the cells. Here the path then moves
-  from cell to cell, and these limits do not exist.
-- navfn blocks the outermost cells of the map; here they are like all others.
-- A robot in blocked cells is first led to the nearest free one; navfn frees only its own cell.
-- With a tolerance, navfn tests points around the goal one cell apart; here all centres of cells are tested.
+- navfn finds no path if the gradient is zero or circles, if the path has more points than four times the columns, or if more than
+  10,000 cells wait in a buffer or the wave takes more iterations than a twentieth of the number of cells. In this planner, the path
+  moves from cell to cell if the gradient fails, and the limits do not exist.
+- navfn blocks the outermost cells of the map; this planner treats them like all others.
+- If the robot is in a blocked cell, the path first leads to the nearest free cell; navfn only frees the robot's own cell.
+- With a tolerance, navfn tests points around the goal that are one cell apart; this planner tests all cell centres.
 - Obstacles within half a cell of a cell's centre block it for every radius. The costmap's inflation radius is used unchanged,
   not rounded up to whole cells.
-- The potential is not published, and there is no planner window, which navfn reads but does not use.
+- The potential is not published, and the planner window, which navfn reads but does not use, does not exist.
 """
 
 from __future__ import annotations
@@ -42,14 +43,14 @@ _NEUTRAL, _FACTOR, _OBSTACLE = 50.0, 0.8, 254.0
 
 @dataclass(frozen=True)
 class Navfn(Checked):
-    """Dijkstra's wave over a costmap, interpolated between cells, and the path down its gradient.
+    """Runs Dijkstra's wave over a costmap, interpolated between cells, and returns the path down its gradient.
 
     Attributes:
         allow_unknown: whether the path may pass unknown cells; they have the highest price.
         default_tolerance: if the goal cannot be reached, the path ends at the centre of the nearest reachable cell, at most this
             far from the goal along each axis, m.
         inflation_radius: distance beyond which an obstacle has no cost, m.
-        cost_scaling: rate at which its cost decays, 1/m.
+        cost_scaling: rate at which the cost of an obstacle decays with distance, 1/m.
     """
 
     allow_unknown: bool = True
@@ -58,7 +59,7 @@ class Navfn(Checked):
     cost_scaling: NotNegative = 5.0
 
     def path(self, request: PathRequest) -> Floats | None:
-        """Return the path (K, 2) from the start to the goal, m; None if there is none, or the start is outside the map."""
+        """Return the path (K, 2) from the start to the goal, m; None if there is no path, or the start is outside the map."""
         prices = price_list(_NEUTRAL, _FACTOR, INSCRIBED, _OBSTACLE - 1.0, self.allow_unknown)
         wave = Wave(prices, _NEUTRAL, _OBSTACLE)
         return wave_path(request, wave, self.inflation_radius, self.cost_scaling, self.default_tolerance)

@@ -1,4 +1,6 @@
-"""Potentials over cells, as navfn and global_planner of ROS navigation compute them from the robot: the kernels of both."""
+"""Potentials over cells, spreading from the robot as in navfn and global_planner of ROS navigation: the kernels of both
+planners.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ _SQUARE, _LINEAR, _CONSTANT = np.float32(-0.2301), np.float32(0.5307), np.float3
 
 @hidden
 def _cell_potential(left, right, below, above, price, quadratic):
-    """Return the potential of a cell from its neighbours': price above the lowest, or that of a plane wave from both axes."""
+    """Return the potential of a cell, computed from its neighbours' potentials: the lowest plus the price, or that of a plane wave
+    along both axes.
+    """
     across, along = min(left, right), min(below, above)
     low, apart = min(across, along), abs(across - along)
     if apart >= price or not quadratic:
@@ -43,19 +47,21 @@ def _neighbour_potentials(nodes, n, columns):
 def _spread(nodes, columns, first, goal, quadratic, threshold, increment, waiting, queued):
     """Spread a wave until it has reached ``goal``, or all reachable cells.
 
-    Cells wait in three buffers, as in the source: those of this turn, of the next, and those above a threshold that rises when the
-    others are empty. In the source a full buffer drops cells; here each has room for all.
+    Cells wait in three buffers, as in the source: cells for this iteration, cells for the next one, and cells above a threshold
+    that rises when the other two buffers are empty. In the source, a full buffer drops cells; in this module, each buffer has space
+    for all cells.
 
     Args:
-        nodes: (cells, 2) POTENTIAL, `UNREACHED` except at the sources, out; PRICE, whole numbers, infinite for blocked cells.
+        nodes: (cells, 2) POTENTIAL, in and out, `UNREACHED` except at the sources; PRICE, a whole number, infinite for blocked
+            cells.
         columns: number of columns of the grid.
-        first: (F,) numbers of the cells around the sources.
-        goal: number of the cell that ends the wave.
+        first: (F,) indices of the cells around the sources.
+        goal: index of the cell that ends the wave.
         quadratic: whether the wave is interpolated.
-        threshold: first threshold.
+        threshold: initial threshold.
         increment: increment of the threshold.
         waiting: (3, cells + 4) uint32, the buffers.
-        queued: (cells,) false; whether a cell is in a buffer.
+        queued: (cells,) whether a cell is in a buffer; initially all false.
     """
     one, line = np.uint32(1), np.uint32(columns)
     now, later, over = 0, 1, 2
@@ -95,7 +101,7 @@ def _spread(nodes, columns, first, goal, quadratic, threshold, increment, waitin
 
 @lean_kernel
 def _spread_guided(nodes, columns, start, goal, quadratic, neutral, keys, cells):
-    """Run `_spread` in the order of potential plus Manhattan distance to the goal; each cell gets its potential once."""
+    """Like `_spread`, but in the order of potential plus Manhattan distance to the goal; each cell gets its potential only once."""
     goal_row, goal_column = goal // columns, goal % columns
     nodes[start, POTENTIAL] = _ZERO
     keys[0], cells[0] = _ZERO, start
@@ -124,7 +130,9 @@ def _spread_guided(nodes, columns, start, goal, quadratic, neutral, keys, cells)
 
 @lean_kernel
 def _fill_goal(nodes, costs, columns, goal, neutral, quadratic):
-    """Give unreached cells within two cells of the goal a potential above their neighbours', including blocked ones."""
+    """Give unreached cells within two cells of the goal, including blocked cells, a potential higher than that of their
+    neighbours.
+    """
     for column in range(-2, 3):
         for row in range(-2, 3):
             n = goal + row * columns + column
@@ -134,16 +142,16 @@ def _fill_goal(nodes, costs, columns, goal, neutral, quadratic):
 
 
 class Wave(NamedTuple):
-    """The parameters of a wave over costs.
+    """The parameters of a wave over a costmap.
 
     Attributes:
-        prices: (256,) price of a cell length for each cost of costmap_2d, whole numbers, infinite for blocked cells.
-        neutral: price over free cells.
-        threshold: first threshold of the buffers; it rises by twice ``neutral``.
-        exact: whether the wave starts at the start point itself, by its four surrounding cells, and all cells around the goal have
-            potentials; else it starts in the start's cell.
-        quadratic: whether the wave is interpolated between its cells.
-        guided: whether it expands towards the goal first (A*).
+        prices: (256,) price of one cell length for each cost of costmap_2d; whole numbers, infinite for blocked cells.
+        neutral: price of free cells.
+        threshold: initial threshold of the buffers; it rises in steps of twice ``neutral``.
+        exact: whether the wave starts at the start point itself, from the four cells that surround it, and all cells around the
+            goal get potentials; otherwise the wave starts in the start's cell.
+        quadratic: whether the wave is interpolated between cells.
+        guided: whether the wave expands towards the goal first (A*).
     """
 
     prices: Floats
@@ -155,16 +163,16 @@ class Wave(NamedTuple):
 
 
 def spread(costs: Array, wave: Wave, start: Doubles, goal: tuple[int, int] | None) -> Floats:
-    """Return the potential of a wave from the start until it reaches the goal, `UNREACHED` in cells that it has not reached.
+    """Return the potential of a wave that spreads from the start until it reaches the goal; it is `UNREACHED` in cells not reached.
 
     Args:
         costs: (rows, columns) uint8 on costmap_2d's scale.
         wave: parameters of the wave.
         start: (2,) x and y in cells from the centre of cell [0, 0].
-        goal: row and column of the cell that ends the wave, or None.
+        goal: row and column of the cell that ends the wave, or None to reach all cells.
 
     Returns:
-        (rows + 2 EDGE, columns + 2 EDGE): the potential, and the unreached cells about the map.
+        (rows + 2 EDGE, columns + 2 EDGE): the potential, with a border of unreached cells around the map.
     """
     bordered = np.pad(costs, EDGE, constant_values=LETHAL)
     columns, size, flat, neutral = bordered.shape[1], bordered.size, bordered.reshape(-1), np.float32(wave.neutral)

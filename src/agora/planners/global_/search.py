@@ -1,4 +1,4 @@
-"""Shortest paths over cells, and pulling paths taut: the kernels of A*, Dijkstra and the geodesic length."""
+"""Kernels that find shortest paths over cells and pull paths taut, for A*, Dijkstra and the geodesic length."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _unlink(cell, links, heads):
 
 @hidden
 def _enqueue(cell, key, now, links, heads):
-    """Insert a cell at the front of the bucket of its key; return the change of the number of queued cells."""
+    """Insert a cell at the front of the bucket for its key; return the change in the number of queued cells."""
     more = 1
     if links[cell, SLOT] >= 0:
         _unlink(cell, links, heads)
@@ -57,28 +57,30 @@ def _enqueue(cell, key, now, links, heads):
 
 @hidden
 def _octile(rows, columns):
-    """Return the length in cells of a shortest 8-connected path without obstacles."""
+    """Return the length, in cells, of a shortest 8-connected path without obstacles."""
     rows, columns = abs(rows), abs(columns)
     return np.float32(max(rows, columns)) + _BEYOND * np.float32(min(rows, columns))
 
 
 @lean_kernel
 def _search(nodes, links, heads, columns, start, goal, exits, guided):
-    """Search from a cell; return the cell at which the search ended, -1 if there is no path.
+    """Search from a cell; return the cell at which the search ended, or -1 if there is no path.
 
-    The queue is a ring of buckets (Dial 1969), each a list, last in first out; a cell that is improved after it left is queued
-    again, and the search continues to the end of the goal's bucket, so that the result does not depend on the buckets' width.
+    The queue is a ring of buckets (Dial 1969), each of which is a last-in, first-out list. A cell whose path improves after it has
+    left the queue is queued again, and the search continues to the end of the goal's bucket, so that the result does not depend on
+    the width of the buckets.
 
     Args:
-        nodes: (cells, 2) FACTOR, cost of the cell per cell length, at least 1, infinite for blocked cells and the whole border;
-            LENGTH of the path to it, out, initially infinite.
-        links: (cells, 4) links of the lists, SLOT initially -1; PARENT, out.
-        heads: first cells of the buckets, initially -1; their number is a power of two above the largest difference of queued keys.
+        nodes: (cells, 2) FACTOR: cost per cell length, at least 1, infinite for blocked cells and the whole border; LENGTH: length
+            of the path to the cell, in and out, initially infinite.
+        links: (cells, 4) links of the lists, with SLOT initially -1; PARENT, out.
+        heads: first cell of each bucket, initially -1; the number of buckets is a power of two above the maximum difference between
+            queued keys.
         columns: number of columns of the grid.
-        start: number of the first cell, row * columns + column; it may be blocked.
-        goal: number of the last cell, or -1: the nearest cell of ``exits``.
-        exits: (cells,) whether a cell ends the search.
-        guided: whether the octile distance to the goal guides the search (A*), or not (Dijkstra).
+        start: index of the first cell, row * columns + column; it may be blocked.
+        goal: index of the last cell, or -1 for the nearest cell in ``exits``.
+        exits: (cells,) whether reaching a cell ends the search.
+        guided: whether the octile distance to the goal guides the search (A*); otherwise the search is Dijkstra's.
     """
     around = (-1, 1, -columns, columns, -columns - 1, -columns + 1, columns - 1, columns + 1)
     goal_row, goal_column = goal // columns, goal % columns
@@ -126,17 +128,17 @@ def _search(nodes, links, heads, columns, start, goal, exits, guided):
 
 
 def search(factor: Floats, start: int, goal: int, exits: Bools | None = None, *, guided: bool = True) -> Array | None:
-    """Return the numbers (K,) of the cells of a cheapest 8-connected path, both ends included, or None.
+    """Return the indices (K,) of the cells on a cheapest 8-connected path, including both ends, or None if there is no path.
 
-    Diagonal steps do not cut blocked corners. A step costs its length in cells times the mean factor of its two cells. The fixed
-    order of the search decides ties, so the path is always the same one.
+    Diagonal steps do not cut blocked corners. A step costs its length in cells times the mean factor of its two cells. Ties are
+    decided by the fixed order of the search, so the result is always the same path.
 
     Args:
         factor: (rows, columns) float32, at least 1, infinite for blocked cells. The start may be blocked.
         start: row * columns + column.
-        goal: number of the last cell; -1 for the nearest cell of ``exits``.
+        goal: index of the last cell; -1 for the nearest cell in ``exits``.
         exits: (rows, columns) cells that end the search, if ``goal`` is -1.
-        guided: A* with the octile distance, or Dijkstra.
+        guided: True for A* with the octile distance, False for Dijkstra.
     """
     columns = factor.shape[1] + 2
     nodes, links, heads = _room(factor)
@@ -153,15 +155,16 @@ def search(factor: Floats, start: int, goal: int, exits: Bools | None = None, *,
 
 
 def costs_from(factor: Floats, start: int, until: Bools) -> Floats:
-    """Return the costs (rows, columns) of the cheapest paths of `search` from a cell to the cells nearer than ``until``.
+    """Return the costs (rows, columns) of the cheapest paths, as in `search`, from a cell to all cells that are nearer than
+    ``until``.
 
-    Other cells have the cost of the nearest cell of ``until``, a lower bound of theirs. Blocked and unreachable cells have an
-    infinite cost.
+    Cells that are farther away get the cost of the nearest cell in ``until``, which is a lower bound on their own cost. Blocked and
+    unreachable cells have an infinite cost.
 
     Args:
         factor: (rows, columns) float32, at least 1, infinite for blocked cells. The start may be blocked.
         start: row * columns + column.
-        until: (rows, columns) cells; the search ends at the first of them.
+        until: (rows, columns) cells that end the search; it stops at the first one reached.
     """
     rows, columns = factor.shape
     nodes, links, heads = _room(factor)
@@ -172,7 +175,7 @@ def costs_from(factor: Floats, start: int, until: Bools) -> Floats:
 
 
 def _room(factor: Floats) -> tuple[Floats, Array, Array]:
-    """Return the cells of a search with a blocked border, their lists, and the buckets."""
+    """Return the arrays for a search: the cells with a blocked border, their lists, and the buckets."""
     rows, columns = factor.shape[0] + 2, factor.shape[1] + 2
     nodes = np.full((rows, columns, 2), np.inf, np.float32)
     nodes[1:-1, 1:-1, FACTOR] = factor
@@ -182,12 +185,12 @@ def _room(factor: Floats) -> tuple[Floats, Array, Array]:
 
 
 def centres(numbers: Array, columns: int) -> Doubles:
-    """Return the positions (K, 2) of cells, x before y, in cells from the centre of cell [0, 0]."""
+    """Return the positions (x, y) of cells, (K, 2), in cells from the centre of cell [0, 0]."""
     return np.stack((numbers % columns, numbers // columns), axis=1).astype(np.float64)
 
 
 def path_to_free_cell(clearance: Floats, resolution: float, start: int, free: Bools) -> Array | None:
-    """Return the numbers (K,) of the cells of a shortest path from a cell to the nearest free one, around obstacles, or None.
+    """Return the indices (K,) of the cells on a shortest path, around obstacles, from a cell to the nearest free cell, or None.
 
     Args:
         clearance: (rows, columns) clearance, m.
@@ -202,9 +205,10 @@ class Ends(NamedTuple):
     """The ends of a path among the cells.
 
     Attributes:
-        first: number of the first free cell, row * columns + column.
-        last: number of the goal's cell.
-        lead: (K, 2) points in cells from a start in a cell that is not free, without the first cell's point; none for a free start.
+        first: index of the first free cell, row * columns + column.
+        last: index of the goal's cell.
+        lead: (K, 2) points, in cells, that lead from a start in a cell that is not free to the first free cell, whose own point is
+            excluded; empty if the start is free.
     """
 
     first: int
@@ -213,9 +217,11 @@ class Ends(NamedTuple):
 
 
 def ends_of(clearance: Floats, resolution: float, ends: Doubles, free: Bools) -> Ends | None:
-    """Return the cells of a start and a goal; a start in a cell that is not free is led out around obstacles.
+    """Return the cells of a start and a goal; from a start in a cell that is not free, the path is led to a free cell around
+    obstacles.
 
-    None if an end is outside the map, the goal's cell is not free, or no path leads out.
+    Return None if the start or goal is outside the map, the goal's cell is not free, or no path leads from the start to a free
+    cell.
 
     Args:
         clearance: (rows, columns) clearance, m.
@@ -240,7 +246,7 @@ def ends_of(clearance: Floats, resolution: float, ends: Doubles, free: Bools) ->
 def cell_factors(clearance, layer, least, radius, share, inflation_radius, scaling, out):
     """Write the factor of each cell: infinite if the clearance is not above ``least``, else 1 + share * cost.
 
-    The cost is the larger of the inflated cost and that of ``layer``, (rows, columns) uint8 or (0, 0).
+    The cost is the higher of the inflated cost and the cost in ``layer``, which is (rows, columns) uint8, or of shape (0, 0).
     """
     layered = layer.size > 0
     for row in range(clearance.shape[0]):
@@ -254,7 +260,7 @@ def cell_factors(clearance, layer, least, radius, share, inflation_radius, scali
 
 @hidden
 def _line_cost(clearance, layer, x0, y0, x1, y1, least, radius, share, inflation_radius, scaling):
-    """Return the cost of a straight line in cells, infinite if the interpolated clearance is not above ``least``."""
+    """Return the cost of a straight line, in cells; infinite if the interpolated clearance does not stay above ``least``."""
     rows, columns = clearance.shape
     layered = layer.size > 0
     dx, dy = x1 - x0, y1 - y0
@@ -289,13 +295,15 @@ def _is_line_free(clearance, ends, least):
 
 
 def is_line_free(clearance: Floats, ends: Doubles, least: float) -> bool:
-    """Return whether the interpolated clearance, (rows, columns) m, is above ``least`` m all along a line (2, 2), in cells."""
+    """Return whether the clearance (rows, columns), m, interpolated between cells, is above ``least`` all along a line (2, 2), in
+    cells.
+    """
     return bool(_is_line_free(clearance, ends.astype(np.float32), np.float32(least)))
 
 
 @lean_kernel
 def _pull(clearance, layer, points, least, radius, share, inflation_radius, scaling, behind, keep):
-    """Mark in ``keep`` the points of a path that remain when straight lines replace parts that are no cheaper."""
+    """Mark in ``keep`` the points of a path that remain when parts that are no cheaper than a straight line are replaced by it."""
     count = len(points)
     behind[0] = _ZERO
     for i in range(1, count):
@@ -329,17 +337,17 @@ def pull(
     scaling: float = 1.0,
     layer: Array = NO_LAYER,
 ) -> Doubles:
-    """Return a path (K, 2) without the points that a straight line of at most the same cost, with sufficient clearance, replaces.
+    """Return a path (K, 2) in which parts are replaced by straight lines of at most the same cost, with sufficient clearance.
 
     Args:
         clearance: (rows, columns) clearance, m.
         points: (K, 2) points in cells from the centre of cell [0, 0], x before y.
         least: clearance that must be exceeded, m.
         radius: inscribed radius of the cost, m.
-        share: weight of the inflated cost against length; 0 for length alone.
+        share: weight of the inflated cost relative to length; 0 to use the length alone.
         inflation_radius: inflation radius of the cost, m.
         scaling: scaling of the cost, 1/m.
-        layer: (rows, columns) uint8 additional costs, or (0, 0).
+        layer: (rows, columns) uint8 additional costs, or an array of shape (0, 0).
     """
     behind, keep = np.empty(len(points), np.float32), np.zeros(len(points), np.bool_)
     numbers = (np.float32(v) for v in (least, radius, share, inflation_radius, scaling))
@@ -349,7 +357,9 @@ def pull(
 
 @lean_kernel
 def tighten(clearance, points, least, sweeps):
-    """Move the inner points of a path (K, 2), in place, towards the middle of their neighbours as far as the clearance allows."""
+    """Move the inner points of a path (K, 2), in place, towards the midpoints of their neighbours, as far as the clearance
+    allows.
+    """
     for _ in range(sweeps):
         moved = False
         for i in range(1, len(points) - 1):
@@ -369,7 +379,7 @@ def tighten(clearance, points, least, sweeps):
 
 
 def resample(points: Doubles, spacing: float) -> Doubles:
-    """Return a polyline (K, 2) with additional points, at most ``spacing`` apart; its own points stay."""
+    """Return a polyline (K, 2) with points added so that they are at most ``spacing`` apart; the original points are kept."""
     steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
     parts = np.maximum(np.ceil(steps / spacing - 1e-6), 1).astype(np.int64)
     knots = np.concatenate([[0], np.cumsum(parts)])

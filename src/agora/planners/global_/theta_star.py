@@ -1,17 +1,17 @@
-"""Theta*: any-angle paths over the cells of a map.
+"""Theta*: plans any-angle paths over the cells of a map.
 
 Source: K. Daniel, A. Nash, S. Koenig, A. Felner, Theta*: Any-Angle Path Planning on Grids, JAIR 39 (2010), the basic algorithm: A*
-over 8-connected cells, in which a cell's parent is the parent of its predecessor, if that is in line of sight, else the predecessor
-itself. The heuristic is the distance to the goal. As in the paper, each cell gets its path once, when it leaves the queue, so a
-path may be slightly longer than the shortest, and may turn away from obstacles.
+over 8-connected cells, in which a cell's parent is the parent of its predecessor if that is in line of sight, and otherwise the
+predecessor itself. The heuristic is the distance to the goal. As in the paper, a cell's path is final once the cell leaves the
+queue, so a path may be slightly longer than the shortest one, and may have turns that are not at obstacles.
 
 Differences from the source:
 
-- Vertices are the centres of cells and the two ends themselves; the paper's are the corners.
+- Vertices are the cell centres and the two exact ends of the path; in the paper they are cell corners.
 - Cells whose clearance is not above the robot's radius are blocked. Two cells are in line of sight if the clearance, interpolated
   between cells and sampled twice per cell length, is above the radius all along the line.
-- Lines over costs cost more: a cell length costs 1 + factor c / neutral, with c the cost of costmap_2d, inflated or of layers. Of
-  both parents the cheaper is taken. With ``factor`` 0 paths are as in the paper.
+- Lines across costly cells cost more: one cell length costs 1 + factor c / neutral, where c is the cost on costmap_2d's scale, from
+  inflation or from layers. The cheaper of the two possible parents is used. With ``factor`` 0, paths are as in the paper.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from agora.ranges import Checked, Distance, Length, NotNegative, Positive
 __all__ = ["ThetaStar"]
 
 _INFINITE, _NEAREST = np.float32(np.inf), np.float32(0.501)
-_TIE = np.float32(1.00001)  # excess cost that a path by the parent's parent may have, so that rounding decides no tie
+_TIE = np.float32(1.00001)  # factor by which the path via the parent may be costlier, so that rounding does not decide ties
 GAP, COST = 0, 1
 LENGTH, KEY = 0, 1
 PARENT, SLOT, CELL = 0, 1, 2
@@ -40,7 +40,7 @@ PARENT, SLOT, CELL = 0, 1, 2
 
 @hidden
 def _interpolate_clearance(field, x, y):
-    """Return the interpolated clearance between four cells."""
+    """Return the clearance interpolated between four cells."""
     column, row = min(np.int64(x), field.shape[1] - 2), min(np.int64(y), field.shape[0] - 2)
     a, b = x - np.float32(column), y - np.float32(row)
     lower = field[row, column, GAP] + a * (field[row, column + 1, GAP] - field[row, column, GAP])
@@ -50,7 +50,9 @@ def _interpolate_clearance(field, x, y):
 
 @hidden
 def _line_cost(field, x0, y0, x1, y1, least, clear, most):
-    """Return the cost of a line in cells; infinite if the clearance is not above ``least`` m, or the cost exceeds ``most``."""
+    """Return the cost of a line, in cells; infinite if the clearance does not stay above ``least`` m, or if the cost exceeds
+    ``most``.
+    """
     dx, dy = x1 - x0, y1 - y0
     count = max(np.int64(np.ceil(TWO * max(abs(dx), abs(dy)))), 1)
     long = math.sqrt(dx * dx + dy * dy) / np.float32(count)
@@ -69,18 +71,18 @@ def _line_cost(field, x0, y0, x1, y1, least, clear, most):
 
 @lean_kernel
 def _search(field, ends, first, last, least, clear, costs, links):
-    """Search from the first cell to the last; return whether there is a path, whose parents are in ``links``.
+    """Search from the first cell to the last; return whether there is a path. The parents that define the path are in ``links``.
 
     Args:
-        field: (rows, columns, 2) GAP, clearance, m; COST of a cell length, at least 1.
-        ends: (2, 2) the places of the first and the last cell's vertices, in cells.
-        first: number of the first cell, row * columns + column.
-        last: number of the last cell.
+        field: (rows, columns, 2) GAP: clearance, m; COST: cost of one cell length, at least 1.
+        ends: (2, 2) positions of the vertices of the first and the last cell, in cells.
+        first: index of the first cell, row * columns + column.
+        last: index of the last cell.
         least: clearance that must be exceeded, m.
         clear: clearance of a cell that guarantees ``least`` near its centre, m.
-        costs: (cells, 2) LENGTH of the path to a cell, initially infinite; KEY, which adds the distance to the goal.
-        links: (cells, 3) PARENT; SLOT in the queue, a heap, initially -1, -2 for a cell that has left it; CELL in the
-            slot.
+        costs: (cells, 2) LENGTH: cost of the path to a cell, initially infinite; KEY: the same plus the distance to the goal.
+        links: (cells, 3) PARENT: parent of a cell; SLOT: the cell's slot in the queue, which is a heap, initially -1, and -2 once
+            it has left the queue; CELL: cell in a slot.
     """
     rows, columns = field.shape[0], field.shape[1]
     costs[first, LENGTH], costs[first, KEY] = ZERO, ZERO
@@ -109,8 +111,8 @@ def _search(field, ends, first, last, least, clear, costs, links):
                 if through < best:
                     best, source = through, cell
                 limit = best * _TIE if source == cell else best
-                # Connect the neighbour to the parent of this cell. The straight distance is a
-                # bound that saves most line tests.
+                # Connect the neighbour to the parent of this cell. The straight-line distance is a lower bound that avoids most
+                # line tests.
                 if costs[parent, LENGTH] + _distance(px, py, u, v) < limit:
                     through = costs[parent, LENGTH] + _line_cost(field, px, py, u, v, least, clear, limit - costs[parent, LENGTH])
                     if through < limit:
@@ -134,7 +136,7 @@ def _distance(x, y, u, v):
 
 @hidden
 def _vertex(cell, columns, ends, first, last):
-    """Return the position of a cell's vertex, in cells: its centre, or the end that lies in it."""
+    """Return the position of a cell's vertex, in cells: the centre of the cell, or the path's end that lies in it."""
     if cell == first:
         return ends[0, 0], ends[0, 1]
     if cell == last:
@@ -144,16 +146,18 @@ def _vertex(cell, columns, ends, first, last):
 
 @dataclass(frozen=True)
 class ThetaStar(Checked):
-    """Any-angle paths: taut strings around obstacles at the robot's radius, farther away as far as the cost makes it worthwhile.
+    """Plans any-angle paths: like taut strings around obstacles at a distance of the robot's radius, or farther away where the cost
+    makes this worthwhile.
 
-    A start too near to an obstacle is first led to the nearest free cell, around obstacles. Unknown cells count as free.
+    If the start is too close to an obstacle, the path first leads to the nearest free cell, around obstacles. Unknown cells count
+    as free.
 
     Attributes:
-        neutral: cost of a cell length far from obstacles.
-        factor: weight of the inflated cost and of the costs of layers; 0 for the shortest path.
+        neutral: cost of travelling one cell length far from obstacles.
+        factor: weight of the inflated cost and of layer costs; 0 for the shortest path.
         inflation_radius: distance beyond which an obstacle has no cost, m.
-        cost_scaling: rate at which its cost decays, 1/m.
-        spacing: distance between the points of the path, m.
+        cost_scaling: rate at which the cost of an obstacle decays with distance, 1/m.
+        spacing: distance between points of the path, m.
     """
 
     neutral: Positive = 50.0
@@ -163,7 +167,9 @@ class ThetaStar(Checked):
     spacing: Length = 0.1
 
     def path(self, request: PathRequest) -> Floats | None:
-        """Return the path (K, 2) from the start to the goal, m; None if there is none, or an end is outside the map."""
+        """Return the path (K, 2) from the start to the goal, m; None if there is no path, or the start or goal is outside the
+        map.
+        """
         place, resolution = request.map, request.map.resolution
         corner = np.asarray(place.origin, np.float64) + 0.5 * resolution
         ends = (np.array([request.start[:2], request.goal[:2]], np.float64) - corner) / resolution
@@ -192,8 +198,8 @@ class ThetaStar(Checked):
 
 
 def _turns(field: Floats, ends: Doubles, first: int, last: int, least: float, cell: float) -> Array | None:
-    """Return the cells (K,) where the path turns, without both ends, or None; arguments as in the kernel, plus the cell's length,
-    m.
+    """Return the cells (K,) at which the path turns, excluding both ends, or None if there is no path; the arguments are those of
+    the kernel, plus the length of a cell, m.
     """
     reach = np.float32(least), np.float32(least + cell)
     size = field.shape[0] * field.shape[1]

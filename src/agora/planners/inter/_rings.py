@@ -1,7 +1,7 @@
-"""Groups around robots as circles at one moment, for planners that drive around groups.
+"""Groups around robots, represented as circles at one point in time, for planners that drive around groups.
 
-Groups come from the tracks, or are detected: people near each other with about the same velocity are linked, and groups that share
-a member are merged (as in `agora.perception.groups`, with one sample and without headings).
+Groups are taken from the tracks, or are detected: people who are close to each other and have about the same velocity are linked,
+and groups that share a member are merged (as in `agora.perception.groups`, with one sample and without headings).
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from agora.interfaces import Observation, Tracks
 
 @dataclass(frozen=True, eq=False)
 class Rings:
-    """Circles around the members of each group that a robot sees, in the order of their first slots.
+    """Circles around the members of each group that a robot sees, ordered by the first slot of each group.
 
     Attributes:
         centre: (N, G, 2) mean position of the members, m.
-        velocity: (N, G, 2) their mean velocity, m/s.
+        velocity: (N, G, 2) mean velocity of the members, m/s.
         radius: (N, G) distance of the farthest member from the centre, m.
-        present: (N, G) False if there is no group; its other values are then undefined.
-        member: (N, Q) number of the circle of a pedestrian, -1 for none.
+        present: (N, G) False if there is no group; the other values are then undefined.
+        member: (N, Q) index of each pedestrian's circle, -1 for none.
     """
 
     centre: Floats
@@ -37,12 +37,13 @@ class Rings:
 
 
 def group_numbers(tracks: Tracks, distance: float, speed: float) -> Ints:
-    """Return for each slot (N, Q) the number of its group: the slot of the group's first member; its own slot if alone.
+    """Return the group number of each slot (N, Q): the slot of the group's first member, or the slot itself for a pedestrian
+    without a group.
 
     Args:
         tracks: tracks of the seen pedestrians.
-        distance: largest distance of two members of a group, m.
-        speed: largest difference of their velocities, m/s.
+        distance: maximum distance between two members of a group, m.
+        speed: maximum difference between their velocities, m/s.
     """
     label = np.empty(tracks.present.shape, np.int32)
     people = tuple(freeze(one) for one in (tracks.position, tracks.velocity, tracks.present))
@@ -51,11 +52,11 @@ def group_numbers(tracks: Tracks, distance: float, speed: float) -> Ints:
 
 
 def rings(o: Observation, label: Ints, sensing_range: float) -> Rings:
-    """Return the circles of groups of two or more.
+    """Return the circles of groups of two or more pedestrians.
 
     Args:
         o: observation with pedestrians.
-        label: (N, Q) number of each pedestrian's group, below 0 for none.
+        label: (N, Q) number of each pedestrian's group, negative for none.
         sensing_range: gap between robot and pedestrian up to which a member is seen, m.
     """
     seen = o.pedestrians
@@ -72,11 +73,11 @@ def rings(o: Observation, label: Ints, sensing_range: float) -> Rings:
 
 
 def centre_deviations(groups: Rings, expected: Floats, on: Floats) -> Floats:
-    """Return the predicted deviation of the groups' centres from motion at constant velocity, (N, G, T, 2), m.
+    """Return the predicted deviations (N, G, T, 2) of the groups' centres from motion at constant velocity, m.
 
     Args:
         groups: circles.
-        expected: (N, Q, T, 2) predicted positions of pedestrians at T moments, m.
+        expected: (N, Q, T, 2) predicted positions of pedestrians at T time steps, m.
         on: (N, Q, T, 2) positions of pedestrians at constant velocity, m.
     """
     off = np.zeros((*groups.present.shape, *expected.shape[2:]), np.float32)

@@ -1,9 +1,9 @@
-"""The interplanner that leads around groups and leaves the driving to the local planner.
+"""The interplanner that leads the robot around groups and leaves the driving to the local planner.
 
-An improvement on TAGA (S. Sarker Roy et al. 2025; `agora.planners.inter.taga`), whose tangent replaces the local planner's command,
-so that no pedestrian is avoided meanwhile. Here the tangent is a path and the group is a disc among the pedestrians: the local
-planner continues to avoid all of them, including the group. The detour starts while there is still room to turn, keeps its side,
-and predicts walking groups.
+An improvement on TAGA (S. Sarker Roy et al. 2025; `agora.planners.inter.taga`), in which the tangent replaces the local planner's
+command, so that no pedestrian is avoided in the meantime. In this interplanner, the tangent is a path, and the group is added to
+the pedestrians as a disc: the local planner continues to avoid all of them, including the group. The detour starts while there is
+still room to turn, keeps to its side, and takes the predicted motion of walking groups into account.
 """
 
 from __future__ import annotations
@@ -37,28 +37,28 @@ TWICE, TURNED = np.int64(2), np.float32(1.9 * math.pi)
 
 @dataclass(frozen=True)
 class AroundGroups(Checked):
-    """Leads the path around the next group's circle on its shorter side, and shows groups to the local planner as discs.
+    """Leads the path around the next group's circle on the shorter side, and presents groups to the local planner as discs.
 
-    If the path, up to ``reach`` m ahead, cuts a group's circle, it is replaced by the tangent to the circle, the arc to the other
-    tangent, and the line to the next point of the path outside. The side stays while the path is blocked, unless the other side is
-    shorter by ``hold`` m. A group whose circle contains the end of the path is left to the local planner, and so are walls: the
-    interplanner does not know whether a wall blocks a detour.
+    If the path cuts a group's circle within ``reach`` m ahead, it is replaced by the tangent to the circle, the arc to the other
+    tangent, and the line to the next path point outside the circle. The side of the detour does not change while the path is
+    blocked, unless the other side is shorter by ``hold`` m. A group whose circle contains the end of the path is left to the local
+    planner. So are walls: the interplanner does not know whether a wall blocks a detour.
 
     Attributes:
-        detect: whether groups are detected from positions and velocities; False takes them from the tracks.
-        link_distance: largest distance of two members of a group, m; only with ``detect``.
-        link_speed: largest difference of their velocities, m/s; only with ``detect``.
+        detect: whether groups are detected from positions and velocities; with False they are taken from the tracks.
+        link_distance: maximum distance between two members of a group, m; only with ``detect``.
+        link_speed: maximum difference between their velocities, m/s; only with ``detect``.
         sensing_range: gap up to which members are seen, m.
-        margin: distance from the farthest member's position to the circle, which the robot's centre stays out of, m.
-        reach: length of the path that is searched for groups, m.
-        hold: length by which the other side must be shorter, m.
-        horizon: longest time over which circles of walking groups are predicted, s.
-        prediction: predictor of their members.
-        discs: whether groups are shown as discs.
-        room: smallest gap between the robot and a disc, ensured by shrinking the disc, so that a planner that enlarges radii treats
-            a group as a near person instead of a collision, m.
-        straight: whether the path is the straight line from the robot to the goal: for places without walls.
-        danger_threshold: level of danger above which it warns.
+        margin: distance from the farthest member's position to the circle, m; the robot's centre stays outside the circle.
+        reach: length of path ahead that is searched for groups, m.
+        hold: length by which the other side must be shorter for the detour to change sides, m.
+        horizon: maximum time for which the circles of walking groups are predicted, s.
+        prediction: predictor of the groups' members.
+        discs: whether groups are presented to the local planner as discs.
+        room: minimum gap between the robot and a group's disc, m. The disc is shrunk to keep this gap, so that a planner that
+            enlarges radii treats the group as a nearby person rather than as a collision.
+        straight: whether the straight line from the robot to the goal is used as the path; for places without walls.
+        danger_threshold: danger level above which the interplanner warns.
     """
 
     detect: bool = False
@@ -86,7 +86,7 @@ class AroundGroups(Checked):
         )
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
-        """Return the detour; the memory holds the side of the detour, 1 for left of the group, -1 for right, and the predictor's
+        """Return the detour; the memory holds the side of the detour (1 for left of the group, -1 for right) and the predictor's
         memory.
         """
         o = observation
@@ -109,7 +109,7 @@ class AroundGroups(Checked):
         return replace(plain, path=led, path_count=count, reason=reason), {"side": side, "prediction": foretold}
 
     def _group_deviations(self, o: Observation, groups: Rings, memory: Memory) -> tuple[Floats, Memory]:
-        """Return the predicted deviation of groups from constant velocity, at `_MOMENTS` moments, and the memory."""
+        """Return the predicted deviation of groups from constant velocity at `_MOMENTS` time steps, and the predictor's memory."""
         people = o.pedestrians
         assert people is not None
         if self.horizon == 0.0:
@@ -119,7 +119,9 @@ class AroundGroups(Checked):
         return centre_deviations(groups, ways, onward(people.position, people.velocity, *moments)), kept
 
     def _discs_to_avoid(self, o: Observation, plain: Guidance, groups: Rings) -> Guidance:
-        """Return the pedestrians, and groups as discs that the robot avoids; smaller if the robot or its goal is in the circle."""
+        """Return the pedestrians, plus groups as discs for the robot to avoid; a disc is smaller if the robot or its goal is in the
+        circle.
+        """
         seen = o.pedestrians
         assert seen is not None
         if not self.discs:
@@ -142,7 +144,7 @@ class AroundGroups(Checked):
 
 
 def _straight_paths(o: Observation) -> Observation:
-    """Return the observation with straight paths of 16 points; empty paths stay empty."""
+    """Return the observation with its paths replaced by straight paths of 16 points; empty paths stay empty."""
     assert o.path_count is not None
     share = np.linspace(0.0, 1.0, 16, dtype=np.float32)[:, None]
     path = o.pose[:, None, :2] + share * (o.goal[:, None, :2] - o.pose[:, None, :2])
@@ -158,8 +160,8 @@ def _distances(centre: Floats, point: Floats) -> Floats:
 
 @device
 def _cuts(ax, ay, bx, by, r):
-    """Return whether the line from (ax, ay) to (bx, by) cuts the circle of radius r around the origin, and the fraction at the
-    first cut.
+    """Return whether the line segment from (ax, ay) to (bx, by) cuts the circle of radius r around the origin, and the fraction
+    along the segment of the first intersection.
     """
     ex, ey = bx - ax, by - ay
     square, along = ex * ex + ey * ey, -(ax * ex + ay * ey)
@@ -172,8 +174,8 @@ def _cuts(ax, ay, bx, by, r):
 
 @device
 def _length(px, py, ex, ey, r, side):
-    """Return the length of the path from p around the circle to e, with the angles of p and of both tangents at the circle's
-    centre.
+    """Return the length of the path from p around the circle to e, and the angles of p and of both tangent points as seen from the
+    circle's centre.
     """
     p2, e2 = max(px * px + py * py - r * r, ZERO), max(ex * ex + ey * ey - r * r, ZERO)
     begin = atan2(py, px) - side * atan2(math.sqrt(p2), r)
@@ -185,7 +187,7 @@ def _length(px, py, ex, ey, r, side):
 
 @device
 def _expected_deviation(off, time, horizon):
-    """Return the deviation of a group from constant velocity, from its samples (T, 2), after a time up to the horizon."""
+    """Return a group's deviation from constant velocity after a given time, up to the horizon, interpolated from samples (T, 2)."""
     moments = off.shape[0]
     if moments == 0:
         return ZERO, ZERO
@@ -198,10 +200,10 @@ def _expected_deviation(off, time, horizon):
 
 @device
 def _first_cut(x, y, path, count, reach, circles, margin, horizon, top):
-    """Return the first circle that the path ahead cuts: its centre and radius, and the point of the path after it; radius 0 for
-    none.
+    """Return the first circle that the path ahead cuts: its centre and radius, and the index of the next path point outside it; the
+    radius is 0 if no circle is cut.
 
-    A circle that contains the end of the path does not count.
+    A circle that contains the end of the path is ignored.
     """
     centre, velocity, radius, present, off = circles
     here, least = 0, np.float32(np.inf)

@@ -1,4 +1,4 @@
-"""The interplanner that changes nothing."""
+"""The interplanner that leaves the path unchanged."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ class Bypass:
     declares: ClassVar[Declaration] = Declaration(needs=("path",), concurrent=True)
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
-        """Return the path, full speed, no danger."""
+        """Return the unchanged path, full speed and no danger."""
         return unchanged(observation), memory

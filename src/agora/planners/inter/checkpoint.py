@@ -1,4 +1,4 @@
-"""The interplanner that sets checkpoints: SocNavBench's sampling planner, in front of planners that see only people."""
+"""The interplanner that sets checkpoints: SocNavBench's sampling planner, for use with local planners that only see people."""
 
 from __future__ import annotations
 
@@ -21,24 +21,25 @@ POINTS = 24
 
 @dataclass(frozen=True)
 class Checkpoint(Checked):
-    """Makes the best spline of `agora.planners.local.sampling.Sampling` the path, and its end, a checkpoint, the goal.
+    """Uses the best spline of `agora.planners.local.sampling.Sampling` as the path, and the spline's end, called a checkpoint, as
+    the goal.
 
     SocNavBench (Biswas et al., THRI 2022) does this in RVOwCkpt and SacadrlwCkpt: the robot drives to a checkpoint, and gets a new
-    one within ``radius`` of it; after a checkpoint that is nearer to the goal than ``goal_radius`` it drives to the goal. The
-    splines are those of a robot without people, up to ``horizon`` long, which is 6 s in the paper.
+    one when it is within ``radius`` of it. After a checkpoint that is closer to the goal than ``goal_radius``, it drives to the
+    goal. The splines ignore people and take up to ``horizon``, which is 6 s in the paper.
 
     Differences from the source: the checkpoint is the spline's end, as in the paper; in the code (commit 3ac5b7d of the baselines)
-    it is the robot's position after the control horizon, published as 0.5 s. In the code RVOwCkpt gets the goal instead of the
-    checkpoint; here it gets the checkpoint. In the code planners only get the checkpoint; here the line to it is the path, for
-    planners that follow one. Towards the goal the path is unchanged; in the code it is straight. If no spline can be driven the
-    path is also unchanged, with the reason ``blocked``, and the next step searches for a checkpoint again.
+    it is the robot's position after the control horizon, published as 0.5 s. In the code, RVOwCkpt gets the goal instead of the
+    checkpoint; in Agora, it gets the checkpoint. In the code, planners only get the checkpoint; Agora adds a path to it, for
+    planners that follow a path. When the robot drives to the goal, the path is unchanged; in the code it is straight. If no spline
+    can be driven, the path is also unchanged, with the reason ``blocked``, and the next step searches for a checkpoint again.
 
     Attributes:
-        window: local costmap if the local planner reads none; otherwise the local planner's is used, and checkpoints are inside it:
-            a window of 4 m, as in `agora.planners.local.orca`, leaves 2 m.
-        radius: distance to a checkpoint within which the robot gets a new one, m.
-        goal_radius: distance to the goal below which there are no more checkpoints, m.
-        horizon: longest final time of the splines, s.
+        window: local costmap to use if the local planner reads none; otherwise the local planner's costmap is used. Checkpoints lie
+            inside the costmap: a window of 4 m, as in `agora.planners.local.orca`, only leaves 2 m.
+        radius: distance to a checkpoint within which the robot gets a new checkpoint, m.
+        goal_radius: distance to the goal below which no more checkpoints are set, m.
+        horizon: maximum duration of the splines, s.
     """
 
     window: Window = field(default_factory=lambda: Window(size=14.0, sources=("map",)))
@@ -61,8 +62,8 @@ class Checkpoint(Checked):
         return Sampling(window=self.window, max_final_time=self.horizon, min_final_time=min(1.5, self.horizon))
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
-        """Return the paths to the checkpoints; the memory holds the checkpoints (N, 3), the paths (N, K, 2) and the active rows
-        (N,).
+        """Return the paths to the checkpoints; the memory holds the checkpoints (N, 3), the paths (N, K, 2) and which rows (N,)
+        drive to one.
         """
         o = observation
         assert o.path is not None and o.path_count is not None
@@ -84,7 +85,7 @@ class Checkpoint(Checked):
 
 
 def _paths_to_checkpoints(o: Observation, point: Floats, way: Floats, going: Bools) -> Guidance:
-    """Return the paths (N, K, 2) to the checkpoints (N, 3) of the rows that drive to one."""
+    """Return the paths (N, K, 2) to the checkpoints (N, 3), in the rows that drive to a checkpoint."""
     plain = unchanged(o)
     more = max(POINTS - plain.path.shape[1], 0)
     path, goal = np.concatenate((plain.path, np.repeat(plain.path[:, -1:], more, axis=1)), axis=1), plain.goal.copy()

@@ -1,8 +1,8 @@
-"""The interplanner that accompanies a person: it leads, follows, or drives side by side.
+"""The interplanner that escorts a person: the robot leads, follows, or drives side by side.
 
-The three tasks are those of Francis et al. 2025 (Figure 7 r to t); the rule is our own. The one behind moves on the trail of the
-one in front: the gap is a length along that trail, and corners need no map. The pace is the person's speed, corrected in proportion
-to the error of the gap.
+The three tasks are those of Francis et al. 2025 (Figure 7 r to t); the rule is our own. Whoever is behind moves on the trail of
+whoever is in front: the gap is a length along that trail, and no map is needed at corners. The pace is the person's speed,
+corrected in proportion to the error of the gap.
 """
 
 from __future__ import annotations
@@ -43,27 +43,27 @@ _NEVER = np.float32(np.inf)
 class Escort(Checked):
     """Leads a person to the goal, follows a person, or accompanies one side by side.
 
-    A robot that leads drives along its path, and waits for a person that falls ``lead`` behind. While the person is closer than
-    that, it drives slightly faster, until it matches the person's own pace.
+    A robot that leads drives along its path, and waits for a person that falls behind. At the gap ``lead`` it has the person's
+    speed; while the person is closer than that, it drives slightly faster.
 
     A robot that follows drives on the person's trail.
 
-    A robot that accompanies stays on its present side of the person. If its lidar sees a wall on that path, or the robot has fallen
-    behind by ``distance``, it takes the person's trail: so both can pass a narrow door.
+    A robot that accompanies stays on its current side of the person. If its lidar sees a wall on that path, or the robot has fallen
+    behind by ``distance``, it drives on the person's trail instead, so that both can pass a narrow door.
 
-    A robot that leads waits for a person out of sight; otherwise the robot drives to the last known position of the person. The
-    robot drives to its goal once the goal is near, or once the person stands near it.
+    If the person is out of sight, a robot that leads waits; in the other roles, the robot drives to the person's last known
+    position. A robot that follows or accompanies drives to its goal once the goal is near, or once the person is standing near it.
 
-    The pace is a fraction of the robot's top speed: a local planner with a lower top speed keeps a larger gap.
+    The pace is a fraction of the robot's top speed, so a local planner with a lower top speed keeps a larger gap.
 
     Attributes:
-        role: lead, follow or accompany.
-        person: number of the person; 0 for the nearest at the start.
+        role: "lead", "follow" or "accompany".
+        person: identity of the person; 0 for the person who is nearest at the start.
         distance: gap between the centres when following and accompanying, m.
-        lead: gap at which a robot that leads has the person's speed, m; should exceed the gap that the person keeps.
-        gain: additional speed per metre of excess gap, 1/s.
-        arrival: distance to its goal below which a robot that follows or accompanies drives there, m; for a standing person, this
-            plus ``distance``.
+        lead: gap at which a robot that leads drives at the person's speed, m; should exceed the gap that the person keeps.
+        gain: change in speed per metre of error in the gap, 1/s.
+        arrival: distance to the goal below which a robot that follows or accompanies drives to the goal, m; if the person is
+            standing, ``distance`` is added to it.
     """
 
     declares: ClassVar[Declaration] = Declaration(needs=("path", "pedestrians", "scan"), concurrent=True)
@@ -76,7 +76,7 @@ class Escort(Checked):
     arrival: Distance = 1.0
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
-        """Return the path and the pace; the memory holds the accompanied person, and the trail of the one in front."""
+        """Return the path and the pace; the memory holds the escorted person, and the trail of whoever is in front."""
         o = observation
         assert o.pedestrians is not None and o.path is not None and o.path_count is not None
         rows, seen = len(o.pose), o.pedestrians
@@ -113,7 +113,9 @@ _BLANKS = {
 
 
 def _lidar(o: Observation) -> tuple[Any, ...]:
-    """Return ranges (N, B), angles (B,), the sensor's pose (3,) and its range; no beams for a robot without a lidar."""
+    """Return the ranges (N, B), the angles (B,), the sensor's pose (3,) and its maximum range; there are no beams for a robot
+    without a lidar.
+    """
     if o.scan is None or o.scan_angles is None or o.scan_pose is None or o.scan_range is None:
         return np.empty((len(o.pose), 0), np.float32), np.empty(0, np.float32), np.zeros(3, np.float32), np.float32(0.0)
     return freeze(o.scan), freeze(o.scan_angles), freeze(o.scan_pose), np.float32(o.scan_range)
@@ -126,7 +128,9 @@ def _distance(ax, ay, bx, by):
 
 @hidden
 def _choose_person(x, y, known, number, place, wanted, position, present, ids):
-    """Return the slot of the person: the one with the number, or at first the nearest, later the nearest to the last position."""
+    """Return the person's slot: that of the person with the given number, or else the nearest person at first, and later the person
+    nearest to the last position.
+    """
     best, least = -1, _NEVER if not known and wanted == 0 else RETAKEN
     for q in range(present.size):
         if not present[q]:
@@ -142,7 +146,7 @@ def _choose_person(x, y, known, number, place, wanted, position, present, ids):
 
 @hidden
 def _extend_trail(trail, count, x, y):
-    """Add a position to a trail if it is a step away from the last; return the number of points."""
+    """Add a position to a trail if it is at least one step away from the last; return the number of points."""
     if count > 0 and _distance(trail[count - 1, 0], trail[count - 1, 1], x, y) < STEP:
         return count
     if count == TRAIL:
@@ -161,7 +165,9 @@ def _drop_first_point(trail, count):
 
 @hidden
 def _distance_along_trail(trail, count, front_x, front_y, x, y):
-    """Return the distance along the trail from (x, y), behind, to the one in front; passed points of the trail are removed."""
+    """Return the distance along the trail from (x, y), which is behind, to whoever is in front; points of the trail that have been
+    passed are removed.
+    """
     while count > 1 and _distance(trail[1, 0], trail[1, 1], x, y) <= _distance(trail[0, 0], trail[0, 1], x, y):
         count = _drop_first_point(trail, count)
     length, done = ZERO, ZERO
@@ -176,7 +182,7 @@ def _distance_along_trail(trail, count, front_x, front_y, x, y):
 
 @hidden
 def _write_path_on_trail(path, trail, count, x, y, end_x, end_y, short):
-    """Write a path along a trail to its end, without the last ``short`` m; return its number of points."""
+    """Write a path along a trail that ends ``short`` m before the trail's end; return its number of points."""
     path[0, 0], path[0, 1] = x, y
     number = 1
     for k in range(count):
@@ -192,7 +198,7 @@ def _write_path_on_trail(path, trail, count, x, y, end_x, end_y, short):
 
 @hidden
 def _write_path_beside(path, x, y, place, motion, side, distance):
-    """Write a path to the place next to the person and on in the walking direction; return its number of points.
+    """Write a path to the position beside the person, and from there on in the walking direction; return its number of points.
 
     The farther behind the robot is, the earlier the path reaches that line, so that the robot does not cut in behind the person.
     """
@@ -208,7 +214,7 @@ def _write_path_beside(path, x, y, place, motion, side, distance):
 
 @hidden
 def _side(mx, my, x, y, goal_x, goal_y):
-    """Return the side of the robot as seen from a walking person; the goal's side if the robot is on neither."""
+    """Return on which side of a walking person the robot is; if it is on neither side, the goal's side."""
     left = mx * y - my * x
     left = left if abs(left) > _MARGIN else mx * goal_y - my * goal_x
     return 1 if left >= ZERO else -1
@@ -216,7 +222,7 @@ def _side(mx, my, x, y, goal_x, goal_y):
 
 @hidden
 def _is_wall_on_path(pose, radius, path, scan, lidar, position, radii, present):
-    """Return whether a lidar return that belongs to no person lies on the first piece of the path."""
+    """Return whether a lidar return that does not belong to a person lies on the first section of the path."""
     angles, mount, reach = lidar
     sine, cosine = sincos(pose[2])
     ex, ey = path[1, 0] - path[0, 0], path[1, 1] - path[0, 1]

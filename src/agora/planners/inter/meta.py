@@ -1,8 +1,8 @@
-"""The interplanner that chooses among other interplanners.
+"""The interplanner that chooses between other interplanners.
 
 After MetaInter of Arena 3.0 (Kästner et al. 2024, arXiv:2406.00837; its fork of move_base_flex), with the defaults of its
-dynamic_reconfigure file. Its choice depends on the order in which pedestrians are listed; this module implements the evident
-intention, elders first.
+dynamic_reconfigure file. In that code, the choice depends on the order in which pedestrians are listed; this module implements the
+evident intention, in which elders take precedence.
 """
 
 from __future__ import annotations
@@ -21,14 +21,15 @@ from agora.ranges import Distance
 
 @dataclass(frozen=True)
 class Meta(Retreat):
-    """Aggressive by default, polite near elders, sideways near walls.
+    """Behaves like `aggressive` by default, like `polite` near elders, and like `sideways` near walls.
 
-    Near an elder it is polite whatever else is near. A started retreat continues as a polite one, whichever manner started it. As
-    in the original, it does not wait at the end of a retreat, and in the aggressive manner it slows down at any distance.
+    Near an elder, it is polite regardless of what else is nearby. A retreat in progress continues as a polite retreat, no matter
+    how it started. As in the original, it does not wait at the end of a retreat, and its aggressive mode slows down at any
+    distance.
 
     Attributes:
-        polite_range: distance to an elder up to which it is polite, m.
-        sideways_range: distance to a wall, minus 0.135 m, up to which it is sideways, m.
+        polite_range: distance to an elder up to which it behaves politely, m.
+        sideways_range: distance to a wall, minus 0.135 m, up to which it evades sideways, m.
     """
 
     polite_range: Distance = 5.0

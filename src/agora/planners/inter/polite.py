@@ -1,4 +1,4 @@
-"""The interplanner that gives way."""
+"""The interplanner that gives way to approaching people."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from agora.planners.inter.retreat import Retreat
 
 @dataclass(frozen=True)
 class Polite(Retreat):
-    """Slows down near pedestrians, and backs straight away from a person close in front that approaches.
+    """Slows down near pedestrians, and backs straight away from an approaching person who is close in front.
 
-    The temporary goal lies straight behind, with the same heading. It is dropped when it is reached, when no near person approaches
-    any more, or when a lidar return behind that belongs to no pedestrian, or an occupied or unknown cell of the map, is nearer than
-    the robot's diameter plus 0.075 m.
+    The temporary goal lies straight behind, with the same heading. It is dropped when it is reached, when nobody nearby is
+    approaching any more, or when there is an obstacle behind the robot closer than the robot's diameter plus 0.075 m. Obstacles are
+    lidar returns that do not belong to a pedestrian, and occupied or unknown cells of the map.
     """

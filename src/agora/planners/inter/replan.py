@@ -20,45 +20,48 @@ from agora.planners.inter.surroundings import unchanged
 from agora.ranges import Checked, Length, NotNegative, Positive, Within
 
 _FAR = 50.0  # m
-_MORE = 2.0  # m beyond the place within which a reachable one is searched
+_MORE = 2.0  # m beyond the target point within which a reachable point is searched for
 _RIM = 1.0  # m
-_ROOM = 0.5  # m: a path that ends this far before its place counts as none for a robot within this distance of its end
-_SAME = 1e-3  # m, distance below which two points are one
+_ROOM = 0.5  # m: a path that ends this far before its target point counts as no path for a robot within this distance of its end
+_SAME = 1e-3  # m, distance below which two points are the same
 _OBSTACLE, _NEAR, _OPEN = np.float32(0.0), np.float32(0.51), np.float32(1.0)
-_LEAST = 0.8775  # fraction of the interpolated value: a point inside a cell near an obstacle is below it
+_LEAST = 0.8775  # fraction of the interpolated value, because a point inside a cell near an obstacle may be below that value
 
 
 @dataclass(frozen=True)
 class Replan(Checked):
-    """Leads the robot, at every step, on the cheapest path over the local costmap to a place on its path, and from there along it.
+    """At every step, leads the robot along the cheapest path over the local costmap to a point on the global path, and from there
+    along the global path.
 
     This is what move_base does with a rolling global costmap (Marder-Eppstein et al., ICRA 2010; ROS navigation, noetic-devel
-    9ad6441, with ``planner_frequency`` that of the controller): cells that the costmap has not shown count as free, cells cost as
-    in navfn, and unknown cells and those within the inscribed radius of an obstacle are closed. With a costmap of the scan only and
-    a ``lookahead`` beyond the goal the robot does not know the map, and detects a dead end when it sees its end.
+    9ad6441, with ``planner_frequency`` equal to that of the controller). Cells that the costmap has not yet covered count as free,
+    cells have the same costs as in navfn, and unknown cells and cells within the inscribed radius of an obstacle are closed. With a
+    costmap built from the scan only, and a ``lookahead`` beyond the goal, the robot does not know the map, and detects a dead end
+    only when it sees the closed end.
 
-    Cells that the window has shown are remembered as far as ``memory``; this includes the outermost metre of the window, where
-    obstacles outside no longer contribute costs. People in it stay at their last positions; if that leaves no path, everything
-    except the window is forgotten. A completely unknown window, from a scan without valid beams, is not remembered.
+    Cells that the window has covered are remembered within ``memory``. This includes the outermost metre of the window, where
+    obstacles outside the window do not contribute costs. People in the remembered area stay at their last positions; if that leaves
+    no path, everything except the window is forgotten. A completely unknown window, which results from a scan without valid beams,
+    is not remembered.
 
-    Differences from the source: the path is pulled taut, like `AStar`'s, while navfn descends its potential; a robot that stands
-    too near to an obstacle is first led away from it, unless all cells around it are obstacles; if a place cannot be reached, the
-    next reachable one on the path within 2 m is taken, or else the path ends at the last reachable one before it. A robot more than
-    50 m from its path keeps it.
+    Differences from the source: the path is pulled taut, as in `AStar`, while navfn descends its potential. A robot that is too
+    close to an obstacle is first led away from it, unless all cells around it are obstacles. If the target point on the path cannot
+    be reached, the next reachable path point within 2 m is used, or else the path ends at the last reachable point before it. If a
+    robot is more than 50 m from its path, the path is unchanged.
 
-    If there is no path, or the robot is within 0.5 m of a path end that is more than 0.5 m before its place, the robot stands
-    for the reason ``no_path``.
+    If there is no path, or the robot is within 0.5 m of the end of a path that ends more than 0.5 m before its target point, the
+    robot stops with the reason ``no_path``.
 
     Attributes:
-        window: local costmap if the local planner reads none; otherwise the local planner's is used. With the scan as a source,
-            beams that hit something between ``obstacle_range`` and a longer ``raytrace_range`` clear cells along their length, as
-            in costmap_2d, so a dead end whose end has vanished is entered again.
-        memory: side of the square around the robot in which cells are remembered, m; nothing is remembered outside the window if
-            the square is not larger.
-        lookahead: distance of the place along the path, from the point of the path nearest to the robot, m; at most 50.
+        window: local costmap to use if the local planner reads none; otherwise the local planner's costmap is used. With the scan
+            as a source, beams that hit something between ``obstacle_range`` and a longer ``raytrace_range`` clear the cells along
+            their length, as in costmap_2d, so the robot may re-enter a dead end whose closed end has been cleared.
+        memory: side length of the square around the robot in which cells are remembered, m; nothing outside the window is
+            remembered unless the square is larger than the window.
+        lookahead: distance along the path to the target point, measured from the path point nearest to the robot, m; at most 50.
         neutral: cost of a cell length far from obstacles.
-        factor: weight of the costs of cells.
-        spacing: distance between the points of the new path, m.
+        factor: weight of cell costs.
+        spacing: distance between points of the new path, m.
     """
 
     window: Window = field(default_factory=Window)
@@ -79,11 +82,11 @@ class Replan(Checked):
 
     @property
     def _search(self) -> AStar:
-        """Return the search over cells of length 1 with their costs only; also checks the shared parameters."""
+        """Return the search, set up for cells of length 1 and using only their costs; this also checks the shared parameters."""
         return AStar(neutral=self.neutral, factor=self.factor, inflation_radius=0.0, spacing=self.spacing)
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
-        """Return the new paths, and the robots' memory: costs (N, G, G), and the places of their windows."""
+        """Return the new paths, and the robots' memory: costs (N, G, G), and the positions of their windows."""
         o = observation
         assert o.path is not None and o.path_count is not None and o.costmap is not None
         shown, blind, remembered = remember(o.costmap, self.memory, memory)
@@ -107,7 +110,7 @@ class Replan(Checked):
         return replace(unchanged(o), path=path, path_count=count, goal=goal, reason=reason), remembered
 
     def _path(self, path: Floats, shown: Costmap, row: int, pose: Floats) -> Floats:
-        """Return the new path of one robot (K, 2), m; (0, 2) if there is none, the old path if it is too far away."""
+        """Return the new path (K, 2) of one robot, m; (0, 2) if there is none, or the old path if that path is too far away."""
         if not len(path):
             return path
         here = pose[:2].astype(np.float64)
@@ -133,7 +136,7 @@ class Replan(Checked):
         return np.concatenate((way[:-1], ahead[place : place + 1], rest)).astype(np.float32)
 
     def _find_path(self, clearance: Floats, cost: Array, start: Doubles, ends: Doubles, last: int) -> tuple[int, Doubles | None]:
-        """Return the path, in cells, to the first open and reachable one of the ``ends`` (K, 2), from number ``last`` on."""
+        """Return the path, in cells, to the first of the ``ends`` (K, 2), from index ``last`` on, that is open and reachable."""
         column, row = np.floor(ends + 0.5).astype(np.int64).T
         good = clearance[row, column] == _OPEN
         for _ in range(2):
@@ -149,16 +152,16 @@ class Replan(Checked):
 
 
 def _lengths(path: Array) -> Doubles:
-    """Return the distances of a path's points (K, 2) along it, (K,), m."""
+    """Return the distance along the path of each of its points, (K,), m."""
     return np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path.astype(np.float64), axis=0), axis=1))])
 
 
 def remember(costmap: Costmap, side: float, memory: Memory) -> tuple[Costmap, Bools, Memory]:
-    """Return the windows extended by remembered cells, the rows (N,) whose windows are blind, and the new memory.
+    """Return the windows extended by remembered cells, which rows (N,) have a completely unknown window, and the new memory.
 
     Args:
         costmap: windows.
-        side: side of the squares around them, m.
+        side: side length of the squares in which cells are remembered, m.
         memory: memory of the previous call.
     """
     rows, high, wide = costmap.cost.shape
@@ -184,14 +187,14 @@ def remember(costmap: Costmap, side: float, memory: Memory) -> tuple[Costmap, Bo
 
 
 def _roll(old: Array, new: Array, right: int, up: int) -> None:
-    """Copy the common part of two grids of equal size, of which the new one is shifted by whole cells to the right and up."""
+    """Copy the common part of two grids of equal size, where the new grid is shifted by whole cells to the right and up."""
     (high, wide), (down, left) = old.shape, (max(-up, 0), max(-right, 0))
     part = old[max(up, 0) : max(high - down, 0), max(right, 0) : max(wide - left, 0)]
     new[down : down + part.shape[0], left : left + part.shape[1]] = part
 
 
 def _forget(remembered: Memory, row: int, costmap: Costmap) -> None:
-    """Reduce one robot's memory to its window."""
+    """Reduce one robot's memory to its current window."""
     cost, (high, wide) = remembered[SEEN]["cost"][row], costmap.cost.shape[1:]
     above, beside = (cost.shape[0] - high) // 2, (cost.shape[1] - wide) // 2
     cost[...] = 0
@@ -199,10 +202,11 @@ def _forget(remembered: Memory, row: int, costmap: Costmap) -> None:
 
 
 def _crop_costmap(cost: Array, places: Doubles) -> tuple[Array, Doubles]:
-    """Return the part of a costmap that contains all costs and the places (K, 2) in its cells, with a free border of one cell.
+    """Return the part of a costmap that contains all nonzero costs and the positions (K, 2), in cells, with a free border of one
+    cell.
 
     Returns:
-        (rows, columns) uint8, and the number of cells by which its first cell is lower (2,).
+        (rows, columns) uint8, and the offset (2,) of its first cell, in cells.
     """
     lines, columns = np.flatnonzero(cost.any(axis=1)), np.flatnonzero(cost.any(axis=0))
     found = np.array([[columns[0], lines[0]], [columns[-1], lines[-1]]]) if len(lines) else np.zeros((0, 2))
@@ -216,7 +220,7 @@ def _crop_costmap(cost: Array, places: Doubles) -> tuple[Array, Doubles]:
 
 
 def _reachable_cells(clearance: Floats, start: Doubles) -> Bools:
-    """Return the open cells that can be reached from a place (2,), or from the open cell nearest to it."""
+    """Return the open cells that can be reached from a position (2,), or from the open cell nearest to it."""
     part, _ = label(clearance == _OPEN)
     row, column = np.nonzero(part)
     if not len(row):

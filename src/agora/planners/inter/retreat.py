@@ -1,14 +1,15 @@
-"""Retreats before pedestrians: the common part of the polite, the sideways and the meta interplanner.
+"""Retreating from pedestrians: the common part of the interplanners `polite`, `sideways` and `meta`.
 
 After PoliteInter and SidewaysInter of Arena 3.0 (Kästner et al. 2024, arXiv:2406.00837; its fork of move_base_flex). Three errors
-of the public code are replaced by the evident intention: its speed collapses to 0 or 1 m/s, the bearing of a pedestrian is computed
-with x and y swapped, and angles of laser beams are compared with headings in the map. A beam belongs to a pedestrian if it ends
-within 0.1 m of the pedestrian's disc.
+in the public code are replaced by the evident intention: the speed collapses to 0 or 1 m/s, the bearing of a pedestrian is computed
+with x and y swapped, and the angles of laser beams are compared with headings in the map frame. A beam belongs to a pedestrian if
+it ends within 0.1 m of the pedestrian's disc.
 
-Two things are added. The path back is also checked in the local costmap, because many lidars do not see behind the robot, and none
-sees the end of the map; the temporary goal lies before any obstacle there. And the robot only backs away from a person that walks
-and approaches: otherwise it would retreat forever from people that stand or walk away. It slows down for them, and the local
-planner drives around them. A retreat ends as soon as nobody within ``caution_detection_range`` approaches.
+Two things are added. First, the path back is also checked in the local costmap, because many lidars do not see behind the robot,
+and none sees the edge of the map; the temporary goal lies in front of any obstacle found there. Second, the robot only backs away
+from a person who is walking and approaching: otherwise it would retreat forever from people who stand still or walk away. For such
+people, it slows down, and the local planner drives around them. A retreat ends as soon as nobody within ``caution_detection_range``
+is approaching.
 """
 
 from __future__ import annotations
@@ -31,16 +32,16 @@ from agora.ranges import Chance, Checked, Distance, Duration, Within
 from agora.registry import Named, Plug
 
 _POINTS = 21
-_EVERY = 0.25  # s, longest time between two predicted positions
+_EVERY = 0.25  # s, maximum time between two predicted positions
 
 
 class Manner(NamedTuple):
-    """The manner in which robots back away: numbers, or arrays (N,).
+    """The manner in which robots back away; each field is a number or an array (N,).
 
     Attributes:
-        careful: False if a robot drives on in the aggressive manner instead.
+        careful: whether the robot backs away; False if it drives on aggressively instead.
         stretch: distance of the temporary goal divided by ``temp_goal_distance``.
-        turn: direction of the temporary goal from straight behind, rad.
+        turn: direction of the temporary goal, measured from straight behind, rad.
         margin: distance beyond the robot's diameter within which a wall behind cancels the retreat, m.
     """
 
@@ -52,20 +53,22 @@ class Manner(NamedTuple):
 
 @dataclass(frozen=True)
 class Retreat(Checked):
-    """Slows down near pedestrians, and backs away from a person close in front that approaches, if no wall is behind.
+    """Slows down near pedestrians, and backs away from an approaching person who is close in front, if there is no wall behind.
 
     Attributes:
-        window: local costmap if the local planner reads none; otherwise the local planner's is used. None for the scan only.
-        caution_detection_range: distance to the nearest pedestrian below which the robot slows down, and within which a person must
-            approach for a retreat to continue, m.
-        cautious_speed: fraction of the top speed near pedestrians.
+        window: local costmap to use if the local planner reads none; otherwise the local planner's costmap is used. None to rely on
+            the scan only.
+        caution_detection_range: distance to the nearest pedestrian below which the robot slows down, m; a retreat continues only
+            while a person within this distance is approaching.
+        cautious_speed: speed near pedestrians, as a fraction of the top speed.
         ped_minimum_distance: distance to an approaching pedestrian ahead below which the robot backs away, m.
-        temp_goal_distance: distance of the temporary goal, m.
-        temp_goal_tolerance: distance at which the temporary goal is reached, m.
-        fov: angle around the heading that counts as ahead, rad.
-        foresight: prediction time of pedestrians, s: a person that will be near within it counts as near. 0 for the present only.
-        prediction: predictor of pedestrians.
-        danger_threshold: level of danger above which it warns.
+        temp_goal_distance: distance from the robot to the temporary goal, m.
+        temp_goal_tolerance: distance at which the temporary goal counts as reached, m.
+        fov: field of view around the heading that counts as ahead, rad.
+        foresight: time for which pedestrians are predicted, s; a person who will be near within this time counts as near. 0 to use
+            current positions only.
+        prediction: predictor of the pedestrians.
+        danger_threshold: danger level above which the interplanner warns.
     """
 
     stretch: ClassVar[float] = 1.0
@@ -100,8 +103,8 @@ class Retreat(Checked):
         )
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
-        """Return the path, or the path back; the memory holds whether, from where and to where a robot backs away, its pause, and
-        more.
+        """Return the path, or the path back; the memory holds whether a robot is backing away, from where and to where, its pause,
+        and the predictor's memory.
         """
         o = observation
         assert o.path is not None and o.path_count is not None
@@ -133,7 +136,7 @@ class Retreat(Checked):
         return Guidance(path, count, goal, speed, seen.danger, reason), after
 
     def _predict_pedestrians(self, o: Observation, memory: Memory) -> tuple[Floats | None, Memory]:
-        """Return predicted positions of pedestrians within the foresight, (N, Q, T, 2) m, and the memory of the predictor."""
+        """Return the predicted positions (N, Q, T, 2) of pedestrians within the foresight, m, and the predictor's memory."""
         if self.foresight == 0.0:
             return None, memory
         moments = math.ceil(self.foresight / _EVERY)
@@ -144,7 +147,9 @@ class Retreat(Checked):
         return Manner(np.bool_(True), np.float32(self.stretch), np.float32(self.turn), np.float32(self.margin))
 
     def _target(self, o: Observation, manner: Manner, turned: Doubles) -> Floats:
-        """Return the temporary goals (N, 3) opposite to ``turned`` (N,), before any wall, with the robot's heading."""
+        """Return the temporary goals (N, 3) in the direction opposite to ``turned`` (N,), in front of any wall, with the robot's
+        heading.
+        """
         far = free_distance(
             o, (turned + math.pi).astype(np.float32), np.full(len(o.pose), manner.stretch * self.temp_goal_distance)
         )
@@ -166,7 +171,7 @@ def _distances(pose: Array, target: Array) -> Doubles:
 
 
 def _retreat_paths(path: Floats, count: Array, away: Bools, begin: Floats, target: Floats) -> tuple[Floats, Array]:
-    """Return the paths; straight ones from ``begin`` to ``target`` in rows that back away."""
+    """Return the paths; in rows that back away, they are straight from ``begin`` to ``target``."""
     if not away.any():
         return path, count
     led = np.empty((len(path), max(path.shape[1], _POINTS), 2), np.float32)

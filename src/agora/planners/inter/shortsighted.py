@@ -1,4 +1,4 @@
-"""The interplanner that only shows the beginning of the path."""
+"""The interplanner that only passes on the beginning of the path."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from agora.ranges import Checked, Fraction, Within
 
 @dataclass(frozen=True)
 class Shortsighted(Checked):
-    """Keeps the next part of the path: a fraction of the remaining points, or a minimum number.
+    """Keeps only the next part of the path: a fraction of the remaining points, but at least a minimum number.
 
-    Arena 3.0 counts from the beginning of a plan, which is recomputed five times per second at the robot's position; here counting
-    starts at the point nearest to the robot, so that a path that is computed once can be followed to its end.
+    Arena 3.0 counts from the beginning of a plan, which is recomputed five times per second from the robot's position. This
+    interplanner counts from the point nearest to the robot, so that a path that is computed only once can be followed to its end.
 
     Attributes:
-        vision_limit: fraction of the points.
-        min_poses: smallest number of points.
+        vision_limit: fraction of the remaining points to keep.
+        min_poses: minimum number of points to keep.
     """
 
     declares: ClassVar[Declaration] = Declaration(needs=("path",), concurrent=True)
@@ -30,7 +30,7 @@ class Shortsighted(Checked):
     min_poses: Annotated[int, Within(2, 10_000)] = 20
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
-        """Return the visible part of the path."""
+        """Return the part of the path that is passed on."""
         o = observation
         assert o.path is not None and o.path_count is not None
         offset = o.path - o.pose[:, None, :2]

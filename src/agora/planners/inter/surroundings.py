@@ -1,4 +1,4 @@
-"""The surroundings that interplanners query: pedestrians near and ahead, and walls behind.
+"""Queries that interplanners make about the surroundings: pedestrians nearby and ahead, and walls behind.
 
 Angles and distances are relative to the robot's base.
 """
@@ -21,7 +21,7 @@ from agora.planners.steering import room_ahead
 __all__ = ["company", "unchanged"]
 
 _DANGER = np.float32(3.0)  # m, of Arena's formula
-_BESIDE = np.float32(0.1)  # m, distance outside a pedestrian's disc within which a return belongs to the pedestrian
+_BESIDE = np.float32(0.1)  # m, distance from a pedestrian's disc within which a lidar return belongs to the pedestrian
 _NEAR = np.float32(1e-6)
 _LETHAL = np.uint8(LETHAL)
 WALKING = np.float32(0.2)
@@ -31,15 +31,16 @@ _ELDER = TYPES.index("elder")
 
 @dataclass(frozen=True, eq=False)
 class Company:
-    """The pedestrians around each robot; distances (N,) to the centre of the nearest, m, infinite if there is none.
+    """The pedestrians around each robot; distances (N,) are to the centre of the nearest pedestrian, m, and infinite if there is
+    none.
 
     Attributes:
-        nearest: (N,) distance to the nearest of all.
-        ahead: (N,) distance to the nearest pedestrian in the field of view that walks, at 0.2 m/s or more, and approaches the
+        nearest: (N,) distance to the nearest of all pedestrians.
+        ahead: (N,) distance to the nearest pedestrian in the field of view who is walking, at 0.2 m/s or more, and approaching the
             robot.
-        comer: (N,) the same inside and outside the field of view.
-        elder: (N,) distance to the nearest known to be elderly.
-        danger: (N,) Arena's level of danger, exp(-1 / sum (3 m / d)^2), d the distances to all.
+        comer: (N,) distance to the nearest walking and approaching pedestrian, inside or outside the field of view.
+        elder: (N,) distance to the nearest pedestrian known to be elderly.
+        danger: (N,) Arena's danger level, exp(-1 / sum (3 m / d)^2), where d are the distances to all pedestrians.
     """
 
     nearest: Floats
@@ -50,7 +51,7 @@ class Company:
 
 
 def unchanged(o: Observation) -> Guidance:
-    """Return the unchanged path, full speed, no danger."""
+    """Return guidance with the unchanged path, full speed and no danger."""
     assert o.path is not None and o.path_count is not None
     rows = len(o.pose)
     return Guidance(o.path, o.path_count, o.goal, np.ones(rows, np.float32), np.zeros(rows, np.float32))
@@ -62,8 +63,8 @@ def company(o: Observation, fov: float = math.tau, expected: Floats | None = Non
     Args:
         o: observation with pedestrians.
         fov: field of view around a robot's heading, rad.
-        expected: (N, Q, T, 2) predicted positions of pedestrians, m, which count for ``nearest``, ``ahead`` and ``comer`` like
-            present positions; the robot is assumed to stay at its position. None for none.
+        expected: (N, Q, T, 2) predicted positions of pedestrians, m, which are treated like current positions in ``nearest``,
+            ``ahead`` and ``comer``; the robot is assumed to stay where it is. None if there are no predictions.
     """
     seen = o.pedestrians
     assert seen is not None
@@ -79,9 +80,10 @@ def company(o: Observation, fov: float = math.tau, expected: Floats | None = Non
 
 
 def wall_within(o: Observation, reach: Floats, behind: bool) -> Bools:
-    """Return which rows (N,) have a return of no pedestrian at most ``reach`` (N,) m from the base, behind them or anywhere.
+    """Return in which rows (N,) a lidar return that does not belong to a pedestrian is within ``reach`` (N,) m of the base: only
+    behind the robot with ``behind``, otherwise in any direction.
 
-    Areas outside the lidar's view are not seen; without a lidar there are no walls.
+    Areas outside the lidar's field of view are not seen; without a lidar there are no walls.
     """
     out = np.zeros(len(o.pose), np.bool_)
     if o.scan is None or o.scan_angles is None or o.scan_pose is None or o.scan_range is None:
@@ -97,7 +99,7 @@ def wall_within(o: Observation, reach: Floats, behind: bool) -> Bools:
 def free_distance(o: Observation, direction: Floats, reach: Floats) -> Floats:
     """Return the distance that robots (N,) can move in a direction (N,) before they touch a wall or an unknown cell, m.
 
-    At most ``reach`` (N,), which is also the result without a costmap.
+    The distance is at most ``reach`` (N,), which is also the result if there is no costmap.
     """
     out = reach.astype(np.float32)
     way = (freeze(o.pose), freeze(o.radius), freeze(direction.astype(np.float32)))
@@ -116,7 +118,7 @@ def _write_free_distances(pose, radius, direction, window, room, first, last):
 
 @hidden
 def _approaches(dx, dy, velocity):
-    """Return whether a person at (dx, dy) m from a place walks, and approaches the place."""
+    """Return whether a person at (dx, dy), relative to a point, is walking and approaching that point."""
     ux, uy = velocity[0], velocity[1]
     return ux * ux + uy * uy >= WALKING * WALKING and dx * ux + dy * uy < ZERO
 

@@ -1,14 +1,14 @@
 """TAGA, the tangent action for group avoidance.
 
 S. Sarker Roy et al. 2025, "TAGA: A tangent-based reactive approach for socially compliant robot navigation around human groups".
-The paper does not specify the switching distance, the margins and the choice of the side; the rule and the defaults here are those
-of the authors' code as published with the paper (UK-Roy/crowd_nav_with_group, 27 February 2025). Its tangent is the direction
-perpendicular to that of the group's centre, a tangent only for a point on the circle, and its "sub-goal" is a velocity that
-replaces the local planner's, so that no pedestrian is avoided meanwhile: this is why collisions with individuals increase in the
-paper's table.
+The paper does not specify the switching distance, the margins or the choice of side; the rule and the default values are those of
+the authors' code as published with the paper (UK-Roy/crowd_nav_with_group, 27 February 2025). In that code, the tangent is the
+direction perpendicular to the direction of the group's centre, which is a tangent only for a point on the circle. Its "sub-goal" is
+a velocity that replaces the local planner's, so that no pedestrian is avoided in the meantime; this is why collisions with
+individuals increase in the paper's table.
 
-One error of that code is not copied: there a group out of sight counts as a circle of 15 m around (15, 15) m and can hide the
-others.
+One error in that code is not copied: it treats a group that is out of sight as a circle of 15 m around (15, 15) m, which can hide
+the other groups.
 """
 
 from __future__ import annotations
@@ -32,26 +32,29 @@ from agora.ranges import Chance, Checked, Distance, Length, Positive, TopSpeed
 
 @dataclass(frozen=True)
 class Taga(Checked):
-    """Drives past a group that is close ahead, perpendicular to the direction of its centre, on the side nearer to the goal.
+    """Drives past a group that is close ahead: perpendicular to the direction of the group's centre, on the side nearer to the
+    goal.
 
-    The action starts when the robot is nearer than ``margin`` to the group's circle and the group is on the goal's side of the
-    robot. It ends when either condition ends, or the robot is nearer to the goal than the group. If the robot is within
-    ``goal_threshold`` of the goal and nearer to it than a group, that group and the following ones in the list do not count.
+    The action starts when the robot is closer than ``margin`` to the group's circle and the group is on the goal's side of the
+    robot. It ends when either condition no longer holds, or when the robot is closer to the goal than the group is. If the robot is
+    within ``goal_threshold`` of the goal and closer to it than a group, that group and all groups after it in the list are ignored.
 
     Attributes:
-        detect: whether groups are detected from positions and velocities; False takes them from the tracks (the code's ground
-            truth).
-        link_distance: largest distance of two members of a group, m; only with ``detect``.
-        link_speed: largest difference of their velocities, m/s; only with ``detect``.
+        detect: whether groups are detected from positions and velocities; with False they are taken from the tracks (in the
+            authors' code, the ground truth).
+        link_distance: maximum distance between two members of a group, m; only with ``detect``.
+        link_speed: maximum difference between their velocities, m/s; only with ``detect``.
         sensing_range: gap up to which members are seen, m.
         buffer: distance from the farthest member to the group's circle, m.
-        margin: distance from that circle outwards, within which the action is active, m.
-        goal_threshold: distance to the goal within which groups farther from it do not count, m.
-        direct: whether TAGA itself drives, as in the code; False makes the tangent a path for the local planner, as in the paper.
-        speed: speed of driving itself, m/s.
-        turn_gain: turning gain of robots that cannot move sideways, when driving itself (`agora.planners.steering`), 1/s.
-        subgoal_distance: length of the path, m.
-        danger_threshold: level of danger above which it warns.
+        margin: distance outside the group's circle within which the action is active, m.
+        goal_threshold: distance to the goal within which the robot ignores groups that are farther from the goal than itself, m.
+        direct: whether TAGA drives the robot itself, as in the authors' code; with False, the tangent is a path for the local
+            planner, as in the paper.
+        speed: speed when TAGA drives the robot itself, m/s.
+        turn_gain: turning gain (`agora.planners.steering`) for robots that cannot move sideways, when TAGA drives the robot itself,
+            1/s.
+        subgoal_distance: length of the path past the group, m.
+        danger_threshold: danger level above which the interplanner warns.
     """
 
     declares: ClassVar[Declaration] = Declaration(needs=("path", "pedestrians"), concurrent=True)
@@ -70,7 +73,7 @@ class Taga(Checked):
     danger_threshold: Chance = 0.6
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
-        """Return the path, and near a group the twist to drive instead, or the path past the group."""
+        """Return the path or, near a group, the twist to drive instead or the path past the group."""
         o = observation
         assert o.pedestrians is not None and o.path is not None and o.path_count is not None
         label = group_numbers(o.pedestrians, self.link_distance, self.link_speed) if self.detect else o.pedestrians.group
@@ -88,7 +91,7 @@ class Taga(Checked):
         return self._straight_paths(o, plain, way, at_work), memory
 
     def _straight_paths(self, o: Observation, plain: Guidance, way: Floats, at_work: Bools) -> Guidance:
-        """Return paths that are straight in the given direction."""
+        """Return straight paths in the given direction."""
         path, goal = plain.path.copy(), plain.goal.copy()
         end = o.pose[at_work, :2] + np.float32(self.subgoal_distance) * way[at_work]
         if path.shape[1] < 2:

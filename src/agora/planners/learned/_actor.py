@@ -1,4 +1,4 @@
-"""The base class of planners with a recurrent policy, which outputs velocities."""
+"""The base class of planners whose recurrent policy outputs velocities."""
 
 from __future__ import annotations
 
@@ -20,17 +20,18 @@ from agora.ranges import Checked, Positive, TopSpeed
 
 @dataclass(frozen=True)
 class ActorPlanner(Checked):
-    """Drives with the velocity that the policy outputs, and keeps the recurrent state as memory.
+    """Drives at the velocity that the policy outputs, and keeps the recurrent state in its memory.
 
-    A holonomic robot takes the velocity directly; for other robots see `agora.planners.steering.velocity_to_twist`. The policy
-    decides once per control period of its training; with a shorter control period the velocity is held
+    A holonomic robot drives the velocity directly; for other robots, see `agora.planners.steering.velocity_to_twist`. The policy
+    decides once per control period used in training; if the robot's control period is shorter, the velocity is held
     (`agora.policies.policy.decides`).
 
     Attributes:
-        file: name of a policy that comes with Agora, or path of a safetensors file (`agora.policies.policy.Policy.save`), whose
-            actions are velocities: its encoding is a `JointState`.
-        preferred_speed: preferred speed, m/s. The memory counts calls instead of metres, so the training speed, 1 m/s, works best.
-        turn_gain: turning gain of robots that cannot move sideways, 1/s.
+        file: name of a policy that comes with Agora, or path of a safetensors file (`agora.policies.policy.Policy.save`); its
+            actions must be velocities, i.e. its encoding must be a `JointState`.
+        preferred_speed: preferred speed, m/s. The recurrent state depends on the number of calls, not on the distance driven, so
+            the training speed, 1 m/s, works best.
+        turn_gain: turning gain for robots that cannot move sideways, 1/s.
     """
 
     file: str
@@ -38,15 +39,15 @@ class ActorPlanner(Checked):
     turn_gain: Positive = 2.0
 
     def files(self) -> list[Path]:
-        """Return the file of the policy."""
+        """Return the policy's file."""
         return [weights_file(self.file)]
 
     @cached_property
     def policy(self) -> Policy:
-        """Return the policy of the file, with the preferred speed.
+        """Return the policy from the file, with the preferred speed.
 
         Raises:
-            InputError: the file does not exist, is invalid, or has another kind of actions.
+            InputError: the file does not exist, is invalid, or contains a policy with the wrong kind of actions.
         """
         read = load_policy(self.file)
         if not isinstance(read.observe, JointState):
@@ -55,18 +56,18 @@ class ActorPlanner(Checked):
 
     @cached_property
     def declares(self) -> Declaration:
-        """Return the needs, label and period of the policy, and the preferred speed as its top speed."""
+        """Return the needs, label and period of the policy, and the preferred speed as the top speed."""
         policy, speed = self.policy, self.preferred_speed
         return Declaration(needs=policy.observe.needs, label=policy.label, top_speed=speed, period=policy.period)
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
         """Return twists (N, 3) in the robots' frames, and the memory.
 
-        Memory: ``state`` (N, S) of the policy, the held ``velocity`` (N, 2), m/s in the map frame, and the number of ``calls`` (N,)
-        in the episode.
+        The memory contains the ``state`` (N, S) of the policy, the ``velocity`` (N, 2) being held, m/s in the map frame, and the
+        number of ``calls`` (N,) in the episode.
 
         Raises:
-            InputError: the control period is longer than that of the training.
+            InputError: the control period is longer than in training.
         """
         o, rows, policy = observation, len(observation.pose), self.policy
         assert isinstance(policy.observe, JointState)

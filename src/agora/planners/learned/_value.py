@@ -1,4 +1,4 @@
-"""The base class of the planners of the CrowdNav family, whose policy values states."""
+"""The base class of the planners of the CrowdNav family, whose policies are value functions."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ _TINY = np.float32(1e-6)
 
 @dataclass(frozen=True)
 class ValuePlanner(Checked):
-    """Takes the velocity that leads to the state of the highest value.
+    """Chooses the velocity that leads to the state with the highest value.
 
-    A holonomic robot takes the velocity directly; for other robots see `agora.planners.steering.velocity_to_twist`.
+    A holonomic robot drives the velocity directly; for other robots, see `agora.planners.steering.velocity_to_twist`.
 
     Attributes:
         file: name of a policy that comes with Agora, or path of a safetensors file (`agora.policies.policy.Policy.save`), whose
-            network values states.
-        follow_path: drive to a point on the global path; False drives straight to the goal.
-        lookahead: distance along the path of the point to drive to, m, at most that of the goal. If walls are seen, the distance is
-            reduced to the longest quarter (of four) to which the robot's disc can drive straight.
+            network is a value function.
+        follow_path: whether to drive to a point on the global path; False drives straight to the goal.
+        lookahead: distance along the path to the point to drive to, m, at most the distance to the goal. If walls are seen, the
+            distance is reduced to the largest multiple of a quarter of it to which the robot's disc can drive straight.
         wall_horizon: velocities that hit a wall within this time are excluded, s; 0 ignores walls.
         window: local costmap, for walls.
-        reach: distance beyond which people are not seen, m; None for the distance in training.
-        preferred_speed: preferred speed, m/s; None for that of the policy's file, or the robot's largest if the file has none
-            (`agora.policies.joint_state.JointState`).
-        turn_gain: turning gain of robots that cannot move sideways, 1/s.
+        reach: distance beyond which people are ignored, m; None for the distance used in training.
+        preferred_speed: preferred speed, m/s; None for the speed in the policy's file or, if the file has none, the robot's maximum
+            speed (`agora.policies.joint_state.JointState`).
+        turn_gain: turning gain for robots that cannot move sideways, 1/s.
     """
 
     file: str = "sarl"
@@ -60,15 +60,15 @@ class ValuePlanner(Checked):
     turn_gain: Positive = 2.0
 
     def files(self) -> list[Path]:
-        """Return the file of the policy."""
+        """Return the policy's file."""
         return [weights_file(self.file)]
 
     @cached_property
     def policy(self) -> Policy:
-        """Return the policy of the file, with the reach and the preferred speed.
+        """Return the policy from the file, with the reach and the preferred speed.
 
         Raises:
-            InputError: the file does not exist, is invalid, or its network does not value states.
+            InputError: the file does not exist or is invalid, or its network is not a value function.
         """
         read = load_policy(self.file)
         if not isinstance(read.network, ValueNetwork):
@@ -80,19 +80,19 @@ class ValuePlanner(Checked):
 
     @property
     def network(self) -> ValueNetwork:
-        """Return the network of the policy."""
+        """Return the policy's network."""
         assert isinstance(self.policy.network, ValueNetwork)
         return self.policy.network
 
     @property
     def observe(self) -> JointState:
-        """Return the encoding of the policy."""
+        """Return the policy's encoding."""
         assert isinstance(self.policy.observe, JointState)
         return self.policy.observe
 
     @cached_property
     def declares(self) -> Declaration:
-        """Return the needs and label of the policy, plus the needs for the path and walls."""
+        """Return the needs and label of the policy, plus the channels needed for the path and walls."""
         path, walls = ("path",) if self.follow_path else (), (self.window,) if self.wall_horizon > 0.0 else ()
         needs, speed = (*self.observe.needs, *path, *walls), float(own(self.observe.preferred_speed))
         return Declaration(needs=needs, notes=("reason",), label=self.policy.label, top_speed=speed)
@@ -119,7 +119,7 @@ class ValuePlanner(Checked):
         return replace(o, goal=goal)
 
     def _open_candidates(self, o: Observation, states: Floats, scale: Floats) -> Bools | None:
-        """Return the candidates (N, A) that hit no wall; None if walls are not seen."""
+        """Return which candidates (N, A) do not hit a wall; None if walls are not seen."""
         if o.costmap is None or self.wall_horizon <= 0.0:
             return None
         velocities = self.network.ahead.velocities
@@ -130,13 +130,13 @@ class ValuePlanner(Checked):
 
 
 def _reasons(wanted: Floats, open_: Bools | None) -> Array:
-    """Return the reasons of robots (N,) that stand: walls leave no other candidate, or the policy waits."""
+    """Return the reasons why robots (N,) stop: walls leave no other candidate, or the policy waits."""
     shut = np.zeros(len(wanted), np.bool_) if open_ is None else ~open_[:, 1:].any(1)
     return np.where(wanted.any(1), Reason.NONE, np.where(shut, Reason.BLOCKED, Reason.WAITING)).astype(np.int8)
 
 
 def _to_map_frame(velocities: Floats, o: Observation) -> Floats:
-    """Return velocities (N, 2) of the goal frame in the map's frame."""
+    """Transform velocities (N, 2) from the goal frame into the map frame."""
     away = o.goal[:, :2] - o.pose[:, :2]
     distance = np.hypot(away[:, 0], away[:, 1])
     there = distance <= _TINY
@@ -148,7 +148,7 @@ def _to_map_frame(velocities: Floats, o: Observation) -> Floats:
 
 @hidden
 def _meets_wall(points, count, dx, dy, keep):
-    """Return whether a disc of radius ``keep`` that moves from (0, 0) to (dx, dy) touches a wall that it does not leave."""
+    """Return whether a disc of radius ``keep`` that moves from (0, 0) to (dx, dy) touches a wall without moving away from it."""
     length2 = dx * dx + dy * dy
     for w in range(count):
         px, py = points[w, 0], points[w, 1]
@@ -163,7 +163,7 @@ def _meets_wall(points, count, dx, dy, keep):
 
 @kernel
 def _aim(route, robot, window, lookahead, goal, first, last):
-    """Move the goals of rows to the points on their paths that they drive to."""
+    """Replace the goals of rows by the points on their paths that they drive to."""
     path, path_count = route
     pose, radius = robot
     cost, origin, resolution = window
@@ -184,7 +184,7 @@ def _aim(route, robot, window, lookahead, goal, first, last):
 
 @kernel
 def _leave_open(velocities, robot, window, horizon, out, first, last):
-    """Exclude the candidates (A) of each row whose straight path brings the robot's disc into contact with a wall.
+    """Exclude the candidates (A,) of each row along whose straight path the robot's disc would touch a wall.
 
     A robot that already touches a wall may move away from it.
     """

@@ -4,8 +4,8 @@ S. Liu, P. Chang, Z. Huang, N. Chakraborty, K. Hong, W. Liang, D. L. McPherson, 
 crowd navigation with attention-based interaction graph", ICRA 2023, and its code (Shuijing725/CrowdNav_Prediction_AttnGraph).
 
 Differences from the code: people are predicted at constant velocity (the released policy has a learned predictor); all values are
-in the robot's goal frame (in the code, the map's frame); the robot's heading, constant in the code, is left out; other robots count
-as people. The planner does not see walls.
+in the robot's goal frame (in the code, in the map frame); the robot's heading, which is constant in the code, is left out; other
+robots are treated as people. The planner does not see walls.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from agora.planners.learned._actor import ActorPlanner
 
 @dataclass(frozen=True)
 class AgRl(ActorPlanner):
-    """Attends to the people within its reach, at their positions now and in the next 1.25 s.
+    """Attends to the people within its reach, at their current positions and at their predicted positions over the next 1.25 s.
 
     Attributes:
-        file: file of the policy.
+        file: policy file.
     """
 
     file: str = "ag_rl"

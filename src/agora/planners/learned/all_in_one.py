@@ -1,4 +1,4 @@
-"""All-in-One: a policy that selects the planner that drives, with weights trained in this project.
+"""All-in-One: a policy selects which planner drives; with weights trained in this project.
 
 L. Kästner, J. Cox, T. Buiyan, J. Lambrecht, "All-in-One: A DRL-based control switch combining state-of-the-art navigation
 planners", ICRA 2022, and its code, Arena-Rosnav/all_in_one.
@@ -19,22 +19,22 @@ from agora.policies.policy import Policy
 
 @dataclass(frozen=True)
 class AllInOne(SetByPolicy):
-    """Drives with the planner that a policy selects periodically, every 0.3 s with the included weights.
+    """Drives with the planner that a policy selects at regular intervals, which are 0.3 s with the included weights.
 
     Attributes:
-        file: name of a policy that comes with Agora, or path of a safetensors file, whose encoding is `PlannerChoice`.
+        file: name of a policy that comes with Agora, or path of a safetensors file, whose encoding must be `PlannerChoice`.
     """
 
     file: str = "all_in_one"
 
     @cached_property
     def driver(self) -> Switch:
-        """Return the planners of the policy."""
+        """Return the planners that the policy selects from."""
         assert isinstance(self.policy.observe, PlannerChoice)
         return Switch(self.policy.observe.planners)
 
     def suits(self, policy: Policy) -> bool:
-        """Return whether a policy scores each of its planners."""
+        """Return whether a policy has one score for each of its planners."""
         observe = policy.observe
         if not isinstance(observe, PlannerChoice):
             return False

@@ -1,4 +1,4 @@
-"""APPLR: a policy that sets the parameters of BARN's DWA every second, with weights trained in this project.
+"""APPLR: a policy sets the parameters of BARN's DWA every second; with weights trained in this project.
 
 Z. Xu, G. Dhamankar, A. Nair, X. Xiao, G. Warnell, B. Liu, Z. Wang, P. Stone, "APPLR: Adaptive planner parameter learning from
 reinforcement", ICRA 2021, and the code of Daffan/nav-competition-icra2022 (branch applr), which Arena runs.
@@ -23,11 +23,11 @@ from agora.policies.rollout_settings import SPANS, RolloutSettings
 
 @dataclass(frozen=True)
 class Applr(SetByPolicy):
-    """Drives like `TrajectoryRollout` with the speeds, samples, biases and inflation that a policy chooses every second.
+    """Drives like `TrajectoryRollout`, with the speeds, sample counts, biases and inflation that a policy chooses every second.
 
     Attributes:
-        file: name of a policy that comes with Agora, or path of a safetensors file, whose encoding is `RolloutSettings`.
-        planner: planner that drives, as text: trajectory_rollout or a preset of it; the policy chooses its settings.
+        file: name of a policy that comes with Agora, or path of a safetensors file, whose encoding must be `RolloutSettings`.
+        planner: planner string of the planner that drives: trajectory_rollout or a preset of it; the policy chooses its settings.
     """
 
     file: str = "applr"
@@ -38,15 +38,17 @@ class Applr(SetByPolicy):
 
     @property
     def driver(self) -> Driver:
-        """Return the planner, with the largest settings."""
+        """Return the planner that drives, with the maximum settings."""
         return drives(self.planner)
 
     def suits(self, policy: Policy) -> bool:
-        """Return whether a policy outputs the settings of APPLR."""
+        """Return whether a policy outputs APPLR's settings."""
         return isinstance(policy.observe, RolloutSettings)
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the result of `SetByPolicy.act`; a robot whose best curve with its settings is to stand waits, with a reason."""
+        """Return the result of `SetByPolicy.act`; if the best curve with its settings is to stand still, a robot waits, and the
+        reason says so.
+        """
         answer = super().act(observation, memory)
         reason = answer.notes["reason"]
         waits = (np.abs(answer.twists).max(1) == 0.0) & (reason == Reason.NONE)
@@ -55,7 +57,7 @@ class Applr(SetByPolicy):
 
 @cache
 def drives(planner: str) -> Driver:
-    """Return a planner, as text, with the largest settings that `RolloutSettings` has.
+    """Return the planner for a planner string, with the maximum settings that `RolloutSettings` allows.
 
     Raises:
         InputError: the planner is not a trajectory_rollout.

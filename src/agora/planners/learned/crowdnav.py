@@ -7,8 +7,8 @@ reinforcement learning", IROS 2017; C. Chen, Y. Liu, S. Kreiss, A. Alahi, "Crowd
 with attention-based deep reinforcement learning", ICRA 2019; K. Li, Y. Xu, J. Wang, M. Q.-H. Meng, "SARL*: deep reinforcement
 learning based human-aware navigation for mobile robot in indoor environments", ROBIO 2019.
 
-They assume that everybody keeps their velocity for one step; by default the code of CrowdNav asks its simulator instead. They treat
-other robots as people. Only SARL* sees walls.
+These planners assume that everybody keeps their velocity for one step; by default, CrowdNav's code asks its simulator instead. They
+treat other robots as people. Only SARL* sees walls.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from agora.ranges import Distance, Duration, Length
 
 @dataclass(frozen=True)
 class Cadrl(ValuePlanner):
-    """Y. F. Chen et al. 2017: the value of a state is its value with respect to the worst person.
+    """Y. F. Chen et al. 2017: the value of a state is the lowest of its values with respect to each person.
 
     Attributes:
-        file: file of the policy.
+        file: policy file.
     """
 
     file: str = "cadrl"
@@ -32,10 +32,10 @@ class Cadrl(ValuePlanner):
 
 @dataclass(frozen=True)
 class LstmRl(ValuePlanner):
-    """M. Everett et al. 2018, as a baseline of C. Chen et al. 2019: an LSTM reads the people, nearest last.
+    """M. Everett et al. 2018, as a baseline in C. Chen et al. 2019: an LSTM reads the people one after another, the nearest last.
 
     Attributes:
-        file: file of the policy.
+        file: policy file.
     """
 
     file: str = "lstm_rl"
@@ -43,14 +43,14 @@ class LstmRl(ValuePlanner):
 
 @dataclass(frozen=True)
 class SaCadrl(ValuePlanner):
-    """Y. F. Chen et al. 2017 (SA-CADRL): the maximum of features over people, and a cost of being on the wrong side of a person.
+    """Y. F. Chen et al. 2017 (SA-CADRL): features are max-pooled over people, and being on the wrong side of a person has a cost.
 
-    The policy learned to keep right among robots that all keep right and start at most 10 m apart. It passed people that come from
-    farther away on the left, in 9 of 9 episodes; so people beyond ``reach`` are left out.
+    The policy learned to keep right among robots that all keep right and start at most 10 m apart. It passed people that came from
+    farther away on the left, in 9 of 9 episodes; people beyond ``reach`` are therefore ignored.
 
     Attributes:
-        file: file of the policy.
-        reach: distance beyond which people are not seen, m.
+        file: policy file.
+        reach: distance beyond which people are ignored, m.
     """
 
     file: str = "sa_cadrl"
@@ -59,10 +59,10 @@ class SaCadrl(ValuePlanner):
 
 @dataclass(frozen=True)
 class Sarl(ValuePlanner):
-    """C. Chen et al. 2019: people weighted by attention.
+    """C. Chen et al. 2019: people are weighted by attention.
 
     Attributes:
-        file: file of the policy.
+        file: policy file.
     """
 
     file: str = "sarl"
@@ -72,13 +72,13 @@ class Sarl(ValuePlanner):
 class SarlStar(ValuePlanner):
     """K. Li et al. 2019: SARL that drives to a point on the global path and excludes velocities that hit walls.
 
-    SARL was trained among five people that are all near. Its behaviour among fewer people is undefined: it turns back and forth for
-    people far away. So people beyond ``reach`` are left out, and with nobody left it drives along the path.
+    SARL was trained among five people who are all nearby. Its behaviour among fewer people is undefined: it turns back and forth
+    because of people far away. People beyond ``reach`` are therefore ignored, and if nobody is left, it drives along the path.
 
     Attributes:
-        file: file of the policy.
-        reach: distance beyond which people are not seen, m.
-        follow_path: drive to a point on the global path.
+        file: policy file.
+        reach: distance beyond which people are ignored, m.
+        follow_path: whether to drive to a point on the global path.
         wall_horizon: velocities that hit a wall within this time are excluded, s.
     """
 

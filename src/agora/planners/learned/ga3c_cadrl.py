@@ -1,10 +1,10 @@
-"""GA3C-CADRL: one of eleven speeds and changes of heading, learned by robots that share one policy.
+"""GA3C-CADRL: chooses one of eleven combinations of speed and heading change; learned by robots that share one policy.
 
 M. Everett, Y. F. Chen, J. P. How, "Motion planning among dynamic, decision-making agents with deep reinforcement learning", IROS
 2018, and its code (mit-acl/gym-collision-avoidance).
 
 Differences from the code: the robot turns evenly over the control period (the code's robot turns at once and then drives straight,
-`agora.policies.agents.Agents`); in training all robots have the same radius and preferred speed. The planner does not see walls,
+`agora.policies.agents.Agents`); in training, all robots have the same radius and preferred speed. The planner does not see walls,
 and treats people as robots.
 """
 
@@ -24,18 +24,18 @@ from agora.ranges import TopSpeed
 
 @dataclass(frozen=True)
 class Ga3cCadrl(PolicyPlanner):
-    """Takes the action with the highest score: it drives forwards and turns, even if the robot could move sideways.
+    """Takes the action with the highest score. Actions drive forwards and turn, even if the robot could move sideways.
 
-    The policy decides once per control period of its training; with a shorter control period speed and turning rate are held
-    (`agora.policies.policy.decides`). A robot that cannot turn by 30 degrees within the period turns as fast as it can. A car-like
-    robot respects its turning radius. The robot does not turn in place, and may stand forever if its goal lies behind it.
+    The policy decides once per control period used in training; if the robot's control period is shorter, speed and turning rate
+    are held (`agora.policies.policy.decides`). A robot that cannot turn by 30 degrees within the period turns as fast as it can. A
+    car-like robot respects its turning radius. The robot does not turn in place, and may stop forever if its goal lies behind it.
 
     Attributes:
         file: name of a policy that comes with Agora, or path of a safetensors file (`agora.policies.policy.Policy.save`), whose
-            encoding is ``agents``.
-        preferred_speed: preferred speed, m/s; None for the robot's largest. Other velocities are scaled by the preferred speed
-            (`agora.policies.joint_state.JointState`), but turning rates are not: the planner works best near the training speed, 1
-            m/s.
+            encoding must be ``agents``.
+        preferred_speed: preferred speed, m/s; None for the robot's maximum speed. Other velocities are scaled by the preferred
+            speed (`agora.policies.joint_state.JointState`), but turning rates are not, so the planner works best near the training
+            speed, 1 m/s.
     """
 
     file: str = "ga3c_cadrl"
@@ -43,10 +43,10 @@ class Ga3cCadrl(PolicyPlanner):
 
     @cached_property
     def policy(self) -> Policy:
-        """Return the policy of the file, with the preferred speed; every robot drives with it within its own limits.
+        """Return the policy from the file, with the preferred speed; every robot drives with it within its own limits.
 
         Raises:
-            InputError: the file does not exist, is invalid, or has another encoding.
+            InputError: the file does not exist, is invalid, or contains a policy with another encoding.
         """
         read = load_policy(self.file)
         if not isinstance(read.observe, Agents):
@@ -55,6 +55,6 @@ class Ga3cCadrl(PolicyPlanner):
 
     @cached_property
     def declares(self) -> Declaration:
-        """Return the needs, label and period of the policy, and the preferred speed as its top speed."""
+        """Return the needs, label and period of the policy, and the preferred speed as the top speed."""
         policy, speed = self.policy, float(own(self.preferred_speed))
         return Declaration(needs=policy.observe.needs, label=policy.label, top_speed=speed, period=policy.period)

@@ -1,9 +1,9 @@
-"""iPlanner in two dimensions: paths learned from their costs on maps, with weights trained in this project.
+"""iPlanner in two dimensions: a network learns paths from their costs on maps; with weights trained in this project.
 
 F. Yang, C. Wang, C. Cadena, M. Hutter, "iPlanner: imperative path planning", RSS 2023, and its code (leggedrobotics/iPlanner,
-b9ea6605). The published network reads depth images; this one reads a scan. Both know only the goal, neither map nor path. The
-published robot stops after three consecutive paths with a high collision probability. This one also turns to its goal meanwhile, so
-that it may find another path.
+b9ea6605). The published network reads depth images; this one reads a scan. Both know only the goal, and neither a map nor a path.
+The published planner stops the robot after three consecutive paths with a high collision probability. This planner also turns the
+stopped robot towards the goal, so that it may find another path.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from agora.ranges import Chance, Count
 
 @dataclass(frozen=True)
 class IPlanner(PolicyPlanner):
-    """Drives along the path that a network outputs for scan and goal, and stops if it expects a collision.
+    """Drives along the path that a network outputs for the scan and the goal, and stops if a collision is likely.
 
     Attributes:
-        file: file of the policy, whose encoding is ``key_points``.
-        fear: probability of a collision above which a path counts as feared.
+        file: policy file; the policy's encoding must be ``key_points``.
+        fear: collision probability above which a path counts as feared.
         frames: number of consecutive feared paths after which the robot stops.
     """
 
@@ -38,10 +38,10 @@ class IPlanner(PolicyPlanner):
 
     @property
     def paths(self) -> KeyPoints:
-        """Return the encoding of the policy.
+        """Return the policy's encoding.
 
         Raises:
-            InputError: it is another encoding, whose actions are not paths.
+            InputError: it is a different encoding, whose actions are not paths.
         """
         policy: Policy = self.policy
         if not isinstance(policy.observe, KeyPoints):
@@ -51,7 +51,7 @@ class IPlanner(PolicyPlanner):
     def _twists_of_actions(
         self, twists: Floats, actions: Floats, looked: Floats, memory: Memory, kept: dict[str, Array], due: Bools
     ) -> tuple[Floats, dict[str, Array]]:
-        """Stop, and turn to the goal, if the last paths were feared; the memory holds the number of consecutive ``feared`` (N,)
+        """If the last paths were feared, stop and turn to the goal; the memory holds the number of consecutive ``feared`` (N,)
         paths.
         """
         gain, before = F(self.paths.gain), memory.get("feared", np.zeros(len(twists), np.int64))

@@ -1,8 +1,9 @@
-"""A dynamic window whose choice is learned: a policy of this project, with weights trained in this project.
+"""A dynamic window approach in which the choice of command is learned: this project's own policy, with weights trained in this
+project.
 
 The window follows D. Fox, W. Burgard, S. Thrun, "The dynamic window approach to collision avoidance", IEEE Robotics & Automation
-Magazine 1997. Its objective is replaced by a network that judges each command (`agora.policies.commands`). As in the window of ROS,
-a robot that alternately turns on the spot to both sides is stuck, and may then only turn to one side.
+Magazine 1997. The objective is replaced by a network that rates each command (`agora.policies.commands`). As in ROS's
+implementation, a robot that turns on the spot alternately to both sides counts as stuck, and may then only turn to one side.
 """
 
 from __future__ import annotations
@@ -24,20 +25,21 @@ _STILL = 1e-3  # m/s, rad/s
 
 @dataclass(frozen=True)
 class LearnedDwa(PolicyPlanner):
-    """Takes the command that a policy rates highest, from its effects over three seconds: walls, people, groups and path.
+    """Takes the command that a policy rates highest, based on its effects over three seconds with respect to walls, people, groups
+    and the path.
 
     The planner drives any robot with a lidar: commands are fractions of the robot's own limits, and a command after which the robot
-    could not brake before a wall is never taken. A robot faster than those of the training is limited to their speed; otherwise it
-    would overshoot its goal.
+    could not brake before a wall is never taken. A robot that is faster than the robots in training is limited to their speed;
+    otherwise it would overshoot its goal.
 
-    A robot that has turned on the spot to one side and then to the other may only turn to the latter side until it has moved away.
+    A robot that has turned on the spot to one side and then to the other may only turn to the second side until it has moved away.
     The policy has no memory, and would otherwise alternate between turning left and right forever.
 
     Attributes:
-        file: file of the policy.
-        fastest: largest speed, by default that of the training, m/s.
-        fastest_sideways: largest speed of a robot that can also move sideways, by default that of the training, m/s.
-        oscillation_reset_dist: distance to move before the robot may turn on the spot to either side again, m.
+        file: policy file.
+        fastest: maximum speed, by default that in training, m/s.
+        fastest_sideways: maximum speed of a robot that can also move sideways, by default that in training, m/s.
+        oscillation_reset_dist: distance that the robot must move before it may turn on the spot to either side again, m.
     """
 
     file: str = "learned_dwa"
@@ -47,17 +49,17 @@ class LearnedDwa(PolicyPlanner):
 
     @cached_property
     def declares(self) -> Declaration:
-        """Return the needs, label and period of the policy, and the largest speed."""
+        """Return the needs, label and period of the policy, and the maximum speed."""
         policy = self.policy
         return Declaration(
             needs=policy.observe.needs, label=policy.label, top_speed=max(self.fastest, self.fastest_sideways), period=policy.period
         )
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3) and the memory like `PolicyPlanner.act`; raises the same errors.
+        """Return the twists (N, 3) and the memory, like `PolicyPlanner.act`; raise the same errors.
 
-        Additional memory: ``place`` (N, 2) from which motion is measured, ``turned`` (N,) the side to which the robot has turned on
-        the spot there, 1 or -1, and whether it may only turn to that side, ``alone`` (N,).
+        Additional memory: ``place`` (N, 2), the position from which motion is measured; ``turned`` (N,), the side to which the
+        robot has turned on the spot there, 1 or -1; and ``alone`` (N,), whether it may only turn to that side.
         """
         own, rows = observation.limits, len(observation.pose)
         most = np.where(own.holonomic, F(self.fastest_sideways), F(self.fastest))

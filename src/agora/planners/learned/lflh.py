@@ -2,10 +2,11 @@
 
 Z. Wang, X. Xiao et al., "From agile ground to aerial navigation: learning from learned hallucination", IROS 2021, and the
 deployment of its code (Arena-Rosnav/lflh, LfD_2D/run_policy.py, 0b4ed01f). The policy sees the scan and the direction of the path.
-The code's rules surround the policy: a hard turn if the path leads to the side, a check 0.2 s ahead, and a recovery. There are
-three differences. The direction of the path is that of its point 0.5 m ahead; the code adds up the directions of all points up to
-there. The check ahead measures Euclidean distances; the code adds up |x| and |y|, up to 1.4 times as much. If the path leads
-straight into an obstacle, so that a turn in place would never end, the robot backs up at once.
+As in the code, rules are wrapped around the policy: a turn in place if the path leads sideways, a collision check 0.2 s ahead, and
+a recovery. There are three differences. The direction of the path is the bearing of the path point 0.5 m ahead; the code adds up
+the directions of all points up to there. The collision check measures Euclidean distances; the code adds up |x| and |y|, which is
+up to 1.4 times as much. If the path leads straight into an obstacle, so that a turn in place would never end, the robot backs up at
+once.
 """
 
 from __future__ import annotations
@@ -30,19 +31,19 @@ _TURN = F(math.tau)
 
 @dataclass(frozen=True)
 class Lflh(PolicyPlanner):
-    """Drives by scan and path with a policy cloned from drives among hallucinated obstacles.
+    """Drives from the laser scan and the path, with a policy cloned from motion among hallucinated obstacles.
 
-    Rules turn the robot if the path leads to the side, and prevent it from driving or turning into obstacles of the scan.
+    Rules turn the robot in place if the path leads sideways, and prevent it from driving or turning into obstacles in the scan.
 
     Attributes:
-        file: file of the policy.
-        direction: distance ahead on the path of the point whose bearing defines the path's direction, m.
+        file: policy file.
+        direction: look-ahead distance, m; the bearing of the path point at this distance is taken as the path direction.
         hard: path direction above which the robot turns in place, rad.
-        resume: path direction below which it drives on, rad.
-        gain: gain of turns in place, 1/s.
-        ahead: time covered by the check ahead, s.
-        margin: padding of the footprint for this check, m.
-        back: speed of backing up, m/s.
+        resume: path direction below which the robot drives on, rad.
+        gain: gain for turns in place, 1/s.
+        ahead: time covered by the collision check, s.
+        margin: padding of the footprint in this check, m.
+        back: speed when backing up, m/s.
     """
 
     file: str = "lflh"
@@ -55,7 +56,7 @@ class Lflh(PolicyPlanner):
     back: Speed = 0.2
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3), and the memory of the policy with ``turning`` (N,), whether a hard turn is in progress.
+        """Return the twists (N, 3), and the policy's memory, extended by ``turning`` (N,): whether a turn in place is in progress.
 
         Raises:
             InputError: the policy was trained with a shorter control period.
@@ -73,7 +74,7 @@ class Lflh(PolicyPlanner):
 
 @hidden
 def _is_beyond_beam(x, y, ranges, angles, sensor):
-    """Return whether a point of the robot's frame lies beyond the end of its beam."""
+    """Return whether a point in the robot's frame lies beyond the end of the beam in its direction."""
     sine, cosine = sincos(sensor[2])
     dx, dy = x - sensor[0], y - sensor[1]
     u, v = cosine * dx + sine * dy, cosine * dy - sine * dx
@@ -89,7 +90,7 @@ def _is_beyond_beam(x, y, ranges, angles, sensor):
 
 @hidden
 def _touches(vx, omega, ahead, margin, radius, footprint, ranges, angles, sensor):
-    """Return whether the outline, after a time on an arc, reaches beyond the end of a beam."""
+    """Return whether the outline reaches beyond the end of a beam after a given time on an arc."""
     half = F(0.5) * omega * ahead
     chord = vx * ahead * (math.sin(half) / half if abs(half) > F(1e-4) else ONE)
     mid_sine, mid_cosine = sincos(half)
@@ -118,7 +119,7 @@ def _touches(vx, omega, ahead, margin, radius, footprint, ranges, angles, sensor
 
 @lean_kernel
 def _override_twists(rules, robot, scan, turning, out, first, last):
-    """Replace the twists of rows that turn hard, or would touch something: the code's ``update_cmd_vel``."""
+    """Replace the twists of rows that turn in place or would touch something, like ``update_cmd_vel`` in the code."""
     hard, resume, gain, ahead, margin, back = rules
     pose, aim, radius, footprint, max_omega, min_vx = robot
     ranges, angles, sensor = scan

@@ -1,4 +1,4 @@
-"""A trained policy as a planner, with the observations and actions of the training."""
+"""A planner that drives with a trained policy, using the same observations and actions as in training."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from agora.ranges import Checked
 
 @dataclass(frozen=True)
 class PolicyPlanner(Checked):
-    """Drives with a policy trained in `agora.learning`; needs neither torch nor Gymnasium.
+    """Drives with a policy trained in `agora.learning`; needs neither PyTorch nor Gymnasium.
 
-    Any policy can drive, whatever its encoding and its network. If the file of a policy names the robot of the training
-    (`agora.policies.policy.TrainedRobot`), the policy drives every robot within the limits of both robots, and resamples the lidar
-    in the directions of the trained one (`TrainedRobot.seen`). Otherwise actions span the limits of the present robot; a policy
-    without sideways motion also drives robots that have it. If the file names the control period of the training and the robot
-    decides more often, the last twist is held (`agora.policies.policy.decides`); a longer control period is an error.
+    Any policy can drive, regardless of its encoding and its network. If a policy's file names the robot used in training
+    (`agora.policies.policy.TrainedRobot`), the policy drives every robot within the limits of both robots, and the lidar is
+    resampled at the beam directions used in training (`TrainedRobot.seen`). Otherwise, actions span the limits of the robot being
+    driven; a policy without sideways motion can also drive robots that can move sideways. If the file names the control period used
+    in training and the robot's control period is shorter, the last twist is held (`agora.policies.policy.decides`); a longer
+    control period is an error.
 
     Attributes:
         file: name of a policy that comes with Agora, or path of a safetensors file (`agora.policies.policy.Policy.save`).
@@ -34,12 +35,12 @@ class PolicyPlanner(Checked):
     file: str = "hall"
 
     def files(self) -> list[Path]:
-        """Return the file of the policy."""
+        """Return the policy's file."""
         return [weights_file(self.file)]
 
     @cached_property
     def policy(self) -> Policy:
-        """Return the policy of the file.
+        """Return the policy from the file.
 
         Raises:
             InputError: the file does not exist or is invalid.
@@ -48,16 +49,16 @@ class PolicyPlanner(Checked):
 
     @cached_property
     def declares(self) -> Declaration:
-        """Return the needs and label of the policy, and the period and top speed of its training."""
+        """Return the needs and label of the policy, and the period and top speed used in training."""
         policy, body = self.policy, self.policy.body
         speed = math.inf if body is None else body.max_vx
         return Declaration(needs=policy.observe.needs, label=policy.label, top_speed=speed, period=policy.period)
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3); between decisions of the policy, those of the last decision.
+        """Return the twists (N, 3); between two decisions of the policy, these are the twists of the last decision.
 
-        Memory: number of ``calls`` (N,) in the episode, held ``twists`` (N, 3), observation ``looked`` (N, D) at the last decision,
-        whether the robot has ``begun`` (N,), and ``state`` (N, S) of the network.
+        The memory contains the number of ``calls`` (N,) in the episode, the ``twists`` (N, 3) being held, the encoded observation
+        ``looked`` (N, D) at the last decision, whether the robot has ``begun`` (N,), and the ``state`` (N, S) of the network.
 
         Raises:
             InputError: the policy was trained with a shorter control period.
@@ -83,11 +84,11 @@ class PolicyPlanner(Checked):
     def _twists_of_actions(
         self, twists: Floats, actions: Floats, looked: Floats, memory: Memory, kept: dict[str, Array], due: Bools
     ) -> tuple[Floats, dict[str, Array]]:
-        """Return the twists (N, 3) of actions (N, A), and the memory; a subclass may override twists in rows that decide now."""
+        """Return the twists (N, 3) for actions (N, A), and the memory; a subclass may override twists in rows that decide now."""
         return twists, kept
 
     def _encode(self, observation: Observation, memory: Memory, due: Bools) -> tuple[Floats, dict[str, Array]]:
-        """Return the encoded observations (N, D), and their memory in rows that decide now: ``due`` (N,)."""
+        """Return the encoded observations (N, D), and their memory, in the rows ``due`` (N,) that decide now."""
         looked = self.policy.see(observation)
         before, begun = memory.get("looked", np.zeros_like(looked)), memory.get("begun", np.zeros(len(due), np.bool_))
         self.policy.observe.remember(looked, before, ~begun)

@@ -1,4 +1,4 @@
-"""RLCA: collision avoidance by lidar, learned by many robots that share one policy, with weights trained in this project.
+"""RLCA: collision avoidance from lidar, learned by many robots that share one policy; with weights trained in this project.
 
 P. Long, T. Fan, X. Liao, W. Liu, H. Zhang, J. Pan, "Towards optimally decentralized multi-robot collision avoidance via deep
 reinforcement learning", ICRA 2018, and the code of Acmece/rl-collision-avoidance.
@@ -15,10 +15,10 @@ from agora.planners.learned.policy import PolicyPlanner
 
 @dataclass(frozen=True)
 class Rlca(PolicyPlanner):
-    """Drives by scans and goal with a policy that was trained among robots driven by the same policy.
+    """Drives from the scans and the goal, with a policy that was trained among robots driven by the same policy.
 
     Attributes:
-        file: file of the policy.
+        file: policy file.
     """
 
     file: str = "rlca"

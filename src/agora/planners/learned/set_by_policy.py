@@ -1,4 +1,4 @@
-"""The base class of planners whose settings a policy chooses periodically."""
+"""The base class of planners whose settings a policy chooses at regular intervals."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["Driver", "SetByPolicy"]
 
 
 class Driver(Protocol):
-    """A planner whose settings are given at every call."""
+    """A planner that is given its settings at every call."""
 
     @property
     def declares(self) -> Declaration:
@@ -33,10 +33,10 @@ class Driver(Protocol):
 
 
 class SetByPolicy:
-    """A base for planners that drive with a `Driver`, whose settings a policy chooses.
+    """A base class for planners that drive with a `Driver` whose settings a policy chooses.
 
     Attributes:
-        file: file of the policy, as in `agora.planners.learned.policy.PolicyPlanner`.
+        file: policy file, as in `agora.planners.learned.policy.PolicyPlanner`.
     """
 
     file: str
@@ -48,14 +48,14 @@ class SetByPolicy:
 
     @abstractmethod
     def suits(self, policy: Policy) -> bool:
-        """Return whether the actions of a policy are settings of the driver."""
+        """Return whether a policy's actions are settings of the driver."""
 
     def files(self) -> list[Path]:
-        """Return the file of the policy."""
+        """Return the policy's file."""
         return [weights_file(self.file)]
 
     def named_parts(self) -> list[Named]:
-        """Return the planner that drives; empty until a policy names it."""
+        """Return the planner that drives; empty as long as no policy names it."""
         try:
             return [Named("driver", self.driver)]
         except InputError:
@@ -63,10 +63,10 @@ class SetByPolicy:
 
     @cached_property
     def policy(self) -> Policy:
-        """Return the policy of the file.
+        """Return the policy from the file.
 
         Raises:
-            InputError: the file does not exist, is invalid, or has another kind of actions.
+            InputError: the file does not exist, is invalid, or contains a policy with the wrong kind of actions.
         """
         policy = load_policy(self.file)
         if not self.suits(policy):
@@ -75,13 +75,14 @@ class SetByPolicy:
 
     @cached_property
     def declares(self) -> Declaration:
-        """Return the needs of the policy and of the driver, the driver's top speed, and label and period of the policy."""
+        """Return the needs of the policy and of the driver, the driver's top speed, and the policy's label and period."""
         policy, own = self.policy, self.driver.declares
         needs = (*own.needs, *(name for name in policy.observe.needs if name not in own.channels))
         return Declaration(needs=needs, label=policy.label, notes=("reason",), top_speed=own.top_speed, period=policy.period)
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the driver's twists (N, 3) and notes, and the memory: calls, the policy's last actions (N, A), and the driver's.
+        """Return the driver's twists (N, 3) and notes, and the memory: the number of calls, the policy's last actions (N, A), and
+        the driver's memory.
 
         Raises:
             InputError: the control period is longer than the time between two choices.

@@ -1,1 +1,1 @@
-"""Local planners: from an observation to a twist. A planner is a module, or a package that exports its class."""
+"""Local planners: they compute a twist from an observation. Each planner is a module, or a package that exports its class."""

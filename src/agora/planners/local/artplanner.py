@@ -1,27 +1,30 @@
-"""ArtPlanner on the local costmap: every second a lazy roadmap of poses to a place on the global path, and a follower.
+"""ArtPlanner on the local costmap: every second, a lazy roadmap of poses is built to a point on the global path, and a follower
+drives the result.
 
 Wellhausen and Hutter, "ArtPlanner: Robust Legged Robot Navigation in the Field", Field Robotics 3, 2023 (its code
-leggedrobotics/art_planner: the planner of `agora.planners._roadmaps.plan`, and ``path_follower.py``). Torso and feet have room in
-every pose. Moving sideways costs five times as much as moving ahead, so the robot passes a narrow place lengthwise.
+leggedrobotics/art_planner: the planner of `agora.planners._roadmaps.plan`, and ``path_follower.py``). In every pose, the torso is
+free of obstacles and the feet find ground. Moving sideways costs five times as much as moving ahead, so the robot passes narrow
+places lengthwise.
 
 Differences from the source:
-- The plan leads to the last place of the global path that is well inside the window, with any heading, or to the goal if that is
-  nearer. Upstream plans to the goal, and moves a goal outside its map to the border.
+- The plan leads to the last point of the global path that is well inside the window, with any heading, or to the goal if that is
+  nearer. Upstream plans to the goal, and moves a goal outside its map to the border of the map.
 - Obstacles are the lethal cells of the costmap, including people at their positions at the time of the plan. Feet cannot stand on
-  unknown cells. Gaps and edges that the robot can step over are not in the costmap: each foot finds ground in reach there
+  unknown cells. Gaps and edges that the robot can step over are not in the costmap: each foot finds ground within its reach there
   (`agora.maps.ground`).
-- The cost uses the robot's own speeds; the sideways speed is a fifth of the forward speed, as upstream. The published speeds are in
-  the preset `artplanner_anymal`.
-- The follower drives along the poses of the plan, 0.25 m and 0.25 rad apart, straight to the last pose that is collinear with those
-  before it. Upstream drives from corner to corner of the plan, and turns to a corner that is more than 1 m away, whatever the plan
-  says. Commands beyond the robot's limits are scaled down as a whole.
+- The cost uses the robot's own speeds; the sideways speed is a fifth of the forward speed, as in upstream. The published speeds are
+  in the preset `artplanner_anymal`.
+- The follower drives along the poses of the plan, 0.25 m and 0.25 rad apart, straight to the last pose that is collinear with the
+  preceding ones. Upstream drives from corner to corner of the plan, and turns to face a corner that is more than 1 m away, whatever
+  heading the plan has. If a command exceeds the robot's limits, all its components are scaled down by the same factor.
 - The box published for the ANYmal is about 0.06 m wider on each side than the robot. Other robots get the same margin.
-- Sideways motions are also planned for wheeled robots. They turn to the next pose, or turn their back to it if that is nearer, and
-  drive there, whatever heading the plan has on the way. A car-like robot drives as tight a curve as it can, but the plan does not
-  know that it cannot turn in place; if it would touch something, it stands.
+- Sideways motions are also planned for wheeled robots. These robots turn to face the next pose, or turn their back to it if that
+  takes a smaller turn, and drive there, whatever heading the plan has in between. A car-like robot drives as tight a curve as it
+  can, but the plan does not take into account that it cannot turn in place; if it would touch something, it stops.
 
-Limits: the planner treats people as static obstacles, seen a second late. It walks into people that cross its path, and in a crowd
-it stops and starts. It passes all narrow places, except that a car may touch the wall of a corridor as it turns into it.
+Limits: the planner treats people as static obstacles, which it sees with a delay of up to a second. The robot walks into people
+that cross its path, and in a crowd it stops and starts. It passes all narrow places that were tested, except that a car may touch
+the wall of a corridor as it turns into it.
 """
 
 from __future__ import annotations
@@ -45,8 +48,8 @@ from agora.planners._roadmaps.stance import bodies
 from agora.ranges import Chance, Checked, Distance, Length, Number, Period, Positive, TopSpeed, Within
 from agora.seeds import key_of
 
-_POSES = 128  # number of poses of a plan that are kept
-_CORNERS = 64  # number of poses of a plan as computed
+_POSES = 128  # maximum number of poses that are kept of a plan
+_CORNERS = 64  # maximum number of poses of a plan as computed
 _APART = np.float32(0.25)  # m and rad
 _ASIDE = np.float32(0.2)  # fraction of the forward speed
 _TURNED = np.float32(0.2)  # rad: error of the heading at which a pose is reached
@@ -65,28 +68,30 @@ _TUNABLE: dict[str, Span] = {
 
 @dataclass(frozen=True)
 class ArtPlanner(Checked):
-    """Every ``replan`` seconds find the fastest path through poses in which torso and feet have room, and follow it.
+    """Every ``replan`` seconds, finds the fastest path through poses in which the torso is free and the feet find ground, and
+    follows it.
 
     Attributes:
         window: local costmap.
         lon: forward speed in the cost, m/s; None for the robot's.
         lat: sideways speed in the cost, m/s; None for a fifth of ``lon``.
         yaw: turning rate in the cost, rad/s; None for the robot's.
-        foot_x: distance of the feet from the middle along the robot, as a fraction of half its length.
-        foot_y: distance of the feet from the middle across the robot, as a fraction of half its width.
-        foot_reach: side of the box in which a foot finds its ground, as a fraction of the robot's length; 0 for no feet.
-        density: poses of the roadmap per m2.
-        vertices: largest number of poses of the roadmap.
-        attempts: largest number of draws for each pose.
-        edge: length of the longest edge, m.
-        start_radius: distance from an invalid start within which a valid pose is searched, m (published 0.2).
+        foot_x: distance of the feet from the robot's centre along the robot, as a fraction of half its length.
+        foot_y: distance of the feet from the robot's centre across the robot, as a fraction of half its width.
+        foot_reach: side of the box within which a foot must find ground, as a fraction of the robot's length; 0 for a robot without
+            feet.
+        density: number of roadmap poses per m2.
+        vertices: maximum number of poses in the roadmap.
+        attempts: maximum number of samples drawn for each pose.
+        edge: maximum length of an edge, m.
+        start_radius: distance from an invalid start within which a valid pose is searched for, m (published: 0.2).
         goal_radius: distance from an invalid goal within which a pose is accepted, m.
         replan: time between two plans, s.
-        position_gain: speed per distance to the next pose, 1/s.
-        heading_gain: turning rate per error of the heading, 1/s.
-        near: distance at which a pose counts as reached, m (published 0.2).
-        padding: margin around the outline, m, that of upstream's box around its robot.
-        seed: seed of the draws.
+        position_gain: speed per metre of distance to the next pose, 1/s.
+        heading_gain: turning rate per radian of heading error, 1/s.
+        near: distance at which a pose counts as reached, m (published: 0.2).
+        padding: margin around the outline, m; equal to the margin of upstream's box around its robot.
+        seed: seed of the random samples.
     """
 
     window: Window = field(default_factory=lambda: Window(size=8.0, inflation_radius=0.1))
@@ -123,13 +128,13 @@ class ArtPlanner(Checked):
 
     @cached_property
     def drawing(self) -> Drawing:
-        """Return the settings of the roadmap."""
+        """Return the roadmap settings."""
         f, key = np.float32, key_of("artplanner", self.seed, "roadmap")
         radii = (f(self.start_radius), f(self.goal_radius))
         return Drawing(key, f(self.density), self.vertices, self.attempts, f(self.edge), *radii)
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3), the plans, and the reasons why robots stand."""
+        """Return the twists (N, 3), the memory with the plans, and the reasons why robots stop."""
         o, rows = observation, len(observation.pose)
         assert o.path is not None and o.path_count is not None and o.costmap is not None
         now = {name: part.copy() for name, part in memory.items()} or _empty_memory(rows)
@@ -191,7 +196,7 @@ class ArtPlanner(Checked):
         now["left"][due] = self.replan
 
     def _cost_speeds(self, o: Observation) -> Floats:
-        """Return the speeds (N, 3) of the cost."""
+        """Return the speeds (N, 3) that determine the cost."""
         rows, m = len(o.pose), o.limits
         lon = m.max_vx if self.lon is None else np.full(rows, self.lon)
         lat = _ASIDE * lon if self.lat is None else np.full(rows, self.lat)
@@ -214,8 +219,8 @@ def _empty_memory(rows: int) -> Memory:
 
 @lean_kernel
 def _aim(path, path_count, pose, goal, rows, reach, target, first, last):
-    """Write the targets of the ``rows`` from ``first`` to ``last``: the goal, or the place where the path leaves the reach of the
-    window.
+    """Write the targets of the ``rows`` from ``first`` to ``last``: the goal, or the point where the path leaves the usable part of
+    the window.
     """
     for i in range(first, last):
         n = rows[i]
@@ -245,7 +250,7 @@ def _aim(path, path_count, pose, goal, rows, reach, target, first, last):
 
 @lean_kernel
 def _spread(out, counts, start, touching, corner, poses, kept, first, last):
-    """Write the poses of plans 0.25 m and 0.25 rad apart, without the first pose, in the map's frame; as many as fit."""
+    """Write as many poses of each plan as fit, 0.25 m and 0.25 rad apart, without the first pose, in the map frame."""
     for n in range(first, last):
         x, y, heading, count = start[n, 0], start[n, 1], start[n, 2], 0
         for k in range(0 if touching[n] else 1, counts[n]):
@@ -264,8 +269,8 @@ def _spread(out, counts, start, touching, corner, poses, kept, first, last):
 
 @hidden
 def _turn_and_drive(along, across, error, gains, min_vx, max_vx, turning_radius):
-    """Return speed and turning rate to a pose for a robot that cannot move sideways, within its speeds; ``error`` is that of the
-    heading.
+    """Return the speed and turning rate, within the limits, that take a robot that cannot move sideways to a pose; ``error`` is its
+    heading error.
     """
     gain, turning, near = gains
     distance, ahead = math.sqrt(along * along + across * across), ONE
@@ -286,7 +291,9 @@ def _turn_and_drive(along, across, error, gains, min_vx, max_vx, turning_radius)
 
 @hidden
 def _is_straight_ahead(poses, first, last, x, y, near, turned):
-    """Return whether the straight line to a pose of a plan is near all poses before it, with almost the same heading."""
+    """Return whether the straight line to a pose of a plan stays near all poses before it, and their headings are almost the
+    same.
+    """
     dx, dy = poses[last, 0] - x, poses[last, 1] - y
     length = max(math.sqrt(dx * dx + dy * dy), _TINY)
     for k in range(first, last):
@@ -298,7 +305,9 @@ def _is_straight_ahead(poses, first, last, x, y, near, turned):
 
 @lean_kernel
 def _follow(gains, pose, bounds, plans, twists, first, last):
-    """Write the twists of the rows ``first <= n < last`` along the poses of their plans; reached poses are skipped."""
+    """Write the twists that drive the rows ``first <= n < last`` along the poses of their plans; poses already reached are
+    skipped.
+    """
     gain, turning, near = gains
     holonomic, min_vx, max_vx, max_vy, max_omega, turning_radius = bounds
     poses, count, at = plans

@@ -1,4 +1,4 @@
-"""Straight to the goal through everything: the baseline that every other planner should beat."""
+"""Straight to the goal, ignoring all obstacles: the baseline that every other planner should beat."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _ARRIVED = np.float32(0.52)
 class GoToGoal(Checked):
     """Drives straight to the goal, ignoring walls and pedestrians, brakes in time, and turns to the goal's heading.
 
-    A car-like robot whose goal lies inside its turning circle drives straight on until the goal lies outside, and keeps its arrival
-    heading.
+    If the goal of a car-like robot lies inside its turning circle, the robot drives straight on until the goal lies outside; it
+    keeps the heading at which it arrives.
 
     Attributes:
-        speed: speed if the robot allows it, m/s; None for the robot's own.
-        lookahead: distance ahead on the line to the goal to which the robot steers, m.
+        speed: speed, limited to the robot's maximum, m/s; None for the robot's maximum speed.
+        lookahead: distance ahead, on the line to the goal, of the point to steer to, m.
         tolerance: the robot comes to a stop at half this distance from the goal, m.
     """
 

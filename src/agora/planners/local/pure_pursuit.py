@@ -1,4 +1,4 @@
-"""Pure pursuit (Coulter 1992, CMU-RI-TR-92-01): a complete planner for one robot, and a template to copy."""
+"""Pure pursuit (Coulter 1992, CMU-RI-TR-92-01): a complete planner for one robot, which can be copied as a template."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ __all__ = ["PurePursuit"]
 
 @dataclass(frozen=True)
 class PurePursuit(Checked):
-    """Follows a point that moves ahead on the path, ignoring pedestrians, and brakes for the path's end.
+    """Steers to a point a fixed distance ahead on the path, ignoring pedestrians, and brakes for the end of the path.
 
     Attributes:
-        lookahead: distance of the point ahead on the path, m.
-        speed: speed if the robot allows it, m/s; None for the robot's own.
-        tolerance: distance to the end of the path at which to stop, m.
+        lookahead: distance along the path to the point to steer to, m.
+        speed: speed, limited to the robot's maximum, m/s; None for the robot's maximum speed.
+        tolerance: distance to the end of the path at which the robot stops, m.
     """
 
     lookahead: Distance = 0.8
@@ -41,7 +41,9 @@ class PurePursuit(Checked):
         )
 
     def plan(self, observation: Observation, memory: Any) -> tuple[tuple[float, float, float], Any]:
-        """Find the point of the path nearest to the robot, move on by ``lookahead`` from there, and steer to the result."""
+        """Find the point of the path nearest to the robot, advance along the path by ``lookahead``, and steer to the resulting
+        point.
+        """
         assert observation.path is not None and observation.path_count is not None
         x, y, heading = (float(value) for value in observation.pose)
         path, count = observation.path.astype(float), observation.path_count

@@ -1,12 +1,13 @@
-"""The social force as a robot planner, in two published versions.
+"""The social force model as a robot planner, in two published versions.
 
-`SocialForce` is the baseline of SocNavBench (Biswas et al., THRI 2022): the forces of libpedsim with the factors of its code.
-`SocialForceSimple` is the version of CrowdNav's family (code of DS-RNN and AG-RL), which TAGA also compares with. Both follow the
-global path instead of driving straight to the goal; the second leaves walls to the path.
+`SocialForce` is the baseline of SocNavBench (Biswas et al., THRI 2022): the forces of libpedsim with the factors from SocNavBench's
+code. `SocialForceSimple` is the version used in the CrowdNav family (code of DS-RNN and AG-RL), which TAGA is also compared with.
+Both follow the global path instead of driving straight to the goal; the second ignores walls and relies on the path.
 
-Narrow places: walls repel, and the repulsion may be too late. `jackal` passes an empty door of 0.9 m 11 of 12 times at its 2 m/s,
-and touches the jamb once; `rto` at 2.8 m/s passes one time in three. Around the end of a wall with 1 m on both sides these two and
-`tiago` mostly touch it. A robot is the disc around its outline, so `f1tenth` does not pass that door.
+Narrow places: walls repel the robot, but the repulsion may come too late. At its 2 m/s, `jackal` passes an empty door of 0.9 m in
+11 of 12 runs, and touches the jamb in one; `rto`, at 2.8 m/s, passes in one run of three. When driving around the end of a wall
+with 1 m on both sides, these two and `tiago` usually touch the wall. A robot is represented by the disc around its outline, so
+`f1tenth` does not pass that door.
 """
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ _OPPOSITE, _NARROW, _FAR2 = np.float32(2.5), np.float32(0.3), np.float32(400.0)
 
 @device
 def _target(path, count, goal, x, y, ahead):
-    """Return the first path point at least ``ahead`` from (x, y), starting at the nearest point; the goal if there is none."""
+    """Return the first path point at least ``ahead`` from (x, y), searching from the nearest point on; the goal if there is
+    none.
+    """
     nearest, least = 0, np.float32(3e38)
     for k in range(count):
         dx, dy = path[k, 0] - x, path[k, 1] - y
@@ -53,7 +56,7 @@ def _target(path, count, goal, x, y, ahead):
 
 @inlined
 def _start(i, pose, twist, goal, path, path_count, ahead):
-    """Return position, velocity in the map frame, and direction of travel of robot ``i``."""
+    """Return the position, the velocity in the map frame, and the direction of travel of robot ``i``."""
     x, y = pose[i, 0], pose[i, 1]
     sine, cosine = sincos(pose[i, 2])
     vx, vy = cosine * twist[i, 0] - sine * twist[i, 1], sine * twist[i, 0] + cosine * twist[i, 1]
@@ -72,7 +75,7 @@ def _cap_speed(vx, vy, speed):
 
 @device
 def _wall_force(n, radius, window, x, y, factor, sigma, keys, nearest, point):
-    """Return libpedsim's force of the nearest wall: ``factor * exp(-gap / sigma)`` away from it."""
+    """Return libpedsim's force from the nearest wall: ``factor * exp(-gap / sigma)``, pointing away from the wall."""
     cost, origin, resolution = window
     reach = radius + _LENGTHS * sigma
     if nearest_walls(cost[n], origin[n, 0], origin[n, 1], resolution, x, y, reach, keys, nearest, point) == 0:
@@ -134,13 +137,13 @@ def _concatenate_tracks(observation: Observation, name: str) -> Array:
 
 
 def _top_speeds(observation: Observation, speed: float | None) -> Floats:
-    """Return the largest wanted speed (N,), m/s: the given one, or the robots'."""
+    """Return the maximum desired speed (N,), m/s: the given one, or that of each robot."""
     most = observation.limits.max_vx
     return freeze(most if speed is None else np.full(len(most), speed, np.float32))
 
 
 def _robot_arrays(observation: Observation, follow_path: bool = True) -> tuple[Array, ...]:
-    """Return the arrays of the robots themselves for the kernels; without paths if they do not follow them."""
+    """Return the arrays that describe the robots themselves, for the kernels; without paths if the robots do not follow them."""
     o = observation
     assert o.path is not None and o.path_count is not None
     count = o.path_count if follow_path else np.zeros_like(o.path_count)
@@ -165,31 +168,31 @@ _TUNABLE: dict[str, Span] = {
 class SocialForce(Checked):
     """SocNavBench's social force: an acceleration along the path, Moussaid's interaction and libpedsim's "look ahead".
 
-    The new velocity is v' = v + a dt, clipped; the commanded one is (v + v') / 2, because the original moves the robot by that.
-    Walls are the lethal cells of the local costmap, of which the nearest counts, as in libpedsim. The original does not damp motion
-    across the path, so it swings wide in curves and circles a goal that it missed (radius v_max); ``side_damping`` prevents this,
-    and has no effect on a straight path. 0 gives the original. The original has no path and drives straight to the goal:
-    ``follow_path`` False.
+    The new velocity is v' = v + a dt, clipped; the commanded velocity is (v + v') / 2, because the original moves the robot at that
+    velocity. Walls are the lethal cells of the local costmap, and only the nearest exerts a force, as in libpedsim. The original
+    does not damp motion across the path, so the robot swings wide in curves and circles a goal that it has missed (with the radius
+    v_max); ``side_damping`` prevents this, and has no effect on a straight path. The original corresponds to ``side_damping`` 0
+    and, because it has no path and drives straight to the goal, ``follow_path`` False.
 
     Attributes:
-        max_speed: v_max, m/s; None for the robot's (SocNavBench 1.2).
-        desired_factor: the acceleration along the path is this times ``max_speed``.
-        near_factor: the same within ``near_radii`` radii of the robot before the goal.
-        near_radii: length before the goal, in radii of the robot.
+        max_speed: v_max, m/s; None for the robot's maximum speed (SocNavBench: 1.2).
+        desired_factor: ratio of the acceleration along the path to ``max_speed``.
+        near_factor: the same ratio near the goal, i.e. within ``near_radii`` robot radii of it.
+        near_radii: distance to the goal within which ``near_factor`` applies, in robot radii.
         social_factor: weight of the interaction.
-        obstacle_factor: weight of the force of the nearest wall; 0 leaves walls to the path.
+        obstacle_factor: weight of the force from the nearest wall; 0 ignores walls and relies on the path.
         obstacle_sigma: distance over which the wall's force falls to 1/e, m.
         window: local costmap, for walls.
-        look_ahead_factor: weight of the step towards the side with fewer oncoming people (0.5 m/s2).
+        look_ahead_factor: weight of the acceleration (0.5 m/s2) towards the side with fewer oncoming people.
         importance: lambda of the interaction (`agora.pedestrians.shared.moussaid`).
         gamma: gamma of the interaction.
         n: n of the interaction.
         n_prime: n' of the interaction.
-        cutoff: distance beyond which others do not interact, m.
-        follow_path: aim at a point on the path; False aims at the goal.
-        path_ahead: distance of the path point that the robot aims at, m.
+        cutoff: distance beyond which people and robots exert no force, m.
+        follow_path: whether the robot aims at a point on the path; False aims at the goal.
+        path_ahead: distance to the path point that the robot aims at, m.
         side_damping: rate at which the velocity across the path decays, 1/s.
-        heading_gain: heading gain of robots that cannot move sideways (`agora.planners.steering`), 1/s.
+        heading_gain: heading gain for robots that cannot move sideways (`agora.planners.steering`), 1/s.
     """
 
     max_speed: TopSpeed | None = None
@@ -222,7 +225,7 @@ class SocialForce(Checked):
         )
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return twists (N, 3) in the robot's frame; the memory stays empty."""
+        """Return twists (N, 3) in the robots' frames; the memory stays empty."""
         others = [_concatenate_tracks(observation, name) for name in ("position", "velocity", "present")]
         wanted = np.zeros((len(observation.pose), 2), np.float32)
         window = window_of(observation.costmap, len(wanted))
@@ -257,12 +260,12 @@ class SocialForceSimple(Checked):
     """CrowdNav's social force: v' = v + dt (K_i (v_des - v) + sum A exp((r_i + r_j - d) / B) n), capped at the preferred speed.
 
     Attributes:
-        speed: preferred speed, m/s; None for the robot's (CrowdNav 1).
+        speed: preferred speed, m/s; None for the robot's maximum speed (CrowdNav: 1).
         relaxation: K_i, 1/s.
         repulsion: A, m/s2.
         length: B, m.
-        path_ahead: distance of the path point that the robot aims at, m.
-        heading_gain: heading gain of robots that cannot move sideways (`agora.planners.steering`), 1/s.
+        path_ahead: distance to the path point that the robot aims at, m.
+        heading_gain: heading gain for robots that cannot move sideways (`agora.planners.steering`), 1/s.
     """
 
     speed: TopSpeed | None = None
@@ -283,7 +286,7 @@ class SocialForceSimple(Checked):
         )
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return twists (N, 3) in the robot's frame; the memory stays empty."""
+        """Return twists (N, 3) in the robots' frames; the memory stays empty."""
         others = [_concatenate_tracks(observation, name) for name in ("position", "radius", "present")]
         wanted = np.zeros((len(observation.pose), 2), np.float32)
         _crowdnav(

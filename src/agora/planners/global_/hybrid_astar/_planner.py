@@ -1,26 +1,29 @@
-"""Hybrid A*: paths that a car can drive.
+"""Hybrid A*: plans paths that a car can drive.
 
 Dolgov, Thrun, Montemerlo, Diebel, "Path planning for autonomous vehicles in unknown semi-structured environments", IJRR 29, 2010.
 
 States are poses; each cell of a grid of positions and 72 headings holds the cheapest pose found in it, at its exact position. From
-a state the robot drives an arc of its smallest curve to either side or straight on, forwards or backwards. The heuristic is the
-larger of two costs: the cheapest curve to the goal's pose without obstacles (Reeds and Shepp; Dubins if the robot may not reverse),
-and the cheapest path of the body's disc around obstacles over blocks of cells. If that curve is free, it completes a path.
+a state, the robot drives along its tightest curve to either side or straight on, forwards or backwards. The heuristic is the higher
+of two costs: that of the cheapest curve to the goal pose, ignoring obstacles (Reeds and Shepp; Dubins if the robot may not
+reverse), and that of the cheapest path of the body's disc around obstacles, over blocks of cells. If the cheapest curve is free of
+obstacles, it completes a path.
 
 Differences from the paper:
 
-- The heuristic is multiplied by ``weight``, so that the search expands fewer states. It ends when no state in the queue promises a
-  lower cost than the cheapest path found.
-- The curve is tried from every expanded state, and is the cheapest one with all prices, not the shortest.
-- Its cost is computed when a state comes first in the queue; there is no table of costs.
-- The cost of obstacles is that of `AStar`, an inflated cost of costmap_2d, instead of the Voronoi field.
-- The path is not smoothed by conjugate gradients. Parts of it are replaced by the cheapest curves between their ends if these
-  are free and cheaper: the path stays drivable, with the required distance from walls; its curvature has steps.
-- If the goal's heading is free, the last curve is an arc and a straight line; if the start's is unknown, all 72 are tried.
-- By default the path only leads backwards if no path leads forwards. Planners that follow a path see its points, not its
-  headings, and pass the place where it reverses: pure pursuit never reverses, and TEB does, but arrives later than without.
-- A cell keeps the first pose that reaches it, so the path on a rotated or mirrored map can be a few percent longer or
-  shorter.
+- The heuristic is multiplied by ``weight``, so that the search expands fewer states. The search ends when no state in the queue
+  promises a lower cost than the cheapest path found.
+- The curve to the goal is tried from every expanded state, and it is the cheapest curve, with all prices, instead of the shortest
+  one.
+- The curve's cost is computed when a state comes first in the queue; there is no lookup table.
+- The cost of obstacles is the same as in `AStar`, the inflated cost of costmap_2d, instead of the Voronoi field.
+- The path is not smoothed by conjugate gradients. Parts of it are replaced by the cheapest curves between their ends if those are
+  free and cheaper. The path thus remains drivable and keeps the required distance from walls, but its curvature is discontinuous.
+- If the goal heading is free, the last curve is an arc and a straight line; if the start heading is unknown, all 72 headings are
+  tried.
+- By default the path only leads backwards if there is no path that only leads forwards. Local planners that follow a path see its
+  points but not its headings, and drive past the point where it reverses: pure pursuit never reverses, and TEB does, but arrives
+  later than on a path without reversing.
+- A cell keeps the first pose that reaches it, so the path on a rotated or mirrored map may be a few percent longer or shorter.
 """
 
 from __future__ import annotations
@@ -45,34 +48,36 @@ __all__ = ["HybridAStar"]
 _Parts: TypeAlias = tuple[Doubles, Doubles, Doubles]
 """The first pose of a path, and the lengths and curvatures of its parts."""
 
-_PIECES = (0.2, 0.3, 0.17)  # m: other places at every turn
+_PIECES = (0.2, 0.3, 0.17)  # m: different lengths, so that each pass cuts the path at different positions
 _BLOCK = 0.1  # m
 
 
 @dataclass(frozen=True)
 class HybridAStar(Checked):
-    """Plans poses (K, 3) of a path with curves that the robot can drive, forwards and, if needed, backwards.
+    """Plans a path of poses (K, 3) along curves that the robot can drive, forwards and, if needed, backwards.
 
-    The outline, covered by a row of discs, must fit all along the path; a robot without one is a disc of the request's radius. A
-    start too near to an obstacle may be left through poses that are no nearer. Unknown cells count as free. If ``expansions``
-    states have been expanded without a path, the planner returns none, although one may exist.
+    The outline, covered by a row of discs, must fit all along the path; a robot without an outline is a disc of the request's
+    radius. From a start that is too close to an obstacle, the path may lead through poses that are no closer to it. Unknown cells
+    count as free. If ``expansions`` states have been expanded without finding a path, the planner returns no path, although one may
+    exist.
 
     Attributes:
-        turning_radius: radius of the smallest curve of a robot that turns in place, m; car-like robots have their own.
-        reverse: when the path leads backwards: ``never``, ``needed`` if no path leads forwards, ``free`` if it is cheaper.
-        reverse_cost: cost per metre backwards, in metres forwards.
+        turning_radius: minimum curve radius for robots that can turn in place, m; car-like robots use their own.
+        reverse: when the path may lead backwards: ``never``; ``needed``, only if no path leads forwards; ``free``, whenever this is
+            cheaper.
+        reverse_cost: cost per metre driven backwards, in metres driven forwards.
         change_cost: cost of a change of direction, m.
-        turn_cost: cost per metre on the smallest curve, in metres straight.
-        neutral: cost of a cell length far from obstacles.
-        factor: weight of the inflated cost; 0 for none.
+        turn_cost: cost per metre on the tightest curve, in metres driven straight.
+        neutral: cost of travelling one cell length far from obstacles.
+        factor: weight of the inflated cost; 0 to ignore it.
         inflation_radius: distance beyond which an obstacle has no cost, m.
-        cost_scaling: rate at which its cost decays, 1/m.
-        discs: number of discs that cover the outline; more discs fit closer, and take more time.
-        cell: length of the cells of states, and smallest radius of a curve, m.
-        weight: weight of the heuristic against the driven cost, at least 1.
+        cost_scaling: rate at which the cost of an obstacle decays with distance, 1/m.
+        discs: number of discs that cover the outline; more discs fit more closely, but take more time.
+        cell: length of the cells that hold states, and lower bound on the curve radius, m.
+        weight: weight of the heuristic relative to the cost so far, at least 1.
         expansions: number of expanded states after which the search ends with its best result.
         smooth: whether parts of the path are replaced by cheaper curves.
-        spacing: distance between the poses of the path, m.
+        spacing: distance between poses of the path, m.
     """
 
     fits_outline: ClassVar[bool] = True
@@ -95,7 +100,9 @@ class HybridAStar(Checked):
     spacing: Length = 0.1
 
     def path(self, request: PathRequest) -> Floats | None:
-        """Return the path (K, 3) from the start to the goal, m and rad; None if there is none, or an end is outside the map."""
+        """Return the path (K, 3) from the start to the goal, m and rad; None if there is no path, or the start or goal is outside
+        the map.
+        """
         place = request.map
         corner = np.asarray(place.origin) + 0.5 * place.resolution
         ends = np.array([request.start, request.goal], np.float64)
@@ -135,7 +142,7 @@ class HybridAStar(Checked):
         )
 
     def _search(self, ground: Ground, price: Price, start: Doubles, goal: Doubles, radius: float) -> _Parts | None:
-        """Return the first pose, and the lengths and curvatures of the parts of the path."""
+        """Return the first pose, and the lengths and curvatures of the path's segments."""
         side = max(int(min(_BLOCK, ground.least) / ground.resolution + 1e-6), 1)
         nearest = float(np.hypot(ground.along, ground.across).min())
         inside = max(ground.least - max(nearest - side * ground.resolution, 0.0), 0.5 * ground.resolution)
@@ -178,7 +185,7 @@ class HybridAStar(Checked):
 
 
 def cover(footprint: tuple[tuple[float, float], ...], count: int) -> tuple[Doubles, float, float]:
-    """Return discs that cover the box around an outline, in a row: positions along and across the axis, and radius, m."""
+    """Return a row of discs that cover the box around an outline: positions along and across the axis, and the radius, m."""
     low, high = np.array(footprint).min(axis=0), np.array(footprint).max(axis=0)
     share = (high[0] - low[0]) / count
     along: Doubles = low[0] + share * (np.arange(count) + 0.5)
@@ -186,7 +193,7 @@ def cover(footprint: tuple[tuple[float, float], ...], count: int) -> tuple[Doubl
 
 
 def pieces(lengths: Doubles, curvatures: Doubles, longest: float) -> tuple[Doubles, Doubles]:
-    """Return the parts of a curve cut into pieces of equal length, none longer than ``longest``, m; without parts of length 0."""
+    """Return the segments of a curve, each cut into equal pieces of at most ``longest`` m; segments of length 0 are dropped."""
     there = np.abs(lengths) > 1e-6
     lengths, curvatures = lengths[there], curvatures[there]
     counts = np.maximum(np.ceil(np.abs(lengths) / longest - 1e-6), 1).astype(np.int64)
@@ -194,7 +201,7 @@ def pieces(lengths: Doubles, curvatures: Doubles, longest: float) -> tuple[Doubl
 
 
 def trace(start: Doubles, lengths: Doubles, curvatures: Doubles) -> Doubles:
-    """Return the poses (K + 1, 3) between K parts of a curve; headings are not wrapped."""
+    """Return the poses (K + 1, 3) at the ends of the K segments of a curve; headings are not wrapped."""
     turns = lengths * curvatures
     headings = start[2] + np.concatenate([[0.0], np.cumsum(turns)])
     middle, chord = headings[:-1] + 0.5 * turns, lengths * np.sinc(0.5 * turns / math.pi)
@@ -204,15 +211,15 @@ def trace(start: Doubles, lengths: Doubles, curvatures: Doubles) -> Doubles:
 
 
 def _has_free_heading(ground: Ground, pose: Doubles) -> bool:
-    """Return whether a pose is free; for a place with any heading, whether one heading is free."""
+    """Return whether a pose is free; if any heading is allowed, whether some heading is free."""
     headings = 2.0 * math.pi / HEADINGS * np.arange(HEADINGS) if math.isnan(pose[2]) else pose[2:]
     return any(spare_clearance(ground, pose[0], pose[1], float(heading)) > 0.0 for heading in headings)
 
 
 def _to_go(ground: Ground, inside: float, side: int, start: Doubles, goal: Doubles) -> Floats:
-    """Return the lowest cost of a path from each block of cells to the goal, m; infinite if there is none.
+    """Return the minimum cost of a path from each block of cells to the goal, m; infinite if there is no path.
 
-    A body may be slightly nearer to an obstacle than its blocks: blocks next to those with a path have one, too.
+    A body may be slightly closer to an obstacle than its block is, so blocks next to blocks with a path get a cost as well.
     """
     rows, columns = (-(-size // side) for size in ground.clearance.shape)
     factor: Floats = np.empty((rows, columns), np.float32)

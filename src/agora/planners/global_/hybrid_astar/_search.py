@@ -1,4 +1,4 @@
-"""The search of hybrid A*: states on a grid of positions and headings, each with its exact position."""
+"""The search of hybrid A*: states on a grid of positions and headings, each state with its exact position."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Tree(NamedTuple):
-    """The reached states.
+    """The states reached so far.
 
     Attributes:
         place: (N, 2) positions, m.
         cost: (N,) cost from the start, m.
         total: (N,) cost plus heuristic, m.
-        heading: (N,) number of the heading.
-        parent: (N,) previous state; itself for a first one.
-        move: (N,) number of the move that led to it; -1 for a first one.
-        status: (N,) whether the state waits, waits with the curve to the goal included, or is done.
-        slots: (2**n,) hash table of the cells: number of the state in a cell, from 1.
-        keys: (2**n,) cells of the slots.
-        queue: (Q,) heap of totals.
-        queued: (Q,) their states.
+        heading: (N,) index of the heading.
+        parent: (N,) previous state; a first state is its own parent.
+        move: (N,) index of the move that led to the state; -1 for a first state.
+        status: (N,) whether the state is waiting, is waiting with the cost of its curve to the goal included, or is done.
+        slots: (2**n,) hash table of the cells: index of the state in a cell, counted from 1.
+        keys: (2**n,) cell stored in each slot.
+        queue: (Q,) heap of total costs.
+        queued: (Q,) the states in the queue.
     """
 
     place: Doubles
@@ -49,7 +49,7 @@ class Tree(NamedTuple):
 
     @classmethod
     def of(cls, expansions: int) -> Tree:
-        """Return room for ``expansions`` expanded states."""
+        """Return an empty tree with space for ``expansions`` expanded states."""
         count = 6 * expansions + HEADINGS
         cells, waiting = 1 << count.bit_length(), 2 * count
         return cls(
@@ -69,7 +69,7 @@ class Tree(NamedTuple):
 
 @hidden
 def _slot(tree, key):
-    """Return the slot of a cell, or the free one for it."""
+    """Return the slot of a cell, or the free slot to store it in."""
     mask = len(tree.slots) - 1
     slot = np.int64((np.uint64(key) * _MIX) >> np.uint64(24)) & mask
     while tree.slots[slot] != 0 and tree.keys[slot] != key:
@@ -79,13 +79,15 @@ def _slot(tree, key):
 
 @hidden
 def _is_near_start(start, near, x, y):
-    """True for a place so near to the start that the robot may still touch the obstacle at the start."""
+    """Return whether a position is so close to the start that the robot may still be touching the obstacle at the start."""
     return (x - start[0]) ** 2 + (y - start[1]) ** 2 < near * near
 
 
 @hidden
 def _to_go(togo, side, half, start, near, goal, x, y):
-    """Return the heuristic: the path around obstacles, or the straight line; infinite if no path leads to the goal."""
+    """Return the heuristic: the cost of the path around obstacles, or the length of the straight line; infinite if no path leads to
+    the goal.
+    """
     around = np.float64(togo[int((y + half) / side), int((x + half) / side)])
     straight = math.sqrt((goal[0] - x) ** 2 + (goal[1] - y) ** 2)
     return straight if around == np.inf and _is_near_start(start, near, x, y) else max(around, straight)
@@ -93,7 +95,9 @@ def _to_go(togo, side, half, start, near, goal, x, y):
 
 @hidden
 def _add_roots(ground, togo, side, start, goal, near, roots, tree):
-    """Add the first states to the tree; return their number, and the smallest spare clearance of a robot that touches something."""
+    """Add the first states to the tree; return how many there are, and the minimum spare clearance allowed for a robot that touches
+    something.
+    """
     half, step = 0.5 * ground.resolution, 2.0 * math.pi / HEADINGS
     base = 0.0 if roots > 1 else start[2]
     freest = -np.inf
@@ -114,24 +118,25 @@ def _add_roots(ground, togo, side, start, goal, near, roots, tree):
 
 @lean_kernel
 def grow(ground, price, togo, side, start, goal, radius, cell, bins, weight, expansions, tree, curve, trial, counts):
-    """Search from the start until no path is much cheaper than the best found; return its last state before ``curve``, or -1.
+    """Search from the start until no path can be much cheaper than the best one found; return that path's last state before
+    ``curve``, or -1.
 
     Args:
         ground: `agora.planners.global_._ground.Ground`.
         price: `agora.planners.global_._curves.Price`.
         togo: cost to the goal from each block, m; infinite if there is no path.
         side: length of a block, m.
-        start: (3,) pose, m and rad; any heading if that is NaN.
-        goal: (3,) pose, m and rad; any heading if that is NaN.
-        radius: radius of the smallest curve, m.
-        cell: length of the cells of states, m.
+        start: (3,) pose, m and rad; NaN for any heading.
+        goal: (3,) pose, m and rad; NaN for any heading.
+        radius: radius of the tightest curve, m.
+        cell: length of the cells that hold states, m.
         bins: number of heading bins that a move turns by.
-        weight: weight of the heuristic against the driven cost, at least 1.
-        expansions: largest number of expanded states.
+        weight: weight of the heuristic relative to the cost so far, at least 1.
+        expansions: maximum number of expanded states.
         tree: `Tree`.
         curve: (5, 2), out: the curve from the state to the goal.
-        trial: (5, 2), room.
-        counts: (2,), out: numbers of expanded and of reached states.
+        trial: (5, 2), scratch.
+        counts: (2,), out: number of expanded states and number of reached states.
     """
     half, step = 0.5 * ground.resolution, 2.0 * math.pi / HEADINGS
     right, top = (ground.clearance.shape[1] - 0.5) * ground.resolution, (ground.clearance.shape[0] - 0.5) * ground.resolution
@@ -155,10 +160,10 @@ def grow(ground, price, togo, side, start, goal, radius, cell, bins, weight, exp
         x, y, heading = tree.place[now, 0], tree.place[now, 1], base + step * tree.heading[now]
         room = spare_clearance(ground, x, y, heading)
         before = 0 if tree.move[now] < 0 else (1 if tree.move[now] < 3 else -1)
-        # A robot that touches something at the start may leave it, but not come nearer.
+        # A robot that touches something at the start may move away from it, but not closer.
         floor = deepest if room <= 0.0 and _is_near_start(start, near, x, y) else 0.0
-        # The curve to the goal is only computed when a state comes first: most states never do. If it raises the estimate,
-        # the state waits again.
+        # The curve to the goal is only computed when a state comes first in the queue, because most states never do. If the curve
+        # raises the estimate, the state is queued again.
         if tree.status[now] == _OPEN:
             sine, cosine = math.sin(heading), math.cos(heading)
             dx, dy = goal[0] - x, goal[1] - y

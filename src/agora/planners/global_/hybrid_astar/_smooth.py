@@ -1,4 +1,4 @@
-"""Shortening a car's path: parts of it are replaced by the cheapest curves between their ends, if these are free and cheaper."""
+"""Shortens a car's path by replacing parts of it by the cheapest curves between their ends, if those are free and cheaper."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _GAIN = 1e-6
 
 @hidden
 def _first_direction(curve):
-    """Return the direction in which a curve starts; 0 for a curve of length 0."""
+    """Return the direction of motion in which a curve starts; 0 for a curve of length 0."""
     for i in range(SEGMENTS):
         if abs(curve[i, 0]) > 1e-9:
             return 1 if curve[i, 0] > 0.0 else -1
@@ -23,18 +23,18 @@ def _first_direction(curve):
 
 @lean_kernel
 def shorten(ground, price, radius, poses, curves, follow, costs, ways, trial):
-    """Replace parts of a path, long ones first.
+    """Replace parts of a path by cheaper curves, trying long parts first.
 
     Args:
         ground: `agora.planners.global_._ground.Ground`.
         price: `agora.planners.global_._curves.Price`.
-        radius: radius of the smallest curve, m.
+        radius: radius of the tightest curve, m.
         poses: (K, 3) poses, m and rad.
         curves: (K, 5, 2) curve from each pose to the next one, in and out.
-        follow: (K,) number of the next pose, in and out.
-        costs: (K,) room.
-        ways: (K,) int8, room.
-        trial: (5, 2), room.
+        follow: (K,) index of the next pose, in and out.
+        costs: (K,) scratch.
+        ways: (K,) int8, scratch.
+        trial: (5, 2), scratch.
     """
     last = len(poses) - 1
     for i in range(last):

@@ -1,22 +1,22 @@
-"""RRT*: a tree of random places, whose paths to the goal become ever shorter.
+"""RRT*: grows a tree of random positions; the path through it to the goal becomes ever shorter.
 
-Karaman and Frazzoli, "Sampling-based algorithms for optimal motion planning", IJRR 30, 2011, algorithm 6; informed draws: Gammell,
-Srinivasa, Barfoot, "Informed RRT*: optimal sampling-based path planning focused via direct sampling of an admissible ellipsoidal
-heuristic", IROS 2014.
+Karaman and Frazzoli, "Sampling-based algorithms for optimal motion planning", IJRR 30, 2011, algorithm 6; informed sampling:
+Gammell, Srinivasa, Barfoot, "Informed RRT*: optimal sampling-based path planning focused via direct sampling of an admissible
+ellipsoidal heuristic", IROS 2014.
 
-A place is drawn, the tree is extended from its nearest place by ``reach`` m towards the drawn one, and the new place is connected
-to the tree by the cheapest free line from a nearby place; nearby places with a cheaper path over the new one are connected to it.
-Nearby means within gamma (log n / n)^(1/2), but no farther than ``reach``; gamma is a tenth above the minimum that the proof of
-optimality needs. Once the goal is in the tree, only places that may shorten its path are drawn: those of an ellipse around start
-and goal. Area and n are then the ellipse's.
+In each iteration a position is sampled, the tree is extended by at most ``reach`` m from its nearest node towards the sample, and
+the new node is connected to the tree by the cheapest free line from a nearby node. Nearby nodes that have a cheaper path through
+the new node are connected to it. Nearby means within gamma (log n / n)^(1/2), but no farther than ``reach``; gamma is 10 % above
+the minimum that the proof of optimality requires. Once the goal is in the tree, only positions that may shorten the path are
+sampled: those in an ellipse around the start and the goal. The area and n are then those of the ellipse.
 
 Differences from the papers:
 
 - A line costs its length times the inflated cost of obstacles, as in `AStar`; with ``factor`` 0 only its length.
-- A line is sampled in steps as long as the clearance allows, and no shorter than half a cell.
-- The draws come from a counted stream (`agora.seeds`), as fractions of the map: the same for every request with the same
-  ``seed``.
-- A draw in an obstacle also counts.
+- A line is checked in steps as long as the clearance allows, but no shorter than half a cell.
+- The random numbers come from a counter-based stream (`agora.seeds`), as fractions of the map, and are the same for every request
+  with the same ``seed``.
+- A sample in an obstacle also counts as an iteration.
 """
 
 from __future__ import annotations
@@ -39,21 +39,22 @@ __all__ = ["RrtStar"]
 
 @dataclass(frozen=True)
 class RrtStar(Checked):
-    """A path of straight lines through randomly drawn places; more draws give a shorter path.
+    """Finds a path of straight lines through random positions; more samples give a shorter path.
 
-    A start too near to an obstacle is first led to the nearest free cell, around obstacles. Unknown cells count as free. Few draws
-    lead through a narrow gap: if none of ``iterations`` does, there is no result, although a path may exist.
+    If the start is too close to an obstacle, the path first leads to the nearest free cell, around obstacles. Unknown cells count
+    as free. Few samples lead through a narrow gap; if none of the ``iterations`` samples does, no path is returned, although one
+    may exist.
 
     Attributes:
-        iterations: number of draws.
-        reach: length of the longest line of the tree, m.
-        bias: fraction of the draws at the goal, until it is reached.
-        seed: number of the stream of draws.
-        neutral: cost of a cell length far from obstacles.
+        iterations: number of samples.
+        reach: maximum length of a line in the tree, m.
+        bias: fraction of samples that are placed at the goal until it is reached.
+        seed: seed of the stream of random numbers.
+        neutral: cost of travelling one cell length far from obstacles.
         factor: weight of the inflated cost; 0 for the shortest path.
         inflation_radius: distance beyond which an obstacle has no cost, m.
-        cost_scaling: rate at which its cost decays, 1/m.
-        spacing: distance between the points of the path, m.
+        cost_scaling: rate at which the cost of an obstacle decays with distance, 1/m.
+        spacing: distance between points of the path, m.
     """
 
     iterations: Annotated[int, Within(1, 1_000_000)] = 10_000
@@ -67,7 +68,9 @@ class RrtStar(Checked):
     spacing: Length = 0.1
 
     def path(self, request: PathRequest) -> Floats | None:
-        """Return the path (K, 2) from the start to the goal, m; None if none was found, or an end is outside the map."""
+        """Return the path (K, 2) from the start to the goal, m; None if no path was found, or the start or goal is outside the
+        map.
+        """
         place = request.map
         corner = np.asarray(place.origin) + 0.5 * place.resolution
         ends = np.array([request.start[:2], request.goal[:2]], np.float64)
@@ -101,7 +104,7 @@ class RrtStar(Checked):
         )
 
     def _grow(self, ground: Ground, start: Doubles, goal: Doubles) -> Doubles | None:
-        """Return the places (K, 2) of the cheapest path in the tree."""
+        """Return the positions (K, 2) on the cheapest path in the tree."""
         if np.array_equal(start, goal):
             return np.stack([start, goal])
         free = float((ground.clearance > ground.least).sum()) * ground.resolution**2
@@ -117,7 +120,9 @@ class RrtStar(Checked):
 
 
 def _escape(ground: Ground, start: Doubles) -> Doubles | None:
-    """Return the path (K, 2) from a place too near to an obstacle to the nearest free one: the place itself if it is free."""
+    """Return the path (K, 2) from a position that is too close to an obstacle to the nearest free position; just the position
+    itself if it is free.
+    """
     if spare_clearance(ground, *start, 0.0) > 0.0:
         return start[None]
     columns = ground.clearance.shape[1]

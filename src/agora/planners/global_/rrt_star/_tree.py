@@ -19,18 +19,18 @@ _GAIN = 1e-9
 
 
 class Tree(NamedTuple):
-    """The reached places; the first is the start.
+    """The nodes reached so far; the first is the start.
 
     Attributes:
         place: (N, 2) positions, m.
         cost: (N,) cost from the start, m.
-        edge: (N,) cost of the line from the parent, m.
-        detour: (N,) length of the straight lines from the start to the place and from the place to the goal, m.
-        parent: (N,) previous place; -1 for the start.
-        child: (N,) a next place; -1 for none.
-        beside: (N,) another child of the same parent; -1 for none.
-        near: (N,) room for the places near a place.
-        gap: (N,) room for their distances.
+        edge: (N,) cost of the line from the parent node, m.
+        detour: (N,) total length of the straight lines from the start to the node and from the node to the goal, m.
+        parent: (N,) previous node; -1 for the start.
+        child: (N,) first child of the node; -1 if it has none.
+        beside: (N,) next child of the same parent; -1 if there is none.
+        near: (N,) scratch for the nodes near a position.
+        gap: (N,) scratch for the distances of these nodes.
     """
 
     place: Doubles
@@ -45,7 +45,7 @@ class Tree(NamedTuple):
 
     @classmethod
     def of(cls, count: int) -> Tree:
-        """Return room for ``count`` places."""
+        """Return an empty tree with space for ``count`` nodes."""
         parent, child, beside = np.full((3, count), -1, np.int32)
         cost, edge, detour, gap = np.empty((4, count))
         return cls(np.empty((count, 2)), cost, edge, detour, parent, child, beside, np.empty(count, np.int32), gap)
@@ -53,14 +53,14 @@ class Tree(NamedTuple):
 
 @hidden
 def _line_cost(ground, x, y, to_x, to_y):
-    """Return the cost of the straight line between two places, m; infinite if it is not free."""
+    """Return the cost of the straight line between two positions, m; infinite if the line is not free."""
     dx, dy = to_x - x, to_y - y
     return drive_cost(ground, x, y, math.atan2(dy, dx), math.sqrt(dx * dx + dy * dy), 0.0, 0.0)
 
 
 @hidden
 def _cut(tree, place):
-    """Remove a place from the list of its parent."""
+    """Remove a node from its parent's list of children."""
     parent = tree.parent[place]
     if tree.child[parent] == place:
         tree.child[parent] = tree.beside[place]
@@ -73,12 +73,12 @@ def _cut(tree, place):
 
 @hidden
 def _graft(tree, place, parent, edge):
-    """Make a place a child of another, and update the costs of all its descendants."""
+    """Make a node the child of another node, and update the costs of all its descendants."""
     tree.parent[place], tree.edge[place] = parent, edge
     tree.beside[place], tree.child[parent] = tree.child[parent], place
     tree.cost[place] = tree.cost[parent] + edge
     now = place
-    while True:  # depth first, without a stack: down, else to the sibling, else up
+    while True:  # depth first, without a stack: go down, otherwise to the next sibling, otherwise up
         if tree.child[now] >= 0:
             now = tree.child[now]
         else:
@@ -92,7 +92,9 @@ def _graft(tree, place, parent, edge):
 
 @hidden
 def _draw_in_ellipse(start, goal, apart, shortest, u, v):
-    """Return the place of two draws in the ellipse of places that allow a path of at most ``shortest``, and its area."""
+    """Map two random numbers to a position in the ellipse of positions that allow a path of at most ``shortest``; return the
+    position and the ellipse's area.
+    """
     long, broad = 0.5 * shortest, 0.5 * math.sqrt(max(shortest * shortest - apart * apart, 0.0))
     r, angle = math.sqrt(u), 2.0 * math.pi * v
     a, b = long * r * math.cos(angle), broad * r * math.sin(angle)
@@ -103,7 +105,7 @@ def _draw_in_ellipse(start, goal, apart, shortest, u, v):
 
 @hidden
 def _gather(tree, count, x, y, radius):
-    """Write the places within a radius of one and their distances; return their number."""
+    """Write the nodes within a radius of a position, and their distances; return how many there are."""
     near, squared = 0, radius * radius
     for j in range(count):
         dx, dy = tree.place[j, 0] - x, tree.place[j, 1] - y
@@ -116,7 +118,9 @@ def _gather(tree, count, x, y, radius):
 
 @hidden
 def _cheapest_parent(ground, tree, near, x, y, parent, edge):
-    """Return the nearby place from which a place is reached at the lowest cost (or ``parent``), and the cost of that line."""
+    """Return the nearby node (or ``parent``) from which a position is reached at the lowest cost, and the cost of the line from
+    it.
+    """
     cost = tree.cost[parent] + edge
     first = parent
     for k in range(near):
@@ -130,7 +134,7 @@ def _cheapest_parent(ground, tree, near, x, y, parent, edge):
 
 @hidden
 def _rewire(ground, tree, near, new):
-    """Connect nearby places with a cheaper path over a new place to that place."""
+    """Connect nearby nodes to a new node if the path through it is cheaper."""
     cost, parent = tree.cost[new], tree.parent[new]
     for k in range(near):
         j = tree.near[k]
@@ -143,19 +147,19 @@ def _rewire(ground, tree, near, new):
 
 @lean_kernel
 def grow(ground, start, goal, free, iterations, reach, bias, key, tree, counts):
-    """Grow the tree; return the number of the goal in it, or -1.
+    """Grow the tree; return the index of the goal's node, or -1.
 
     Args:
         ground: `agora.planners.global_._ground.Ground`.
         start: (2,) position, m.
         goal: (2,) position, m.
         free: free area, m2.
-        iterations: number of draws.
-        reach: length of the longest line, m.
-        bias: fraction of the draws at the goal until it is reached.
-        key: key of the stream of draws.
-        tree: `Tree` with room for one place more than there are draws.
-        counts: (1,), out: number of places.
+        iterations: number of samples.
+        reach: maximum length of a line, m.
+        bias: fraction of samples that are placed at the goal until it is reached.
+        key: key of the stream of random numbers.
+        tree: `Tree` with space for one node more than there are samples.
+        counts: (1,), out: number of nodes.
     """
     half = 0.5 * ground.resolution
     wide, high = ground.clearance.shape[1] * ground.resolution, ground.clearance.shape[0] * ground.resolution
@@ -165,7 +169,7 @@ def grow(ground, start, goal, free, iterations, reach, bias, key, tree, counts):
     for i in range(iterations):
         shortest = tree.cost[end] if end >= 0 else np.inf
         x, y, area = goal[0], goal[1], free
-        # Once a path is known, draw only in the ellipse of places that can shorten it (informed RRT*).
+        # Once a path is known, sample only in the ellipse of positions that can shorten it (informed RRT*).
         if end >= 0:
             x, y, ellipse = _draw_in_ellipse(
                 start, goal, apart, shortest, uniform_at(key, 0, i, _ACROSS), uniform_at(key, 0, i, _UP)
@@ -193,7 +197,7 @@ def grow(ground, start, goal, free, iterations, reach, bias, key, tree, counts):
         edge = _line_cost(ground, tree.place[nearest, 0], tree.place[nearest, 1], x, y)
         if edge == np.inf:
             continue
-        # The radius of algorithm 6, with area and number of places of the ellipse.
+        # The radius of algorithm 6, with the area of the ellipse and the number of nodes in it.
         radius = min(_GAMMA * math.sqrt(area / math.pi * math.log(inside) / inside), reach) if inside > 1 else reach
         near = _gather(tree, count, x, y, radius)
         parent, edge = _cheapest_parent(ground, tree, near, x, y, nearest, edge)
@@ -205,7 +209,7 @@ def grow(ground, start, goal, free, iterations, reach, bias, key, tree, counts):
         _graft(tree, new, parent, edge)
         if aims:
             end = new
-        # Nearby places get the new one as a parent if this is cheaper.
+        # The new node becomes the parent of nearby nodes if this is cheaper.
         _rewire(ground, tree, near, new)
     counts[0] = count
     return end

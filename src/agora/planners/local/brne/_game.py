@@ -1,6 +1,6 @@
-"""The game of `agora.planners.local.brne`: sampled paths, the costs of pairs of them, and the equilibrium weights of the agents.
+"""The game in `agora.planners.local.brne`: sampled paths, the costs of pairs of paths, and the agents' equilibrium weights.
 
-All values are of one robot, in its frame: it is at the origin and looks along x.
+All values are for one robot, in its frame: the robot is at the origin and faces along x.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ ROUNDS = 10
 
 
 class Costs(NamedTuple):
-    """The parameters of the cost of a pair of paths, and the sum of two radii up to which distances are not reduced, m."""
+    """The parameters of the cost of a pair of paths, and the sum of two radii, m, up to which distances between agents are not
+    reduced.
+    """
 
     a1: np.float32
     a2: np.float32
@@ -36,7 +38,7 @@ class Ways(NamedTuple):
     """The samples of all agents, the robot's first.
 
     Attributes:
-        x: (A, T, S) x of the positions at the moments dt, 2 dt ... T dt, m.
+        x: (A, T, S) x of the positions at the times dt, 2 dt ... T dt, m.
         y: (A, T, S) y of the positions, m.
     """
 
@@ -45,7 +47,7 @@ class Ways(NamedTuple):
 
 
 def deviations(steps: int, dt: float, a1: float, a2: float) -> Doubles:
-    """Return the lower Cholesky factor (T, T) of the covariance of the paths about their mean, at dt, 2 dt ... T dt.
+    """Return the lower Cholesky factor (T, T) of the covariance of the paths about their mean, at the times dt, 2 dt ... T dt.
 
     The paths are a Gaussian process with the kernel a2 exp(-a1 (t - t')^2), conditioned on its mean at t = 0.
     """
@@ -57,7 +59,7 @@ def deviations(steps: int, dt: float, a1: float, a2: float) -> Doubles:
 
 @hidden
 def roll_out(way_x, way_y, speed, turn, dt):
-    """Write the paths (T, S) of a robot for the speeds and turning rates (S,), each constant, by the Runge-Kutta method."""
+    """Write the paths (T, S) of a robot for constant speeds and turning rates (S,), integrated by the Runge-Kutta method."""
     steps, samples = way_x.shape
     for s in range(samples):
         x, y, heading = ZERO, ZERO, ZERO
@@ -74,9 +76,10 @@ def roll_out(way_x, way_y, speed, turn, dt):
 
 @hidden
 def write_pedestrian_paths(way_x, way_y, mean, factor, scale, key, agent, call, sine, cosine, draws):
-    """Write the paths (T, S) of a pedestrian about their mean (T, 2), which is along the map's axes, for the heading of the robot.
+    """Write the paths (T, S) of a pedestrian about their mean (T, 2), which is along the map's axes, rotated to the robot's
+    heading.
 
-    The random numbers depend on the agent, the call, and the sample and moment.
+    The random numbers depend on the agent, the call, the sample and the time step.
     """
     steps, samples = way_x.shape
     for axis in range(2):
@@ -98,7 +101,7 @@ def write_pedestrian_paths(way_x, way_y, mean, factor, scale, key, agent, call, 
 def cost_of(squared, costs, excess):
     """Return the cost of two paths with the given squared minimum distance: a3 at contact, 0 far apart.
 
-    It is a3 (2 - 2 / (1 + exp(-a1 d^(2 a2)))), which falls with the distance d, so the largest cost over time is that of the
+    It is a3 (2 - 2 / (1 + exp(-a1 d^(2 a2)))), which falls with the distance d, so the maximum cost over time is that of the
     minimum d.
     """
     distance = max(math.sqrt(squared) - excess, ZERO)
@@ -111,7 +114,9 @@ def cost_of(squared, costs, excess):
 
 @hidden
 def write_pair_costs(table, ways, agents, radius, costs, nearest):
-    """Write the cost of each pair of samples of two agents, table[i, j, s, s'] = table[j, i, s', s]; (A, A, S, S)."""
+    """Write the table (A, A, S, S) of costs for each pair of samples of two agents, where table[i, j, s, s'] = table[j, i, s',
+    s].
+    """
     steps, samples = ways.x.shape[1], ways.x.shape[2]
     for i in range(agents):
         for j in range(i + 1, agents):
@@ -130,11 +135,11 @@ def write_pair_costs(table, ways, agents, radius, costs, nearest):
 
 @hidden
 def respond_in_turn(weights, table, agents, mean):
-    """Write the weights (A, S), of mean 1, after ten rounds in which the agents, one after the other, respond to the present
+    """Write the weights (A, S), with mean 1, after ten rounds in which the agents respond one after the other to the current
     weights.
 
-    The weight of a sample is exp(-expected cost); the smallest cost of an agent is subtracted first, which the division by the mean
-    cancels.
+    The weight of a sample is exp(-expected cost); the minimum cost of an agent is subtracted first, which has no effect on the
+    weights because they are divided by their mean.
     """
     samples = weights.shape[1]
     share = ONE / np.float32((agents - 1) * samples)

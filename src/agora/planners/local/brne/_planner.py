@@ -1,44 +1,46 @@
-r"""BRNE: the robot and the pedestrians around it choose paths together, as in a game in which each responds to the others.
+r"""BRNE: the robot and the pedestrians around it choose their paths jointly, as in a game in which each agent responds to the
+others.
 
 M. Sun, F. Baldini, P. Trautman, T. Murphey, "Mixed-strategy Nash equilibrium for crowd navigation" (Bayesian recursive Nash
-equilibrium), with the code MurpheyLab/brne 633a5cd: ``brnelib/src/brne.cpp``, ``crowd_nav/src/brne_nav.cpp`` and
+equilibrium), and its code, MurpheyLab/brne 633a5cd: ``brnelib/src/brne.cpp``, ``crowd_nav/src/brne_nav.cpp`` and
 ``crowd_nav/config/brne.yaml``, whose costs are the defaults, and ``brne_py``, whose costs are the preset `brne_py`.
 
 Every agent has the same number of path samples. The robot's samples are roll-outs of 28 speeds by 7 turning rates around the arc to
-a point ahead; a pedestrian's samples are its predicted path plus a Gaussian process whose width grows with the pedestrian's speed.
-Two samples cost a3 (2 - 2 / (1 + exp(-a1 d^(2 a2)))) at their minimum distance d. Weights start at 1; in each of ten rounds, the
-robot first, each agent weights a sample by exp(-c), where c is its expected cost under the others' present weights, and divides by
-the mean. The robot then drops samples that leave the corridor or come near the nearest pedestrian's present position, and drives
-the weighted mean of the rest. With nobody nearby it drives the sample that ends nearest to the goal; if all samples come near
-somebody, it stands.
+a point ahead. A pedestrian's samples are its predicted path plus a Gaussian process whose width grows with the pedestrian's speed.
+A pair of samples costs a3 (2 - 2 / (1 + exp(-a1 d^(2 a2)))) at their minimum distance d. Weights start at 1. In each of ten rounds,
+starting with the robot, each agent weights a sample by exp(-c), where c is its expected cost under the current weights of the other
+agents, and divides by the mean. The robot then drops samples that leave the corridor or come near the nearest pedestrian's current
+position, and drives the weighted mean of the rest. With nobody nearby, it drives the sample that ends nearest to the goal; if all
+samples come near somebody, it stops.
 
 Differences from the source:
-- The arc to the point ahead has the radius d / (2 sin of the bearing); upstream constructs it from an axis that suits goals along
-  x.
-  Towards a point behind it the robot turns in place; a car-like robot drives its tightest curve.
-- The point ahead is on the path (``lookahead``), as in `orca`. BRNE only knows the arc: without a path it passes no
-  corner (``follow_path`` False is upstream).
-- Walls also exclude samples: those that come within 5 cm of a wall in ``wall_horizon`` or while braking; if the robot is already
-  nearer, those that touch a wall. If none is left, all samples are repeated at half the speed, down to 0. The mean of samples left
-  and right of an obstacle may hit it: then the sample with the largest weight is driven. If a robot can neither drive nor turn, it
-  backs up, provided that nobody is near and the space behind it is free. Upstream only has the sides of a corridor
-  (``wall_horizon`` 0).
+- The arc to the point ahead has the radius d / (2 sin(bearing)); upstream constructs it from an axis that is suitable only for
+  goals along x. If the point is behind the robot, the robot turns in place; a car-like robot drives its tightest curve.
+- The point ahead is on the path (``lookahead``), as in `orca`. BRNE only plans arcs, so without a path the robot cannot get around
+  a corner (``follow_path`` False is the upstream behaviour).
+- Walls also exclude samples: those that come within 5 cm of a wall within ``wall_horizon`` or while braking or, if the robot is
+  already closer than that, those that touch a wall. If no sample is left, all samples are repeated at half the speed, down to 0.
+  The mean of samples to the left and right of an obstacle may hit the obstacle; the sample with the largest weight is driven in
+  that case. If a robot can neither drive nor turn, it backs up, provided that nobody is near and the space behind it is free.
+  Upstream only considers the sides of a corridor (``wall_horizon`` 0).
 - The corridor is around the line from the robot's position when it received the goal to the goal. If all samples leave it, the
-  robot
-  stands until one does not; upstream gives the goal up.
-- Pedestrians are predicted by a predictor, at the moments of the robot's samples; upstream predicts at constant velocity, a step of
-  0.1 s behind. Other robots are agents like pedestrians, at constant velocity.
+  robot stops until one does not; upstream abandons the goal.
+- Pedestrians are predicted by a predictor, at the same times as the robot's samples; upstream predicts at constant velocity, with a
+  lag of one step of 0.1 s. Other robots are agents like pedestrians, at constant velocity.
 - If two agents' radii add up to more than 0.6 m, the excess is subtracted from their distance, and the robot stops for a person
-  within 0.1 m of contact. Upstream uses distances of centres for both, for a dog of 0.3 m (``bodies``, ``close_stop``).
-- The nominal speed is two thirds of the largest, as published, 0.4 of 0.6 m/s; it is lower near the goal, and for sharp turns to
-  it. Otherwise a robot would pass its goal and circle.
-- The random numbers of a call depend on its count, the agent, the sample and the moment (`agora.seeds`), in the robot's frame.
+  within 0.1 m of contact. Upstream uses the distance between centres in both cases, for a robot dog of 0.3 m (``bodies``,
+  ``close_stop``).
+- The nominal speed is two thirds of the maximum speed, like the published 0.4 of 0.6 m/s. It is lower near the goal, and for sharp
+  turns towards it; otherwise a robot would pass its goal and circle around it.
+- The random numbers of a call depend on the number of the call, the agent, the sample and the time step (`agora.seeds`), in the
+  robot's frame.
 
-Limits: paths are arcs for 2.5 s, so the robot does not pass between people that stand close together, and stands while a person
-stays within the stopping distance. The pedestrians' samples ignore walls.
+Limits: paths are arcs that last 2.5 s, so the robot does not pass between people that stand close together, and it stops while a
+person stays within the stopping distance. The pedestrians' samples ignore walls.
 
-Narrow places: samples left and right of a jamb may leave none in between; `rto`, with 2.8 m/s, and `rlca`, which cannot back up,
-get stuck there; a box with a corner at the end of a wall neither drives on nor turns (`jackal_barn` in the hairpin).
+Narrow places: with samples left and right of a door jamb, none may be left in between. `rto`, at 2.8 m/s, and `rlca`, which cannot
+back up, get stuck there. A box-shaped robot with a corner at the end of a wall neither drives on nor turns (`jackal_barn` in the
+hairpin).
 """
 
 from __future__ import annotations
@@ -79,7 +81,7 @@ from agora.seeds import key_of
 from agora.world.tracks import onward
 
 _NOMINAL = np.float32(2.0 / 3.0)
-_TURN = np.float32(1.0 / 0.6)  # rad/m: the published turning rate per speed
+_TURN = np.float32(1.0 / 0.6)  # rad/m: the published ratio of turning rate to speed
 _MARGIN, _SPARE = np.float32(0.1), np.float32(0.05)  # m
 _FAR, _TINY, _TINIEST = np.float32(3e38), np.float32(1e-6), np.float32(1e-30)
 _NOBODY, _CENTRES = 1e6, 10.0  # m
@@ -105,31 +107,35 @@ _TUNABLE: dict[str, Span] = {
 
 @dataclass(frozen=True)
 class Brne(Checked):
-    """Drives the mean of sampled arcs, weighted by how little they conflict with the nearest agents, who do the same.
+    """Drives the mean of sampled arcs, weighted by how little they conflict with the nearest agents, which choose their paths in
+    the same way.
 
     Attributes:
-        cost_a1: rate at which the cost of a pair of paths falls with their distance (brne_py 4).
-        cost_a2: sharpness of that fall (brne_py 1).
-        cost_a3: cost of two paths that meet (brne_py 80).
+        cost_a1: rate at which the cost of a pair of paths falls with their distance (brne_py: 4).
+        cost_a2: sharpness of that fall (brne_py: 1).
+        cost_a3: cost of two paths that meet (brne_py: 80).
         kernel_a1: rate at which the correlation of a pedestrian's path falls with the time difference, 1/s2.
-        kernel_a2: variance of a pedestrian's path in the far future, per m2/s2 of its squared speed.
-        samples: number of samples per agent: the square of an even number.
-        steps: number of moments of a path.
-        step: time between two moments, s.
-        max_agents: number of agents, the robot and the nearest others.
-        activation: distance beyond which others are not seen, m.
+        kernel_a2: variance of a pedestrian's path in the far future, per m2/s2 of squared speed.
+        samples: number of samples per agent; must be the square of an even number.
+        steps: number of time steps of a path.
+        step: time between two time steps, s.
+        max_agents: maximum number of agents: the robot and the nearest others.
+        activation: distance beyond which other agents are ignored, m.
         prediction: predictor of pedestrians.
-        bodies: sum of two agents' radii above which the excess reduces their distance, m; 10 or more for distances of centres.
-        close_stop: distance to the nearest pedestrian's present position that drops a sample, m (0.5); None for the radii plus 0.1.
-        corridor: distance from the line to the goal beyond which samples are dropped, m (0.6); None for no corridor.
-        wall_horizon: time for which samples must avoid walls, s, or longer, to brake; 0 leaves walls to the path.
+        bodies: sum of two agents' radii above which the excess reduces their distance, m; 10 or more to use distances between
+            centres.
+        close_stop: samples that come closer than this to the nearest pedestrian's current position are dropped, m (upstream: 0.5);
+            None for the sum of the radii plus 0.1.
+        corridor: distance from the line to the goal beyond which samples are dropped, m (upstream: 0.6); None for no corridor.
+        wall_horizon: time for which samples must avoid walls, s, or longer if braking takes longer; 0 leaves walls to the path.
         window: local costmap, for walls.
         follow_path: drive to a point on the path; False drives to the goal.
         lookahead: distance along the path of the point to drive to, m.
-        speed: largest speed, m/s (0.6); None for the robot's.
-        nominal_speed: speed around which samples are drawn, m/s (0.4); None for two thirds of the largest.
-        turn_rate: largest turning rate, rad/s (1); None for 1.67 at 1 m/s, proportional to the speed, at most the robot's.
-        stop: distance to the goal at which the robot stands, m (0.5); None for half of the task's tolerance.
+        speed: maximum speed, m/s (upstream: 0.6); None for the robot's.
+        nominal_speed: speed around which samples are placed, m/s (upstream: 0.4); None for two thirds of the maximum speed.
+        turn_rate: maximum turning rate, rad/s (upstream: 1); None for a rate proportional to the maximum speed, 1.67 at 1 m/s, but
+            at most the robot's.
+        stop: distance to the goal at which the robot stops, m (upstream: 0.5); None for half of the task's tolerance.
         seed: seed of the samples.
     """
 
@@ -181,8 +187,8 @@ class Brne(Checked):
         return deviations(self.steps, self.step, self.kernel_a1, self.kernel_a2).astype(np.float32)
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3), the reasons why robots stand, and the memory: calls, the goal, and the position when the goal
-        was set.
+        """Return the twists (N, 3), the reasons why robots stop, and the memory: the number of calls, the goal, and the robot's
+        position when the goal was set.
         """
         o, rows, f = observation, len(observation.pose), np.float32
         assert o.path is not None and o.path_count is not None
@@ -206,7 +212,7 @@ class Brne(Checked):
         return Answer(twists, kept | ({"prediction": foretold} if foretold else {}), {"reason": reasons})
 
     def _parameters(self, dt: np.float32) -> Any:
-        """Return the parameters of the kernel at a control period, s."""
+        """Return the kernel's parameters for a control period, s."""
         f = np.float32
         costs = Costs(f(self.cost_a1), f(self.cost_a2), f(self.cost_a3), f(self.bodies))
         given = {name: getattr(self, name) or 0.0 for name in _FROM_ROBOT}
@@ -214,15 +220,15 @@ class Brne(Checked):
 
     @property
     def _shape(self) -> tuple[int, int]:
-        """Return the numbers of speeds and of turning rates of the robot's samples."""
+        """Return the number of speeds and the number of turning rates in the robot's samples."""
         side = math.isqrt(self.samples)
         return 2 * side, side // 2
 
     def _nearest_agents(self, o: Observation, memory: Memory) -> tuple[tuple[Array, ...], Memory]:
         """Return the nearest agents of each robot, relative to it, and the memory of the predictor.
 
-        The agents are given as number (N,), positions (N, A, 2), radii (N, A), speeds (N, A) and predicted paths (N, A, T, 2), with
-        A one less than ``max_agents``.
+        The agents are returned as their number (N,), positions (N, A, 2), radii (N, A), speeds (N, A) and predicted paths (N, A, T,
+        2), where A is ``max_agents`` - 1.
         """
         assert o.pedestrians is not None
         ways, foretold = expected_ways(self.prediction, o, self.steps, self.step, memory)
@@ -248,9 +254,10 @@ _Parameters = kernel_record("_Parameters", Brne, limits=("speed",), computed=("d
 
 @hidden
 def _grid(speed, turn, shape, nominal, bend, top, fastest, turning_radius):
-    """Write the speeds and turning rates (S,) of the samples; return whether any drives.
+    """Write the speeds and turning rates (S,) of the samples; return whether any sample moves.
 
-    The samples are all pairs around the nominal values, symmetric as far as both sides stay within the largest values.
+    The samples are all combinations of speeds and turning rates around the nominal values, symmetric as far as both sides stay
+    within the limits.
     """
     ahead, beside = min(nominal, top - nominal), min(fastest + bend, fastest - bend)
     lengths, turns = shape
@@ -266,9 +273,9 @@ def _grid(speed, turn, shape, nominal, bend, top, fastest, turning_radius):
 
 @hidden
 def _sample(p, ways, speed, turn, allowed, shape, around, horizon, corridor, limits):
-    """Write the robot's samples, and which of them walls and the corridor allow; return whether any is allowed.
+    """Write the robot's samples, and which of them are allowed by the walls and the corridor; return whether any is allowed.
 
-    If none is allowed, the samples are repeated at half the speed or less, including those that do not drive.
+    If none is allowed, the samples are repeated at half the speed or less, including samples that do not move.
     """
     nominal, curve, top, fastest, turning_radius = limits
     offset, side_x, side_y = corridor
@@ -289,7 +296,7 @@ def _sample(p, ways, speed, turn, allowed, shape, around, horizon, corridor, lim
 
 @hidden
 def _nearest_end(ways, allowed, x, y):
-    """Return the allowed sample of the robot that ends nearest to a position."""
+    """Return the robot's allowed sample that ends nearest to a position."""
     least, best, last = _FAR, 0, ways.x.shape[1] - 1
     for s in range(allowed.size):
         dx, dy = ways.x[0, last, s] - x, ways.y[0, last, s] - y
@@ -300,10 +307,10 @@ def _nearest_end(ways, allowed, x, y):
 
 @hidden
 def _mean(ways, weights, speed, turn, allowed, x, y, keep):
-    """Return the mean speed and turning rate of the allowed samples that stay away from a position, and the sample of largest
+    """Return the mean speed and turning rate of the allowed samples that stay away from a position, and the sample with the largest
     weight.
 
-    The sample is -1 if there is none.
+    The sample is -1 if no sample qualifies.
     """
     total, forward, bend, most, best = ZERO, ZERO, ZERO, -ONE, -1
     for s in range(speed.size):
@@ -323,7 +330,7 @@ def _mean(ways, weights, speed, turn, allowed, x, y, keep):
 
 @kernel
 def _act(p, robot, route, walls, others, factor, shape, kept, twists, reasons, first, last):
-    """Write the twists of the rows ``first <= n < last`` and the reasons why they stand; the memory ``kept`` is updated."""
+    """Write the twists of the rows ``first <= n < last`` and the reasons why they stop; the memory ``kept`` is updated."""
     pose, radii, stops, min_vx, max_vx, max_ax, max_omega, max_alpha, turning_radius = robot
     path, path_count = route
     cost, origin, resolution, outlines, wide_outlines = walls
@@ -361,7 +368,7 @@ def _act(p, robot, route, walls, others, factor, shape, kept, twists, reasons, f
         nominal = min(nominal, stopping_speed(left - HALF * stops[n], max_ax[n], p.dt))
         horizon = max(p.wall_horizon, nominal / max_ax[n] + p.dt)
         u, v = x - origin[n, 0], y - origin[n, 1]
-        # If the robot is already within the margin to a wall, use the outline itself, so that it can leave.
+        # If the robot is already within the margin of a wall, use the outline without the margin, so that the robot can leave.
         wide = is_free(cost[n], wide_outlines[n], u, v, resolution, heading, ZERO, ZERO, ZERO)
         around = (cost[n], wide_outlines[n] if wide else outlines[n], u, v, resolution, heading)
         count = min(counts[n], most - 1)
@@ -413,7 +420,7 @@ def _act(p, robot, route, walls, others, factor, shape, kept, twists, reasons, f
         if best < 0:
             reasons[n] = _TOUCHED if begins_touching else _WAITING
             continue
-        # The mean of allowed samples may touch a wall: then take the sample of largest weight.
+        # The mean of allowed samples may touch a wall: in that case take the sample with the largest weight.
         if not is_free(*around, forward, bend, horizon):
             forward, bend = speed[best], turn[best]
         twists[n, 0], twists[n, 2] = forward, bend

@@ -1,4 +1,4 @@
-"""The walls, and the room to back up, of `agora.planners.local.brne`."""
+"""Checks for walls, and for clearance when backing up, for `agora.planners.local.brne`."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _PACE, _NEAR, _CRAWL = np.float32(0.1), np.float32(0.5), np.float32(0.2)
 
 @hidden
 def is_free(cost, corners, x, y, resolution, heading, speed, turn, reach):
-    """Return whether a robot at (x, y) of a window is free of walls for the time ``reach`` at a constant twist, including now.
+    """Return whether a robot at (x, y) in a window is and stays free of walls for the time ``reach`` at a constant twist.
 
-    Points of its outline are tested about every 0.1 m.
+    The outline is tested at points about 0.1 m apart.
     """
     if cost.shape[0] == 0:
         return True
@@ -34,7 +34,7 @@ def is_free(cost, corners, x, y, resolution, heading, speed, turn, reach):
 
 @hidden
 def touches(around, radius, place, body, count):
-    """Return whether the robot touches one of the nearest others, or a wall."""
+    """Return whether the robot touches one of the nearest agents, or a wall."""
     for a in range(count):
         keep = radius + body[a]
         if place[a, 0] * place[a, 0] + place[a, 1] * place[a, 1] <= keep * keep:
@@ -44,7 +44,9 @@ def touches(around, radius, place, body, count):
 
 @hidden
 def backing_speed(around, top, lowest, horizon, radius, place, body, count):
-    """Return the speed at which the robot backs up straight, if the space behind it is free and nobody is near; else 0."""
+    """Return the speed at which the robot backs up in a straight line, if the space behind it is free and nobody is near; otherwise
+    0.
+    """
     for a in range(count):
         keep = radius + body[a] + _NEAR
         if place[a, 0] * place[a, 0] + place[a, 1] * place[a, 1] <= keep * keep:
@@ -55,7 +57,9 @@ def backing_speed(around, top, lowest, horizon, radius, place, body, count):
 
 @hidden
 def is_in_corridor(x, y, s, offset, side_x, side_y, wide):
-    """Return whether a sample of the robot stays within a corridor; the robot is ``offset`` to the side of its centre line."""
+    """Return whether a sample of the robot stays within a corridor; the robot's lateral offset from the centre line is
+    ``offset``.
+    """
     farthest = ZERO
     for t in range(x.shape[0]):
         farthest = max(farthest, abs(offset + x[t, s] * side_x + y[t, s] * side_y))

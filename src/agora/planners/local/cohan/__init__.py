@@ -1,3 +1,3 @@
-"""CoHAN's human-aware timed elastic bands: the robot plans for the people around it as well as for itself."""
+"""CoHAN's human-aware timed elastic bands: the robot plans for itself and for the people around it."""
 
 from agora.planners.local.cohan._planner import Cohan as Cohan

@@ -1,8 +1,8 @@
-"""The costs of a robot's band together with those of two people: their coupling, and the joint normal equations.
+"""The costs of a robot's band together with the bands of two people: the coupling between them, and the joint normal equations.
 
-The bands are paired by the index of their poses, as upstream. The unknowns are ordered pose by pose, the robot's first, then those
-of the people, so that the normal matrix has few diagonals: 10 for the robot alone, 18 with one person, 26 with two. A fixed
-unknown, or one beyond the end of a band, has the index -1.
+The poses of different bands are paired by index, as in upstream. The unknowns are ordered pose by pose, at each pose the robot's
+first and then those of the people, so that the normal matrix has few diagonals: 10 for the robot alone, 18 with one person, 26 with
+two people. A fixed unknown, or one beyond the end of a band, has the index -1.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ _SIZE = 10
 
 
 class Social(NamedTuple):
-    """Weights and thresholds between bands: the fields of `Cohan` with these names, and the cosine of half the field of view."""
+    """Weights and thresholds for costs between bands: the fields of `Cohan` with these names, and the cosine of half the field of
+    view.
+    """
 
     agent_robot_safety: np.float32
     agent_agent_safety: np.float32
@@ -48,17 +50,17 @@ class Crowd(NamedTuple):
     """The bands of a robot and of up to two people, and working memory; the first axis of most arrays is the band.
 
     Attributes:
-        bands: (3, M, 4).
+        bands: (3, M, 4) poses of the bands.
         trial: (3, M, 4) bands on trial.
-        counts: (3,) numbers of their poses.
+        counts: (3,) number of poses of each band.
         nominal: (3,) usual speeds of the people, m/s; the robot's is not used.
-        hidden: (H, 2) places from which people may step out, m from the robot; the leading ones are valid.
-        hiding: (1,) number of these places.
+        hidden: (H, 2) positions from which people may step out, relative to the robot, m; only the first entries are valid.
+        hiding: (1,) number of valid positions.
         trig: (3, M, 2).
         steps: (3, M, 12).
         matrix: (3, 4 M, 11).
         side: (3, 4 M).
-        joint: (12 M, 27) lower band of the normal matrix of all.
+        joint: (12 M, 27) lower band of the joint normal matrix.
         factor: (12 M, 27) lower band of its factor.
         right: (12 M,) right-hand side.
         change: (12 M,) change of all bands.
@@ -86,14 +88,16 @@ class Crowd(NamedTuple):
 
 @hidden
 def memory_of(crowd, b):
-    """Return the part of the working memory that the band's own costs use."""
+    """Return the part of the working memory that is used for the band's own costs."""
     c = crowd
     return SolverMemory(c.trig[b], c.steps[b], c.matrix[b], c.factor, c.side[b], c.change, c.row, c.trial[b])
 
 
 @hidden
 def unknown_number(crowd, many, b, i, k):
-    """Return the number of an unknown of pose ``i`` of a band: k is 0 for x, 1 for y, 2 for the heading, 3 for its time; or -1."""
+    """Return the index of an unknown of pose ``i`` of a band, or -1; ``k`` is 0 for x, 1 for y, 2 for the heading and 3 for the
+    time.
+    """
     last = crowd.counts[b] - 1
     if i >= last or (k < 3 and i < 1):
         return -1
@@ -102,7 +106,7 @@ def unknown_number(crowd, many, b, i, k):
 
 @hidden
 def _join(crowd, width, size, weight, error):
-    """Add a residual, whose ``size`` derivatives and unknowns are in ``row`` and ``unknowns``, to the normal equations."""
+    """Add a residual to the normal equations; its ``size`` derivatives and unknowns are in ``row`` and ``unknowns``."""
     for a in range(size):
         at = crowd.unknowns[a]
         scaled = weight * crowd.row[a]
@@ -117,13 +121,15 @@ def _join(crowd, width, size, weight, error):
 
 @hidden
 def _point(crowd, many, b, i, at):
-    """Write the unknowns of x and y of pose ``i`` of a band as numbers ``at`` and ``at`` + 1 of a residual's unknowns."""
+    """Write the indices of the unknowns x and y of pose ``i`` of a band as entries ``at`` and ``at`` + 1 of a residual's
+    unknowns.
+    """
     crowd.unknowns[at], crowd.unknowns[at + 1] = unknown_number(crowd, many, b, i, 0), unknown_number(crowd, many, b, i, 1)
 
 
 @hidden
 def _pair_cost(crowd, bands, many, width, b, i, s, shape, near, writes):
-    """Return the costs between the robot and person ``b`` at pose ``i``: safety if ``near``, and visibility."""
+    """Return the costs between the robot and person ``b`` at pose ``i``: the safety cost if ``near``, and the visibility cost."""
     robot, person, trig, total = bands[0, i], bands[b, i], crowd.trig, ZERO
     if near:
         far, by_x, by_y, by_heading = shapes.gap(
@@ -151,7 +157,7 @@ def _pair_cost(crowd, bands, many, width, b, i, s, shape, near, writes):
 
 @hidden
 def _relative_velocity_cost(crowd, bands, many, width, b, i, s, writes):
-    """Return the cost of the relative velocity of the robot and person ``b`` in the steps from pose ``i``."""
+    """Return the cost of the relative velocity between the robot and person ``b`` in the steps from pose ``i``."""
     robot, person = bands[0], bands[b]
     value = edges.closing_cost(robot[i], robot[i + 1], robot[i, 3], person[i], person[i + 1], person[i, 3], crowd.row)
     e, slope = edges.excess(value, s.rel_vel_cost_threshold - s.epsilon)
@@ -168,7 +174,7 @@ def _relative_velocity_cost(crowd, bands, many, width, b, i, s, writes):
 
 @hidden
 def _usual_speed_cost(crowd, many, width, b, i, s, writes):
-    """Return the cost of the deviation of a person's speed from the usual one, in the step from pose ``i``."""
+    """Return the cost of the deviation of a person's speed from the usual speed, in the step from pose ``i``."""
     step = crowd.steps[b, i]
     e = step[0] - crowd.nominal[b]
     if writes:
@@ -183,8 +189,8 @@ def _usual_speed_cost(crowd, many, width, b, i, s, writes):
 
 @hidden
 def _people_distance_cost(crowd, bands, many, width, i, s, writes):
-    """Return the cost of the two people's distance at pose ``i``. Upstream computes its weight but does not use it: the weight is 1
-    there.
+    """Return the cost of the distance between the two people at pose ``i``. Upstream computes a weight for this cost but uses 1
+    instead.
     """
     x, y = bands[1, i, 0] - bands[2, i, 0], bands[1, i, 1] - bands[2, i, 1]
     far, by_x, by_y = teb_edges.length(x, y)
@@ -199,7 +205,7 @@ def _people_distance_cost(crowd, bands, many, width, i, s, writes):
 
 @hidden
 def _emerging_cost(crowd, bands, many, width, i, time, s, shape, writes):
-    """Return the costs of people that may step out when the robot is at pose ``i``."""
+    """Return the cost of people that may step out when the robot is at pose ``i``."""
     robot, after, total = bands[0, i], bands[0, i + 1], ZERO
     dx, dy, dt, trig = after[0] - robot[0], after[1] - robot[1], robot[3], crowd.trig
     long, long_x, long_y = teb_edges.length(dx, dy)
@@ -226,15 +232,15 @@ def _emerging_cost(crowd, bands, many, width, i, time, s, shape, writes):
 
 @lean
 def costs_between(crowd, bands, many, s, shape, near, writes):
-    """Return the costs between ``many`` bands, and add them to the normal equations if ``writes``.
+    """Return the costs between ``many`` bands; if ``writes`` is true, add them to the normal equations.
 
     Args:
         crowd: `Crowd`, measured.
         bands: its bands, or the trial bands.
         many: number of bands.
         s: `Social`.
-        shape: shape of the robot.
-        near: whether a person is near enough for the cost of safety.
+        shape: the robot's shape.
+        near: whether a person is close enough for the safety cost.
         writes: whether to write the normal equations.
     """
     total, width = ZERO, 8 * many + 2
@@ -258,14 +264,14 @@ def costs_between(crowd, bands, many, s, shape, near, writes):
 
 @lean
 def measure_bands(crowd, bands, many, bounds):
-    """Measure ``many`` bands."""
+    """Compute the cosines, sines and steps of ``many`` bands."""
     for b in range(many):
         measure(bands[b], crowd.counts[b], bounds[b], memory_of(crowd, b))
 
 
 @lean
 def cost_of(crowd, bands, many, weights, bounds, shape, nears, more, s, near):
-    """Return the cost of all measured bands: their own costs, and the costs between them."""
+    """Return the total cost of all measured bands: their own costs plus the costs between them."""
     total = costs_between(crowd, bands, many, s, shape[0], near, False)
     for b in range(many):
         own, discs = cost(bands[b], crowd.counts[b], weights[b], bounds[b], shape[b], nears[b], more, memory_of(crowd, b))
@@ -306,6 +312,6 @@ def write_normal_equations(crowd, many, weights, bounds, shape, nears, more, s, 
 
 @hidden
 def distance(bands, b):
-    """Return the distance of person ``b`` from the robot at their first poses."""
+    """Return the distance between person ``b`` and the robot at their first poses."""
     dx, dy = bands[b, 0, 0] - bands[0, 0, 0], bands[b, 0, 1] - bands[0, 0, 1]
     return math.sqrt(dx * dx + dy * dy)

@@ -1,4 +1,4 @@
-"""The costs between a robot's band and those of people: quantities with their derivatives.
+"""The costs between a robot's band and the bands of people: quantities and their derivatives.
 
 Singamaneni, Favier and Alami, "Human-aware navigation planner for diverse human-robot interaction contexts", IROS 2021; facts from
 the package hateb_local_planner of CoHAN 2 for ROS 1 (edge_agent_robot_safety.h, edge_agent_robot_rel_velocity.h,
@@ -22,7 +22,7 @@ _EMERGES, _BRAKES, _REACTS = np.float32(1.5), np.float32(0.68), np.float32(0.5) 
 
 @hidden
 def safety(far, least):
-    """Return the squared violation and the violation of a minimum distance, summed, and the derivative by the distance."""
+    """Return the sum of the violation of a minimum distance and its square, and the derivative by the distance."""
     missing, slope = edges.shortfall(far, least)
     return missing * missing + missing, slope * (TWO * missing + ONE)
 
@@ -37,10 +37,12 @@ def excess(value, most):
 
 @hidden
 def closing_cost(robot, after, dt, person, person_after, person_dt, row):
-    """Return the cost of the robot's speed and of the closing speed with a person: (max(c, 0) + |v| + 1) / distance.
+    """Return the cost of the robot's speed and of the speed at which it and a person approach each other: (max(c, 0) + |v| + 1) /
+    distance.
 
-    c is the product of the relative velocity with the vector to the person; poses are the starts and ends of two steps. Written
-    into ``row`` are the derivatives by x and y of the robot's first pose, its time, x and y of the next; then those of the person.
+    c is the dot product of the relative velocity and the vector to the person; the poses are the starts and ends of two steps. The
+    derivatives are written into ``row``: by x and y of the robot's first pose, its time, and x and y of its next pose, followed by
+    the same for the person.
     """
     dx, dy = person[0] - robot[0], person[1] - robot[1]
     far, _, _ = edges.length(dx, dy)
@@ -64,11 +66,11 @@ def closing_cost(robot, after, dt, person, person_after, person_dt, row):
 
 @hidden
 def unseen_cost(robot, person, cosine):
-    """Return the cost of a robot that is unseen by a person and moves in the same direction, 5 2^-(distance^2), and its
-    derivatives.
+    """Return the cost of a robot that a person cannot see and that moves in the same direction as the person, 5 2^-(distance^2),
+    and its derivatives.
 
-    The derivatives are by x and y. The person sees the robot within the angle with this cosine from its heading. Upstream takes
-    radians for degrees, so that the person sees the robot only within 0.05 rad.
+    The derivatives are by x and y. The person sees the robot if the angle between the person's heading and the direction to the
+    robot has at least this cosine. Upstream takes radians for degrees, so that the person sees the robot only within 0.05 rad.
     """
     dx, dy = robot[0] - person[0], robot[1] - person[1]
     far, _, _ = edges.length(dx, dy)
@@ -82,7 +84,7 @@ def unseen_cost(robot, person, cosine):
 
 @hidden
 def meeting_time(far, speed, time):
-    """Return the time until a robot and a person that steps out meet, and its derivatives by their distance and the robot's speed.
+    """Return the time until a robot meets a person that steps out, and its derivatives by their distance and by the robot's speed.
 
     The person walks at 1.5 m/s and brakes after half a second of reaction time.
     """

@@ -1,9 +1,9 @@
 """The modes of human-aware planning, and the transitions between them.
 
 Singamaneni, Favier and Alami, "Human-aware navigation planner for diverse human-robot interaction contexts", IROS 2021; facts from
-the package hateb_local_planner of CoHAN 2 (all_modes.xml, *_exit_condition.cpp, backoff.cpp). Upstream passes through its modes in
-the order single band, dual band, velocity obstacles, back off, and restarts after that or with a new goal; here a robot also
-returns to the single band when it considers no moving person.
+the package hateb_local_planner of CoHAN 2 (all_modes.xml, *_exit_condition.cpp, backoff.cpp). Upstream goes through its modes in
+the order single band, dual band, velocity obstacles, back off, and starts again after that or with a new goal. In this planner, a
+robot also returns to the single band when there is no moving person that it considers.
 """
 
 from __future__ import annotations
@@ -29,16 +29,17 @@ _FAR, _EIGHTH = np.float32(3e38), np.float32(math.pi / 4.0)
 
 @lean
 def is_at_door(scene, n, route, points, width):
-    """Return whether the path leads through a door within 1 m: narrower than ``width`` m, and 2 m wide before it or behind it.
+    """Return whether the path leads through a door within the next 1 m: a passage that is narrower than ``width`` m, with a width
+    of 2 m before or behind it.
 
-    Upstream gets doors as input.
+    In upstream, doors are an input.
 
     Args:
         scene: `agora.planners.local.teb.scene.Observed`.
         n: row.
-        route: (A, 2) local path, m from the robot, ``points`` of it.
-        points: number of points.
-        width: largest width of a door, m.
+        route: (A, 2) local path, relative to the robot, m; the first ``points`` entries are valid.
+        points: number of points of the path.
+        width: maximum width of a door, m.
     """
     cost, inverse = scene.cost[n], ONE / scene.resolution
     left, bottom = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
@@ -64,13 +65,14 @@ def next_mode(mode, clock, dt, distance, count, nearest, state, moves, door):
 
     Args:
         mode: mode of the previous period, not `BACK_OFF`.
-        clock: (4,) reference distance to the goal, time since it was reached, time in `OBSTACLES`, time in `PASS`; updated.
+        clock: (4,) reference distance to the goal, time since that distance was reached, time in `OBSTACLES`, time in `PASS`;
+            updated.
         dt: control period, s.
         distance: distance to the goal, m.
         count: number of people that the robot considers.
-        nearest: distance of the nearest person, m.
+        nearest: distance to the nearest person, m.
         state: state of the nearest person.
-        moves: whether one of them moves or is stuck.
+        moves: whether any of these people moves or is stuck.
         door: whether the robot is at a door.
     """
     if abs(clock[GOAL] - distance) > _MOVED:
@@ -91,7 +93,7 @@ def next_mode(mode, clock, dt, distance, count, nearest, state, moves, door):
 
 @hidden
 def _is_clear(cost, inverse, x, y, radius):
-    """Return whether a disc in a window costs nothing, at its centre and at eight points of its edge."""
+    """Return whether the costmap is free (cost 0) at the centre of a disc and at eight points on its edge."""
     for c in range(9):
         turn, out = _EIGHTH * np.float32(c), radius if c < 8 else ZERO
         column, row = cell_of(x + out * np.float32(math.cos(turn)), y + out * np.float32(math.sin(turn)), inverse, cost)
@@ -104,17 +106,17 @@ def _is_clear(cost, inverse, x, y, radius):
 def find_retreat(scene, n, radius, still, standing, out):
     """Write the pose that the robot backs off to; return whether there is one.
 
-    Candidates are next to the robot's path back, two radii to the right or to the left, in steps of half a metre, also for paths
-    turned by up to 90 degrees. Of each path the first candidate is taken that the robot reaches in a straight line and at which its
-    disc costs nothing; of these, the nearest one.
+    Candidates lie beside the robot's path back, two radii to the right or to the left, in steps of half a metre; paths rotated by
+    up to 90 degrees are tried as well. From each path, the first candidate is taken that the robot can reach in a straight line and
+    where its disc has no cost. Of these candidates, the nearest one is chosen.
 
     Args:
         scene: `agora.planners.local.teb.scene.Observed`.
         n: row.
         radius: radius of the robot, m.
-        still: (S, 3) standing discs, ``standing`` of them.
-        standing: number of them.
-        out: out, (3,) in the map, m and rad.
+        still: (S, 3) standing discs; the first ``standing`` entries are valid.
+        standing: number of standing discs.
+        out: out, (3,) pose in the map frame, m and rad.
     """
     cost, inverse = scene.cost[n], ONE / scene.resolution
     left, bottom = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]

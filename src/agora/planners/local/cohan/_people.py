@@ -1,7 +1,7 @@
-"""The people that a robot considers: visible people, their states, and places where an unseen person may step out.
+"""The people that a robot considers: visible people and their states, and positions where an unseen person may step out.
 
 Facts from the package agent_path_prediction of CoHAN 2 (agents_class.cpp). Upstream has a separate node that searches a map for
-invisible people; here they are at the edges of the visible area of the robot's costmap.
+positions of invisible people; in this planner, they are at the edges of the visible area in the robot's costmap.
 """
 
 from __future__ import annotations
@@ -26,14 +26,15 @@ _FAR = np.float32(3e38)
 
 @hidden
 def next_state(ids, states, name, walks):
-    """Record whether a person walks, and return the state: static before the first step, moving, stopped, or still blocked.
+    """Record whether a person is walking, and return the person's state: static (has not moved yet), moving, stopped, or still
+    blocked.
 
     Args:
-        ids: (K,) identities plus 1 of the known people; 0 for none. A new one takes the first free place, else the place (identity
-            mod K).
+        ids: (K,) identities plus 1 of the known people; 0 for an empty slot. A new person takes the first free slot or, if there is
+            none, the slot (identity mod K).
         states: (K,) states of the known people.
         name: identity of the person.
-        walks: whether the person walks.
+        walks: whether the person is walking.
     """
     free = -1
     for k in range(ids.size):
@@ -55,9 +56,9 @@ def next_state(ids, states, name, walks):
 
 @hidden
 def wall_distance(cost, inverse, x, y, dx, dy, most):
-    """Return the distance from a place in a window along a unit vector to the next lethal cell, in steps of half a cell.
+    """Return the distance from a position in a window to the next lethal cell along a unit vector, in steps of half a cell.
 
-    The distance is at most ``most``.
+    The distance is limited to ``most``.
     """
     step, far = HALF / inverse, ZERO
     while far < most:
@@ -72,21 +73,22 @@ def wall_distance(cost, inverse, x, y, dx, dy, most):
 
 @lean
 def update_people(scene, n, names, radius, ids, states, seen):
-    """Update the states of the people around a robot, and write those that it considers, nearest first.
+    """Update the states of the people around a robot, and write the people that it considers, nearest first.
 
-    The robot considers people ahead of it, within ``radius`` m, that no wall hides. People outside its costmap are not hidden.
+    The robot considers people ahead of it within ``radius`` m that are not hidden by a wall. People outside its costmap count as
+    visible.
 
     Args:
         scene: `agora.planners.local.teb.scene.Observed`.
         n: row.
-        names: (N, P) identities of the pedestrians, the first P of its discs.
+        names: (N, P) identities of the pedestrians, which are the first P discs.
         radius: planning radius, m.
         ids: (K,) as in `next_state`.
         states: (K,) as in `next_state`.
-        seen: out, (8, 3) slot, distance and state of the people.
+        seen: out, (8, 3) slot, distance and state of each person.
 
     Returns:
-        How many there are, up to 8; whether one of them moves or is stuck.
+        The number of people considered, up to 8; whether any of them moves or is stuck.
     """
     d, count, moves = scene.discs, 0, False
     x, y = scene.pose[n, 0], scene.pose[n, 1]
@@ -118,16 +120,16 @@ def update_people(scene, n, names, radius, ids, states, seen):
 
 @lean
 def corners(scene, n, radius, places):
-    """Write the places behind edges from which a person may step out, m from the robot; return their number.
+    """Write the positions behind edges from which a person may step out, relative to the robot, m; return how many there are.
 
-    Rays are cast every 5 degrees to 4 m, ahead of the robot; if a ray ends 1 m before its neighbour, a person may stand next to its
-    end, if nothing is within 1 m of it.
+    Rays of 4 m are cast ahead of the robot, every 5 degrees. If a ray ends more than 1 m before its neighbour, a person may stand
+    behind its end: at the first position along that ray, from the person's radius to 1 m beyond the end, whose cell is not lethal.
 
     Args:
         scene: `agora.planners.local.teb.scene.Observed`.
         n: row.
         radius: radius of a person, m.
-        places: out, (H, 2) places.
+        places: out, (H, 2) the positions.
     """
     cost, inverse = scene.cost[n], ONE / scene.resolution
     left, bottom = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]

@@ -1,4 +1,4 @@
-"""The human-aware planner, one row after the other: people, mode, bands, check, command.
+"""The human-aware planner for one row after another: people, mode, bands, feasibility check, command.
 
 Facts from the package hateb_local_planner of CoHAN 2 (hateb_local_planner_ros.cpp, optimal_planner.cpp).
 """
@@ -37,12 +37,12 @@ class Humans(NamedTuple):
     Attributes:
         dt: control period, s.
         radius: planning radius, m.
-        door: width below which a passage is a door, m.
-        passing: largest speed in a door, m/s.
-        hides: whether people may step out from behind edges.
-        social: weights between bands.
+        door: width below which a passage counts as a door, m.
+        passing: maximum speed in a door, m/s.
+        hides: whether to consider people that may step out from behind edges.
+        social: weights for costs between bands.
         weights: weights of a person's band.
-        bounds: limits of a person.
+        bounds: motion limits of a person.
     """
 
     dt: np.float32
@@ -56,15 +56,15 @@ class Humans(NamedTuple):
 
 
 class Mood(NamedTuple):
-    """The memory in addition to the bands; all values are zero at the start of an episode.
+    """The part of the memory in addition to the bands; all values are zero at the start of an episode.
 
     Attributes:
-        mode: (N,) number in `agora.planners.local.cohan._modes`.
+        mode: (N,) mode, as numbered in `agora.planners.local.cohan._modes`.
         clock: (N, 4) as in `agora.planners.local.cohan._modes.next_mode`.
         ids: (N, K) as in `agora.planners.local.cohan._people.next_state`.
         states: (N, K) as in `agora.planners.local.cohan._people.next_state`.
-        spot: (N, 3) pose to back off to, in the map.
-        who: (N,) person for whom the robot backs off, plus 1.
+        spot: (N, 3) pose to back off to, in the map frame.
+        who: (N,) identity, plus 1, of the person for whom the robot backs off.
     """
 
     mode: Ints
@@ -76,12 +76,12 @@ class Mood(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Working memory of one thread in addition to that of `Teb`.
+    """Working memory of one thread, in addition to that of `Teb`.
 
     Attributes:
-        crowd: bands.
-        nears: nearby discs of the poses of each band.
-        ways: (2, T + 1, 2) predicted paths of two people, m from the robot.
+        crowd: the bands of the robot and of people.
+        nears: discs near the poses of each band.
+        ways: (2, T + 1, 2) predicted paths of two people, relative to the robot, m.
         seen: (8, 3) as in `agora.planners.local.cohan._people.update_people`.
     """
 
@@ -93,7 +93,7 @@ class Room(NamedTuple):
 
 @spliced
 def _is_out_of_way(q, scene, names, n, mood):
-    """Return whether the person for whom the robot backed off is out of its way: behind it, far away, or not seen any more."""
+    """Return whether the person for whom the robot backed off is out of its way: behind it, far away, or no longer seen."""
     d = scene.discs
     for k in range(names.shape[1]):
         if d.present[n, k] and names[n, k] + 1 == mood.who[n]:
@@ -105,7 +105,7 @@ def _is_out_of_way(q, scene, names, n, mood):
 
 @spliced
 def _update_mode(p, q, scene, names, n, mood, scratch, room, points, standing, seen):
-    """Update the mode, and return it."""
+    """Update and return the mode."""
     count, moves = seen
     mode, clock = mood.mode[n], mood.clock[n]
     dx, dy = scene.goal[n, 0] - scene.pose[n, 0], scene.goal[n, 1] - scene.pose[n, 1]
@@ -137,7 +137,7 @@ def _update_mode(p, q, scene, names, n, mood, scratch, room, points, standing, s
 
 @spliced
 def _predict_path(scene, n, slot, out):
-    """Write the predicted path of a person, m from the robot; return the number of points."""
+    """Write the predicted path of a person, relative to the robot, m; return the number of points."""
     d, moments = scene.discs, scene.discs.expected.shape[2]
     x, y = d.position[n, slot, 0] - scene.pose[n, 0], d.position[n, slot, 1] - scene.pose[n, 1]
     out[0, 0], out[0, 1] = x, y
@@ -150,7 +150,9 @@ def _predict_path(scene, n, slot, out):
 
 @spliced
 def _start_people(q, scene, names, n, others, room, count):
-    """Initialise the bands of the nearest two moving people, and remove these from ``others``; return the number of bands."""
+    """Initialise the bands of the nearest two moving people, and remove these people from ``others``; return the number of
+    bands.
+    """
     d, crowd, many = scene.discs, room.crowd, 1
     for k in range(count):
         if many < 3 and room.seen[k, 2] == MOVING:
@@ -180,7 +182,7 @@ def _walking_limits(bounds, speed):
 
 @hidden
 def _reduced_limits(bounds, most):
-    """Return the limits of a robot that is no faster than ``most``."""
+    """Return the limits of a robot, reduced to a speed of at most ``most``."""
     b = bounds
     return Bounds(
         *(min(b.forward, most), b.backward, b.sideways, b.omega, b.acceleration, b.acceleration_y, b.alpha, b.turning_radius),
@@ -190,9 +192,10 @@ def _reduced_limits(bounds, most):
 
 @spliced
 def _optimise_together(p, q, times, weights, bounds, body, points, walls, movers, scratch, room, many):
-    """Resize and optimise ``many`` bands alternately, the robot's first; ``walls`` are the standing discs that are walls.
+    """Resize and optimise ``many`` bands in turn, with the robot's first; ``walls`` holds the number of standing discs that are
+    walls, and the number of all standing discs.
 
-    The ``body`` of the robot is its shape, the radius around it and the desired minimum distance to walls in lanes.
+    The robot's ``body`` is its shape, the radius around the shape, and the minimum desired distance to walls in lanes.
     """
     crowd, nears, more = room.crowd, room.nears, ONE
     shape, reach, lane = body
@@ -201,7 +204,7 @@ def _optimise_together(p, q, times, weights, bounds, body, points, walls, movers
     shapes = (shape, person, person)
     everybody = (weights, q.weights, q.weights)
     limits = (bounds, _walking_limits(q.bounds, crowd.nominal[1]), _walking_limits(q.bounds, crowd.nominal[2]))
-    near = np.bool_(False)  # not a literal, like `many`: each literal would compile all that follows again
+    near = np.bool_(False)  # not a literal, like `many`: with literals, Numba would compile everything that follows once per value
     for b in range(1, many):
         near |= distance(crowd.bands, b) < _NEAR
     for _ in range(p.no_outer_iterations):
@@ -227,7 +230,7 @@ def _optimise_together(p, q, times, weights, bounds, body, points, walls, movers
 
 @spliced
 def _row(p, q, scene, names, n, others, recall, mood, scratch, room):
-    """Return the twist of one row, and the reason why it stands."""
+    """Return the twist for one row, and the reason if its robot stops."""
     still = (ZERO, ZERO, ZERO)
     b, drives = begin_row(p, scene, n, recall)
     if not drives:
@@ -243,11 +246,11 @@ def _row(p, q, scene, names, n, others, recall, mood, scratch, room):
     seen = update_people(scene, n, names, q.radius, mood.ids[n], mood.states[n], room.seen)
     before = mood.mode[n]
     mode = _update_mode(p, q, scene, names, n, mood, scratch, room, points, standing, seen)
-    # A band to the goal is no start for a band to the back-off place, nor the reverse.
+    # A band to the goal cannot be used to initialise a band to the back-off pose, or vice versa.
     if (mode == BACK_OFF) != (before == BACK_OFF):
         recall.counts[n, :] = 0
     reason = _NONE
-    # Backing off replaces the path by a straight line to the chosen place; there the robot waits.
+    # Backing off replaces the path by a straight line to the chosen pose, where the robot waits.
     if mode == BACK_OFF:
         gx, gy, reason = mood.spot[n, 0] - x, mood.spot[n, 1] - y, _RETREATING
         if gx * gx + gy * gy < _ARRIVED * _ARRIVED:
@@ -263,7 +266,7 @@ def _row(p, q, scene, names, n, others, recall, mood, scratch, room):
     many = np.int64(1)
     for k in range(others.shape[1]):
         others[n, k] = d.present[n, k]
-    # People with bands are removed from the discs, so that they do not count twice.
+    # People with bands are removed from the discs, so that they are not counted twice.
     if mode == DUAL:
         many = _start_people(q, scene, names, n, others, room, seen[0])
         movers, standing = gather(
@@ -285,7 +288,7 @@ def _row(p, q, scene, names, n, others, recall, mood, scratch, room):
     for i in range(count):
         write_pose(scratch.bands[0], i, crowd.bands[0, i])
     scratch.counts[0] = count
-    # The check uses all people as discs, including those with bands.
+    # The feasibility check treats all people as discs, including those with bands.
     hit = is_feasible(p, scene, n, scratch.bands[0], count, scratch.moving, write_all_discs(p, scene, n, scratch, walls))
     twist, why = end_row(p, scene, n, recall, scratch, b, hit, 1)
     return twist, why if hit != FREE else reason
@@ -296,19 +299,19 @@ def plan_among(p, q, scene, names, others, recall, mood, scratch, room, twists, 
     """Plan the rows ``first <= n < last``.
 
     Args:
-        p: the record of `Teb.parameters`.
+        p: record returned by `Teb.parameters`.
         q: `Humans`.
         scene: `agora.planners.local.teb.scene.Observed`.
-        names: (N, P) identities of the pedestrians, the first P of its discs.
-        others: (N, Q), room.
+        names: (N, P) identities of the pedestrians, which are the first P discs.
+        others: (N, Q), scratch.
         recall: `agora.planners.local.teb.scene.Recall`, changed in place.
         mood: `Mood`, changed in place.
-        scratch: `agora.planners.local.teb.scene.Scratch`, of one thread.
-        room: `Room`, of one thread.
+        scratch: `agora.planners.local.teb.scene.Scratch` of this thread.
+        room: `Room` of this thread.
         twists: out, (N, 3).
-        reasons: out, (N,) numbers of `agora.core.recording.Reason`.
+        reasons: out, (N,) values of `agora.core.recording.Reason`.
         first: first row.
-        last: row behind the last.
+        last: one past the last row.
     """
     for n in range(first, last):
         mark, count = recall.path[n], np.float32(scene.path_count[n])

@@ -3,31 +3,31 @@
 Singamaneni, Favier and Alami, "Human-aware navigation planner for diverse human-robot interaction contexts", IROS 2021; Khambhaita
 and Alami, "Viewing robot navigation in human environment as a cooperative activity", ISRR 2017; facts, weights and thresholds from
 the package hateb_local_planner of CoHAN 2 for ROS 1. The robot's band is that of `teb`, with its differences. The nearest two
-walking people have bands, too; all bands are optimised together, so that the robot also plans what people will do for it.
+walking people have bands, too; all bands are optimised jointly, so that the robot also plans how people will make way for it.
 
-In single-band mode no moving person is considered. If a moving person is in sight, people have bands (dual band). If the robot has
-not come nearer to its goal for 2 s with a person within 2.5 m, people are discs at constant velocity (velocity obstacles). If the
-nearest person has stopped and 2 s have passed in that mode, the robot backs off to a place next to its path and waits until the
-people have passed, for 30 s at most. In a door the robot is slow, and people are discs.
+In single-band mode, there is no moving person to consider. If a moving person is in sight, people have bands (dual band). If the
+robot has not come closer to its goal for 2 s while a person is within 2.5 m, people are discs at constant velocity (velocity
+obstacles). If the nearest person has stopped and 2 s have passed in that mode, the robot backs off to a position beside its path
+and waits there until the people have passed, for at most 30 s. In a door, the robot drives slowly, and people are discs.
 
 Differences from the source:
-- Two errors of upstream are fixed: the field of view is in radians, not degrees, and the distance between two people has its
-  weight.
-- The weight of people that may step out is 0.1, not 1: edges in the costmap are many, and the robot would stand before each of
-  them.
-- People's bands start from the predicted path, at their own speed; upstream assumes in this mode that people walk to a
-  place behind the robot. The bands are initialised in every period.
-- A person walks above 0.1 m/s. Standing people are static obstacles; they have no heading here, so there is no cost for
+- Two errors of upstream are fixed: the field of view is in radians instead of degrees, and the weight for the distance between two
+  people takes effect.
+- The weight for people that may step out is 0.1 instead of 1, because there are many edges in the costmap, and the robot would stop
+  at each of them.
+- People's bands are initialised from the predicted path, at the person's own speed; in this mode, upstream assumes that people walk
+  to a point behind the robot. The bands are initialised anew in every period.
+- A person counts as walking above 0.1 m/s. Standing people are static obstacles; their heading is unknown, so there is no cost for
   being behind them.
-- Doors and places from which a person may step out are found in the costmap; upstream gets them from separate nodes.
-- A robot returns to the single band as soon as it considers no moving person; upstream only after backing off or with a new goal.
-  People behind a wall of the costmap are not considered.
-- The place to back off to can be reached in a straight line, within the costmap.
-- Limits of the robot that are not given are its own; upstream's are in the preset `cohan_pr2`.
+- Doors, and positions from which a person may step out, are detected in the costmap; upstream gets them from separate nodes.
+- A robot returns to the single band as soon as there is no moving person to consider; in upstream, it does so only after backing
+  off or with a new goal. People behind a wall in the costmap are not considered.
+- The position to back off to is one that can be reached in a straight line, within the costmap.
+- Robot limits that are not given are the robot's own; upstream's limits are in the preset `cohan_pr2`.
 
-Narrow places: a robot is represented by its circumscribed disc, which must be 0.2 m from walls. If the place is narrower than that,
-as for `f1tenth` in a corridor of 1.0 m and for `youbot` and `buddy` in the lanes of a hairpin, the robot stays outside. Between two
-people that stand closer together than its width it stops; it searches no other path.
+Narrow places: a robot is represented by its circumscribed disc, which must stay 0.2 m away from walls. If a place is too narrow for
+that, as for `f1tenth` in a corridor of 1.0 m and for `youbot` and `buddy` in the lanes of a hairpin, the robot stays outside. The
+robot stops in front of two people that stand closer together than its width; it does not search for another path.
 
 Not implemented: upstream's costmap layers around people, prediction of goals from a list of places, alternative paths around
 obstacles.
@@ -71,7 +71,7 @@ _TUNABLE: dict[str, Span] = {
 
 
 def _band() -> Teb:
-    """Return the band of the robot with upstream's settings that do not depend on the robot."""
+    """Return the robot's band, with those of upstream's settings that do not depend on the robot."""
     return Teb(
         max_vel_x_backwards=0.4,
         min_obstacle_dist=0.2,
@@ -92,43 +92,44 @@ def _band() -> Teb:
 
 @dataclass(frozen=True)
 class Cohan(Checked):
-    """Optimises the bands of the robot and of the nearest two walking people together, and drives the first step of the robot's
+    """Jointly optimises the bands of the robot and of the nearest two walking people, and drives the first step of the robot's
     band.
 
     Attributes:
-        band: settings of the robot's band, which has a single homotopy class: a `teb` with ``max_number_classes: 1``.
+        band: settings of the robot's band: a `teb` with a single homotopy class (``max_number_classes: 1``).
         planning_radius: distance within which people are considered, m.
         agent_radius: radius of a person, m.
-        max_agent_vel_x: largest forward speed of a person, m/s.
-        max_agent_vel_y: largest speed of a person sideways, m/s.
-        max_agent_vel_x_backwards: largest speed of a person backwards, m/s.
-        max_agent_vel_theta: largest turning rate of a person, rad/s.
+        max_agent_vel_x: maximum forward speed of a person, m/s.
+        max_agent_vel_y: maximum sideways speed of a person, m/s.
+        max_agent_vel_x_backwards: maximum backward speed of a person, m/s.
+        max_agent_vel_theta: maximum turning rate of a person, rad/s.
         agent_acc_lim_x: acceleration limit of a person, m/s2.
-        agent_acc_lim_y: acceleration limit of a person sideways, m/s2.
-        agent_acc_lim_theta: acceleration limit of a person's turning rate, rad/s2.
-        agent_fov: angle from a person's heading within which the person sees the robot, rad.
-        add_invisible_humans: whether a person may step out from behind an edge.
+        agent_acc_lim_y: sideways acceleration limit of a person, m/s2.
+        agent_acc_lim_theta: angular acceleration limit of a person, rad/s2.
+        agent_fov: angle to either side of a person's heading within which the person sees the robot, rad.
+        add_invisible_humans: whether to consider people that may step out from behind an edge.
         min_agent_robot_dist: desired distance between the robot and a person, m.
         min_agent_agent_dist: desired distance between two people, m.
         rel_vel_cost_threshold: relative-velocity cost below which there is no penalty, 1/s.
         visibility_cost_threshold: visibility cost below which there is no penalty.
-        invisible_human_threshold: shortest time until the robot meets a person that steps out, s.
-        passage_width: width below which a passage is a door, m.
-        passage_vel: largest speed in a door, m/s.
+        invisible_human_threshold: desired minimum time until the robot would meet a person that steps out, s.
+        passage_width: width below which a passage counts as a door, m.
+        passage_vel: maximum speed in a door, m/s.
         weight_max_agent_vel_x: weight of the squared residual of a person's speed.
-        weight_max_agent_vel_y: weight of the squared residual of a person's speed sideways.
+        weight_max_agent_vel_y: weight of the squared residual of a person's sideways speed.
         weight_max_agent_vel_theta: weight of the squared residual of a person's turning rate.
-        weight_nominal_agent_vel_x: weight of the squared difference between a person's speed and its present one, at least 0.3 m/s.
+        weight_nominal_agent_vel_x: weight of the squared difference between a person's speed and the person's current speed (or 0.3
+            m/s, if that is higher).
         weight_agent_acc_lim_x: weight of the squared residual of a person's acceleration.
-        weight_agent_acc_lim_y: weight of the squared residual of a person's acceleration sideways.
-        weight_agent_acc_lim_theta: weight of the squared residual of a person's turning acceleration.
+        weight_agent_acc_lim_y: weight of the squared residual of a person's sideways acceleration.
+        weight_agent_acc_lim_theta: weight of the squared residual of a person's angular acceleration.
         weight_agent_optimaltime: weight of a person's squared time.
         weight_agent_viapoint: weight of a person's squared distance to points of the predicted path.
         weight_agent_robot_safety: weight of the squared residual of the distance between the robot and a person.
         weight_agent_agent_safety: weight of the squared residual of the distance between two people.
         weight_agent_robot_rel_vel: weight of the squared residual of the relative velocity.
-        weight_agent_robot_visibility: weight of the squared residual of being behind a person.
-        weight_invisible_human: weight of the squared residual of the time until the robot meets a person that steps out.
+        weight_agent_robot_visibility: weight of the squared residual of the robot being outside a person's field of view.
+        weight_invisible_human: weight of the squared residual of the time until the robot would meet a person that steps out.
     """
 
     band: Teb = field(default_factory=_band)
@@ -184,8 +185,8 @@ class Cohan(Checked):
         )
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3); the memory (that of `teb`, modes, states of people); and the reasons why robots stand or back
-        off.
+        """Return the twists (N, 3); the memory (that of `teb`, plus modes and people's states); and the reasons why robots stop or
+        back off.
         """
         o = observation
         assert o.path is not None and o.path_count is not None and o.costmap is not None and o.pedestrians is not None
@@ -200,7 +201,7 @@ class Cohan(Checked):
         return Answer(twists, recall._asdict() | mood._asdict() | {"prediction": foretold}, {"reason": reasons})
 
     def _humans(self, dt: float) -> Humans:
-        """Return the kernel's parameters that concern people."""
+        """Return those kernel parameters that concern people."""
         f = np.float32
         named = [getattr(self, f"weight_{name}") for name in Social._fields[:6]]
         limits = (
@@ -253,12 +254,12 @@ class Cohan(Checked):
 
 
 def _empty_like(near: Near) -> Near:
-    """Return arrays of the same shapes."""
+    """Return empty arrays with the same shapes."""
     return near._replace(**{name: np.empty_like(array) for name, array in near._asdict().items()})
 
 
 def _copy_memory(memory: Memory, rows: int) -> Mood:
-    """Return a copy of the memory of people; zeros at the start of an episode."""
+    """Return a copy of the memory about people; zeros at the start of an episode."""
     if memory:
         return Mood(*(memory[name].copy() for name in Mood._fields))
     known, none = np.zeros((2, rows, _KNOWN), np.int32), np.zeros((2, rows), np.int32)

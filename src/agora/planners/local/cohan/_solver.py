@@ -1,4 +1,6 @@
-"""The joint Levenberg-Marquardt solver for the bands of a robot and of people, damped as in `agora.planners._bands.solver`."""
+"""The joint Levenberg-Marquardt solver for the bands of a robot and of people, with damping as in
+`agora.planners._bands.solver`.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ _SHORTEST = np.float32(1e-3)
 
 @hidden
 def _move_bands(crowd, many):
-    """Write the trial bands: the present bands with the unknowns changed."""
+    """Write the trial bands: the current bands with the change applied to the unknowns."""
     for b in range(many):
         for i in range(crowd.counts[b]):
             write_pose(crowd.trial[b], i, crowd.bands[b, i])
@@ -34,21 +36,21 @@ def _move_bands(crowd, many):
 
 @lean
 def optimise_all(crowd, many, weights, bounds, shape, nears, more, s, near, iterations):
-    """Change ``many`` bands in place; return their cost.
+    """Optimise ``many`` bands in place; return their cost.
 
-    Every iteration lowers the cost or is the last; iteration stops when the expected gain is less than 1e-5 of the cost.
+    Every iteration lowers the cost or is the last one; iteration stops when the expected gain is less than 1e-5 of the cost.
 
     Args:
         crowd: `agora.planners.local.cohan._costs.Crowd`.
-        many: number of bands, the robot's first.
+        many: number of bands, including the robot's, which is the first.
         weights: three `agora.planners._bands.costs.TebWeights`, for the robot and for people.
         bounds: three `agora.planners._bands.costs.Bounds`.
         shape: three `agora.planners._bands.shape.Shape`.
         nears: three `agora.planners._bands.costs.Near`.
-        more: factor of the weight of standing obstacles.
+        more: factor applied to the weight of standing obstacles.
         s: `agora.planners.local.cohan._costs.Social`.
-        near: whether a person is near enough for the cost of safety.
-        iterations: number of iterations.
+        near: whether a person is close enough for the safety cost.
+        iterations: maximum number of iterations.
     """
     width = 8 * many + 2
     joint, factor = crowd.joint[:, : width + 1], crowd.factor[:, : width + 1]

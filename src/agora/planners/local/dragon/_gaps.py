@@ -1,4 +1,4 @@
-"""The gap finder of `agora.planners.local.dragon`: gaps in a scan, remembered gaps, and the gap to drive to.
+"""The gap finder of `agora.planners.local.dragon`: it finds gaps in a scan, remembers them, and chooses the gap to drive to.
 
 Positions are relative to the robot, along the map's axes; only the memory is in the map's frame.
 """
@@ -15,9 +15,9 @@ from agora.core.scalar import HALF, ONE, PI, TWO, TWO_PI, ZERO, sincos
 from agora.core.state import Array, Floats
 
 _SAME = np.float32(0.1)  # m: distance within which two gaps are the same
-_INHERITS = np.float32(0.14)  # m, Jackal's length / 4: a gap found a little farther on counts as visited if the old one was
+_INHERITS = np.float32(0.14)  # m, Jackal's length / 4: a gap this close to an old one counts as visited if the old one was
 _FAVOUR = np.float32(0.8)  # m
-_BESIDE = np.float32(0.2)  # m: width of the goal, which has sides like a gap
+_BESIDE = np.float32(0.2)  # m: width of the goal, which is given two sides like a gap
 _FAR = np.float32(3e38)
 _TINY = np.float32(1e-6)
 _SEAM = np.float32(1e-3)  # rad
@@ -27,7 +27,7 @@ GOAL = np.int64(-1)
 
 
 class Sizes(NamedTuple):
-    """The sizes of one robot, m; as in `agora.planners.local.dragon.Dragon`."""
+    """The sizes for one robot, m, as in `agora.planners.local.dragon.Dragon`."""
 
     body: np.float32
     gap: np.float32
@@ -37,11 +37,11 @@ class Sizes(NamedTuple):
 
 
 class Gaps(NamedTuple):
-    """The gaps that one robot remembers, K at most.
+    """The gaps that one robot remembers, at most K.
 
     Attributes:
         place: (K, 6) centre and the two sides: x, y, x, y, x, y, m.
-        state: (K,) 0 for none, `KNOWN` or `VISITED`.
+        state: (K,) 0 for an empty slot, `KNOWN` or `VISITED`.
     """
 
     place: Floats
@@ -56,7 +56,7 @@ class Points(NamedTuple):
         y: y of their ends, m.
         reach: ranges, m.
         angle: increasing angles in the robot's frame, rad.
-        solid: whether they hit something.
+        solid: whether the beams hit something.
     """
 
     x: Floats
@@ -68,9 +68,9 @@ class Points(NamedTuple):
 
 @hidden
 def read_beams(points, scan, angles, mount, farthest, dx, dy, sine, cosine):
-    """Write the beams that are not NaN, of a scan taken at (dx, dy) with the robot's heading at that time; return their number.
+    """Write the beams that are not NaN, for a scan taken at (dx, dy) with the robot's heading at that time; return their number.
 
-    A full turn starts behind the robot, so that no gap ahead is cut in two.
+    A scan that covers a full turn starts behind the robot, so that no gap ahead is cut in two.
     """
     beams = scan.size
     span = angles[beams - 1] - angles[0] if beams > 1 else ZERO
@@ -99,7 +99,7 @@ def read_beams(points, scan, angles, mount, farthest, dx, dy, sine, cosine):
 
 @hidden
 def find(points, count, least, found):
-    """Write the gaps (K, 4) of a scan, as one side and the other; return their number.
+    """Write the gaps (K, 4) of a scan, each as the positions of its two sides; return their number.
 
     A gap starts where the next point, in either direction, is at least ``least`` away and farther from the robot; its other side is
     the nearest point to that side in the half turn beyond it, also at least ``least`` away.
@@ -131,7 +131,7 @@ def find(points, count, least, found):
 
 @hidden
 def is_clear(points, count, x, y, keep):
-    """Return whether nothing is within ``keep`` m of a position."""
+    """Return whether no obstacle is within ``keep`` m of a position."""
     for k in range(count):
         dx, dy = points.x[k] - x, points.y[k] - y
         if points.solid[k] and dx * dx + dy * dy < keep * keep:
@@ -179,7 +179,7 @@ def is_admissible(points, count, ax, ay, bx, by, sizes, scratch):
 
 @hidden
 def is_line_clear(points, count, x, y, keep):
-    """Return whether nothing is within ``keep`` m of the straight line from the robot to a position."""
+    """Return whether no obstacle is within ``keep`` m of the straight line from the robot to a position."""
     length = max(math.sqrt(x * x + y * y), _TINY)
     cosine, sine = x / length, y / length
     for k in range(count):
@@ -191,10 +191,11 @@ def is_line_clear(points, count, x, y, keep):
 
 @hidden
 def remember(gaps, current, points, count, found, made, x, y, sizes):
-    """Delete blocked gaps, add new ones, mark the gaps that the robot is at; return the current gap, `GOAL` for none.
+    """Delete blocked gaps, add new gaps, and mark the gaps that the robot has reached; return the current gap, or `GOAL` if there
+    is none.
 
-    A gap within 0.1 m of a remembered one is the same gap; others within half the body's width of a new one are merged into it. If
-    the memory is full, the gap farthest from the robot is deleted.
+    A gap within 0.1 m of a remembered gap is the same gap; other remembered gaps within half the body's width of a new gap are
+    merged into it. If the memory is full, the gap farthest from the robot is deleted.
     """
     keep = HALF * sizes.body
     most = gaps.state.size
@@ -239,7 +240,7 @@ def remember(gaps, current, points, count, found, made, x, y, sizes):
 
 @hidden
 def _sight(x, y, cosine, sine):
-    """Return the angle between a position and a direction as a number that grows with it from -2 to 2, without trigonometry."""
+    """Return a number from -2 to 2 that increases with the angle between a position and a direction; needs no trigonometry."""
     ahead, left = x * cosine + y * sine, y * cosine - x * sine
     size = max(math.sqrt(x * x + y * y), _TINY)
     up = left / size
@@ -248,11 +249,11 @@ def _sight(x, y, cosine, sine):
 
 @hidden
 def choose(gaps, current, points, count, x, y, goal_x, goal_y, sizes, scratch, tried):
-    """Return the place to drive to, a gap's number or `GOAL`, and whether it is admissible.
+    """Return the target to drive to, as the number of a gap or `GOAL`, and whether it is admissible.
 
-    The admissible place nearest to the goal is chosen; the current place counts as 0.8 m nearer, and the goal itself is a
-    candidate. If the straight line to it is not free, the nearest gap on the way is taken that is admissible and has an admissible
-    line onwards.
+    The admissible target nearest to the goal is chosen; the current target counts as 0.8 m nearer, and the goal itself is a
+    candidate. If the straight line to the chosen target is not free, the nearest gap on the way is taken instead, provided that the
+    gap is admissible and so is the line from it to the target.
     """
     gx, gy, most = goal_x - x, goal_y - y, gaps.state.size
     best, found = GOAL, is_admissible(points, count, ZERO, ZERO, gx, gy, sizes, scratch)

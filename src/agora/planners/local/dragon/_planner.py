@@ -1,33 +1,38 @@
-r"""Dragon: gaps in the laser scan and a cone to drive through them, without a map.
+r"""Dragon: finds gaps in the laser scan, and uses a cone to drive through them, without a map.
 
 University of Virginia, Autonomous Mobile Robots Lab, BARN challenge 2022 (nocholasrift/UVA-AMR-BARN--ICRA2022; read in
 Arena-Rosnav/dragon 17248cc: ``src/followgap.cpp``, ``include/utils.h``, ``scripts/cone_bench.py``). It uses the scan, the goal and
-its odometry (here, its pose). It sees pedestrians only in the scan, and has no path beyond the scan.
+odometry (in Agora, the robot's pose). It sees pedestrians only in the scan, and plans no path beyond the scan.
 
 Differences from the source:
-- A memory of fixed length holds the gaps instead of a quadtree; if it is full, the gap farthest from the robot is deleted.
+- The gaps are stored in a list of fixed length instead of a quadtree; if it is full, the gap farthest from the robot is deleted.
 - The gap is chosen at every call, with the same preference for the current one. Upstream chooses a new gap when the current one is
-  reached, deleted or no longer admissible, which noise of the scan often causes.
-- A gap on the way is nearer than the chosen one, ahead, and its sides overlap the other's as seen from the robot. Upstream it
-  must also lie in the axis-aligned box between the two, and the first gap found replaces the chosen one in the search.
-- The free-path test covers the line between robot and gap. Upstream also counts points behind the robot.
-- A beam without return bounds gaps, like a point at ``range_cap`` upstream, but is not an obstacle. A NaN beam is invalid,
-  and without valid beams the robot stands. Full turns are cut behind the robot.
-- A scan stays at its pose while the robot drives on until the next scan; identical ranges count as the same scan.
-- Upstream uses the smallest *range* as the index of a beam, which turns the cone by one beam; near the goal the speed should rise
-  from 0.55 to 0.75 m/s, but is reset before it is used; the goal is 10 m from the start. These are left out.
-- The sensor may be anywhere on the robot; the cone is that of the sensor, the turn and the speed are the robot's.
+  reached, deleted or no longer admissible, which scan noise often causes.
+- A gap counts as on the way to the chosen gap if it is nearer, ahead of the robot, and overlaps the chosen gap as seen from the
+  robot. Upstream, it must also lie in the axis-aligned box between the two, and the first gap found replaces the chosen one during
+  the search.
+- The free-path test covers the line between the robot and the gap. Upstream also considers points behind the robot.
+- A beam without a return can bound a gap, like a point at ``range_cap`` in upstream, but is not an obstacle. A NaN beam is invalid,
+  and without valid beams the robot stops. Scans that cover a full turn are cut behind the robot.
+- Until the next scan arrives, the points of a scan stay where they were measured while the robot moves on; identical ranges count
+  as the same scan.
+- Upstream uses the smallest *range* as the index of a beam, which rotates the cone by one beam. Near the goal, its speed should
+  rise from 0.55 to 0.75 m/s, but is reset before it is used. Its goal is always 10 m from the start. None of these is reproduced.
+- The sensor may be anywhere on the robot; the cone starts at the sensor, while the turning rate and the speed are those of the
+  robot.
 - The robot brakes in time for the goal and for obstacles straight ahead, and does not turn a corner of its outline into anything
-  (``brake``). Upstream does neither, and touches obstacles that the gaps do not account for.
-- Widths of other robots: the published values for a Jackal 0.43 m wide are its width plus a margin. Margins are for errors of laser
-  and odometry, which do not grow with the robot, so all robots have the same margins: 0.05, 0.22, 0.14 and 0.37 m.
+  (``brake``). Upstream does neither, and touches obstacles that the gaps do not take into account.
+- Widths for other robots: the published values, for a Jackal 0.43 m wide, are the robot's width plus a margin. The margins allow
+  for errors of the laser and of odometry, which do not grow with the robot, so all robots have the same margins: 0.05, 0.22, 0.14
+  and 0.37 m.
 - Robots drive as fast as they can, along the same arcs: turning rates grow with the speed. The published speeds and all other
-  published values are in the preset `dragon_barn`. If the robot turns slower than ``turn_rate``, its own limit is the rate at
-  which it stops driving. A car-like robot does not turn in place: it drives on, at 0.3 of the speed, in as tight a curve as it can.
+  published values are in the preset `dragon_barn`. If the robot cannot turn as fast as ``turn_rate``, its own limit is the rate at
+  which it stops driving forward. A car-like robot does not turn in place: it continues at 0.3 times the speed, along as tight a
+  curve as it can.
 
 Limits: the goal is a direction, not the end of a path. In a building the robot drives into the room next to the goal and stays
-there. If a wall without a gap blocks the way, it drives to the wall and stands. People are part of the scan. It passes doors,
-corridors and lanes, but does not find the way around the end of a wall (hairpin) that hides its goal.
+there. If a wall without a gap blocks the way, the robot drives up to the wall and stops. People are only seen as part of the scan.
+The robot passes doors, corridors and lanes, but does not find its way around the end of a wall (hairpin) that hides its goal.
 """
 
 from __future__ import annotations
@@ -52,9 +57,12 @@ from agora.ranges import Checked, Count, Distance, Length, Positive, TopSpeed
 
 _MARGINS = {"body_width": 0.05, "gap_width": 0.22, "passage_width": 0.14, "cone_width": 0.37}
 _TRIES = 10
-_FOUND = 64  # number of gaps of one scan
-_GAP, _NEAR = np.float32(0.02), np.float32(0.01)  # m, ahead of a braking robot, and around a turning one
-_GAIN, _RATE = np.float32(1.1 / 0.55), np.float32(0.5 * math.pi / 0.55)  # 1/m and rad/m: the published values per speed
+_FOUND = 64  # maximum number of gaps in one scan
+_GAP, _NEAR = np.float32(0.02), np.float32(0.01)  # m, clearance ahead of a braking robot, and around a turning robot
+_GAIN, _RATE = (
+    np.float32(1.1 / 0.55),
+    np.float32(0.5 * math.pi / 0.55),
+)  # 1/m and rad/m: the published values divided by the published speed
 _CRAWL, _STILL, _COVERED = np.float32(0.3), np.float32(1e-3), np.float32(1e-3)
 _BLOCKED, _TOUCHED = np.int8(Reason.BLOCKED), np.int8(Reason.START_IN_CONTACT)
 _FAR = np.float32(3e38)
@@ -74,25 +82,30 @@ _TUNABLE: dict[str, Span] = {
 
 @dataclass(frozen=True)
 class Dragon(Checked):
-    """Drives to the gap in the scan, or the remembered gap, nearest to the goal; turns aside from obstacles in the cone ahead.
+    """Drives to the gap nearest to the goal, which is a gap in the scan or a remembered one; turns away from obstacles in the cone
+    ahead.
 
     Attributes:
-        gap_width: jump between two beams that is the side of a gap, and smallest width of a gap, m (published 0.65); None for the
-            robot's width plus 0.22.
-        body_width: twice the distance that gaps and free paths keep from the scan, m (0.48); None for the robot's width plus 0.05.
-        passage_width: smallest distance between obstacles left and right of the path, m (0.57); None for the robot's width plus
-            0.14.
-        cone_width: width of the cone at its end, and the distance beyond which nothing turns the robot aside, m (0.8); None for the
-            robot's width plus 0.37.
+        gap_width: minimum range jump between two beams that marks the side of a gap, and minimum width of a gap, m (published:
+            0.65); None for the robot's width plus 0.22.
+        body_width: twice the distance that gaps and free paths keep from obstacles in the scan, m (published: 0.48); None for the
+            robot's width plus 0.05.
+        passage_width: minimum distance between obstacles left and right of the path, m (published: 0.57); None for the robot's
+            width plus 0.14.
+        cone_width: width of the cone at its end, and the distance beyond which obstacles do not turn the robot away, m (published:
+            0.8); None for the robot's width plus 0.37.
         look_distance: length of the cone, m.
         range_cap: range to which longer beams are clipped, m.
-        visited: distance to a gap at which the gap counts as visited, m.
+        visited: distance to a gap at which it counts as visited, m.
         gaps: number of remembered gaps.
-        turn_gain: turning rate per error of the heading, 1/s (1.1); None for 2 per second at 1 m/s, proportional to the speed.
-        turn_rate: largest turning rate, at which the robot stops driving, rad/s (pi/2); None for 2.86 at 1 m/s, likewise.
-        speed: speed straight ahead, m/s (0.55); None for the robot's largest.
-        stop: distance to the goal at which the robot stands, m (0.5); None for half of the task's tolerance.
-        brake: whether the robot brakes for the goal and for obstacles ahead, and avoids turning into obstacles; False is upstream.
+        turn_gain: turning rate per radian of heading error, 1/s (published: 1.1); None for a gain proportional to ``speed``, 2 per
+            second at 1 m/s.
+        turn_rate: maximum turning rate, at which the robot stops driving forward, rad/s (published: pi/2); None for a rate
+            proportional to ``speed``, 2.86 at 1 m/s.
+        speed: speed straight ahead, m/s (published: 0.55); None for the robot's maximum speed.
+        stop: distance to the goal at which the robot stops, m (published: 0.5); None for half of the task's tolerance.
+        brake: whether the robot brakes for the goal and for obstacles ahead, and avoids turning into obstacles; False is the
+            upstream behaviour.
     """
 
     gap_width: Length | None = None
@@ -122,7 +135,7 @@ class Dragon(Checked):
         )
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3), the remembered gaps, and the reasons why robots stand.
+        """Return the twists (N, 3), the memory with the remembered gaps, and the reasons why robots stop.
 
         Raises:
             InputError: the robots have no lidar.
@@ -142,10 +155,10 @@ class Dragon(Checked):
         return Answer(twists, kept, {"reason": reasons})
 
     def sizes(self, o: Observation) -> tuple[Floats, Floats, Floats]:
-        """Return the sizes (N, 5) of the robots, as in `Sizes`; their extents ahead, back and sideways (N, 3); and stop distances
-        (N,).
+        """Return the sizes (N, 5) of the robots, as in `Sizes`; their extents to the front, back and side (N, 3); and their stop
+        distances (N,).
 
-        All are in m. The extent to the back is 0 for discs, whose turns touch nothing.
+        All values are in m. The extent to the back is 0 for disc-shaped robots, which can turn without touching anything.
         """
         rows = len(o.pose)
         body = np.stack([o.radius, 0.0 * o.radius, o.radius], axis=1)
@@ -178,10 +191,10 @@ _Parameters = kernel_record("_Parameters", Dragon, limits=("speed",), computed=(
 
 @hidden
 def steering_place(points, count, sensor_x, sensor_y, tx, ty, heading, cone, look_distance):
-    """Return the place to steer to: the target (tx, ty), or a place next to it if the cone ahead is not free.
+    """Return the point to steer to: the target (tx, ty), or a point next to it if the cone ahead is not free.
 
-    Each beam in the cone that is shorter than the cone moves the ray to the target by one beam away from its side of the ray; this
-    repeats up to ten times. The new target is as far away as the nearest obstacle in the cone.
+    Each beam in the cone that is shorter than the cone shifts the ray to the target by one beam, away from the side on which that
+    beam lies; this is repeated up to ten times. The new target is as far away as the nearest obstacle in the cone.
     """
     x, y = tx - sensor_x, ty - sensor_y
     distance = math.sqrt(x * x + y * y)
@@ -229,7 +242,7 @@ def _touches(points, count, sine, cosine, body, turn):
 def _free_distance(points, count, sine, cosine, half, front):
     """Return how far the robot can drive straight before it touches something, m.
 
-    Below 0 if something is inside its outline, 0 if beams have no range at all.
+    The distance is negative if something is inside the outline, and 0 if no beam has a range.
     """
     room = _FAR
     for k in range(count):
@@ -244,7 +257,7 @@ def _free_distance(points, count, sine, cosine, half, front):
 
 @kernel
 def _act(p, seen, robot, kept, twists, reasons, first, last):
-    """Write the twists of the rows ``first <= n < last``, and the reasons why they stand; the memory ``kept`` is updated."""
+    """Write the twists of the rows ``first <= n < last``, and the reasons why they stop; the memory ``kept`` is updated."""
     scan, angles, mount, farthest = seen
     pose, goal, max_vx, max_ax, max_omega, max_alpha, turning_radius, sizes, bodies, stops = robot
     place, states, currents, goals, scans, poses = kept
@@ -264,7 +277,7 @@ def _act(p, seen, robot, kept, twists, reasons, first, last):
         for k in range(beams):
             fresh |= scan[n, k] != scans[n, k]  # a NaN never equals itself
             begins &= scans[n, k] == ZERO
-        # A new scan is recorded with the robot's pose, at which it stays while the robot drives on.
+        # A new scan is recorded with the robot's pose; its points stay there while the robot drives on.
         if fresh:
             scans[n], poses[n] = scan[n], pose[n]
         heading = poses[n, 2]

@@ -1,3 +1,3 @@
-"""The dynamic window approach as implemented in the navigation stack of ROS."""
+"""The dynamic window approach as implemented in the ROS navigation stack."""
 
 from agora.planners.local.dwa._planner import Dwa as Dwa

@@ -1,4 +1,4 @@
-"""The dynamic window approach, one row after the other: waves, window, choice, memory, and the stop at the goal."""
+"""The dynamic window approach for one row after another: waves, window of samples, choice, memory, and the stop at the goal."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _ESCAPING = np.int8(Reason.ESCAPING)
 
 @hidden
 def forbids(oscillation, sample):
-    """Return whether a sample drives in a forbidden direction, one that was left shortly before."""
+    """Return whether a sample drives in a forbidden direction, which is one that the robot has recently reversed from."""
     for axis in range(3):
         only = oscillation[axis, 1]
         if (only > 0 and sample[axis] < ZERO) or (only < 0 and sample[axis] > ZERO):
@@ -41,9 +41,9 @@ def forbids(oscillation, sample):
 
 @hidden
 def remember(oscillation, anchor, pose, twist, min_trans, reset_distance, reset_angle):
-    """Forbid a direction after the second sign change of an axis; allow all again once the robot has left the place.
+    """Forbid a direction after the second sign change on an axis; allow all directions again once the robot has moved away.
 
-    Strafing and turning only count while the robot does not drive forward.
+    Sideways motion and turning only count while the robot does not drive forward.
     """
     changed = False
     for axis in range(3):
@@ -78,7 +78,7 @@ def _prepare(p, scene, n, progress, scratch, reach):
     """Run the waves from the local path, the local goal and the nose's goal.
 
     Returns:
-        Whether there is a path; whether to align with it; what obstacles cost at its end, if that is near, else 0.
+        Whether there is a path; whether to align with it; the obstacle cost at its end if the end is near, otherwise 0.
     """
     cost, inverse = scene.cost[n], scene.inverse
     x, y = scene.pose[n, 0], scene.pose[n, 1]
@@ -119,20 +119,22 @@ def _prepare(p, scene, n, progress, scratch, reach):
 
 @hidden
 def _largest_magnitude(samples, count):
-    """Return the largest magnitude of an axis' samples."""
+    """Return the maximum magnitude of an axis' samples."""
     return max(abs(samples[0]), abs(samples[count - 1]))
 
 
 @hidden
 def _sample(samples, counts, i, curvature):
-    """Return the sample of number ``i``: x is the slowest axis, rotation the fastest, or follows from a nonzero ``curvature``."""
+    """Return sample number ``i``: x varies slowest and rotation fastest; with a nonzero ``curvature``, rotation follows from the
+    speed.
+    """
     x, y, turn = samples[0, i // (counts[1] * counts[2])], samples[1, (i // counts[2]) % counts[1]], samples[2, i % counts[2]]
     return x, y, turn if curvature == ZERO else x * curvature
 
 
 @spliced
 def _score_on_grids(p, scene, n, time, oscillation, scratch, counts, limits, acceleration, align, gains, curvature):
-    """Write the scores of all samples, still without obstacles; -1 for discarded ones."""
+    """Write the scores of all samples, not yet including obstacles; -1 for discarded samples."""
     max_trans, max_theta = limits
     min_trans, min_theta = min(p.min_vel_trans, max_trans), min(p.min_vel_theta, max_theta)
     top, turn = _largest_magnitude(scratch.samples[0], counts[0]), _largest_magnitude(scratch.samples[2], counts[2])
@@ -160,10 +162,10 @@ def _score_on_grids(p, scene, n, time, oscillation, scratch, counts, limits, acc
 
 @spliced
 def _choose(p, scene, n, time, scratch, counts, max_trans, acceleration, due, gains, scale, curvature):
-    """Return the sample of lowest score including obstacles, the first of equals, and that score; -1 if all are discarded.
+    """Return the sample with the lowest score including obstacles, the first one in a tie, and that score; -1 if all are discarded.
 
-    Only the obstacle cost above ``due`` counts, multiplied by ``scale``. Obstacles only add to a score, so samples are tested in
-    the order of their scores, until no other can be lower.
+    Only the obstacle cost above ``due`` counts, multiplied by ``scale``. Obstacles can only increase a score, so samples are tested
+    in the order of their scores until no remaining sample can be better.
     """
     x, y = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
     now = (scene.twist[n, 0], scene.twist[n, 1], scene.twist[n, 2])
@@ -187,7 +189,9 @@ def _choose(p, scene, n, time, scratch, counts, max_trans, acceleration, due, ga
 
 @spliced
 def _choose_either_side(p, scene, n, time, oscillation, scratch, counts, limits, acceleration, align, due, gains, scale, curvature):
-    """Return the command and score of `_choose`; if there is none and a ``curvature`` is given, those on the other side."""
+    """Return the command and score from `_choose`; if no sample is valid and a ``curvature`` is given, try the opposite
+    curvature.
+    """
     command, best = (ZERO, ZERO, ZERO), DISCARDED
     for side in range(2):
         if best < ZERO and (side == 0 or curvature != ZERO):
@@ -199,7 +203,7 @@ def _choose_either_side(p, scene, n, time, oscillation, scratch, counts, limits,
 
 @spliced
 def _waits(p, scene, n, time, scratch, acceleration, gains):
-    """Return whether a robot without valid samples waits: no path leads to the local goal, and no obstacle is near ahead."""
+    """Return whether a robot without valid samples should wait: no path leads to the local goal, and no obstacle is close ahead."""
     x, y, cost = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1], scene.cost[n]
     column, row = cell_of(x, y, scene.inverse, cost)
     if scratch.goal[(row + 1) * (cost.shape[1] + 2) + 1 + column] >= 0:
@@ -209,7 +213,7 @@ def _waits(p, scene, n, time, scratch, acceleration, gains):
 
 @hidden
 def _gets_away(scene, n, points, count):
-    """Return whether a roll-out of ``count`` poses takes a footprint away from an obstacle that it touches or is close to."""
+    """Return whether a roll-out of ``count`` poses moves the footprint away from an obstacle that it touches or is close to."""
     cost, inverse, corners_x, corners_y = scene.cost[n], scene.inverse, scene.footprint_x[n], scene.footprint_y[n]
     close = False
     for i in (0, count - 1):
@@ -222,8 +226,8 @@ def _gets_away(scene, n, points, count):
 
 @spliced
 def _backs_up(p, scene, n, time, recall, scratch, back, acceleration, gains):
-    """Return whether the robot continues to back up: not far enough yet, and the path behind is free or leads away from the
-    obstacle.
+    """Return whether the robot continues to back up: it has not moved far enough yet, and the space behind it is free or backing up
+    takes it away from the obstacle.
     """
     dx, dy = scene.pose[n, 0] - recall.escape[n, 0], scene.pose[n, 1] - recall.escape[n, 1]
     if dx * dx + dy * dy > p.escape_reset_dist * p.escape_reset_dist:
@@ -245,13 +249,13 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
         twists: out, (N, 3).
         reasons: out, (N,) int8, `agora.core.recording.Reason`.
         first: first row.
-        last: one after the last row.
+        last: one past the last row.
     """
     for n in range(first, last):
         twists[n, 0], twists[n, 1], twists[n, 2], reasons[n] = ZERO, ZERO, ZERO, NO_PATH
         pose, now, time = scene.pose[n], scene.twist[n], horizon[n]
         oscillation, latch, mark, count = recall.oscillation[n], recall.latch[n], recall.plan[n], scene.path_count[n]
-        # Another path clears the oscillation flags, the goal latch and the progress.
+        # A new path clears the oscillation flags, the goal latch and the progress.
         if is_another(mark, scene.path[n], count):
             oscillation[:], latch[:], recall.progress[n, :], recall.escaping[n] = 0, False, 0, False
         low_x, high_x = max(p.min_vel_x, scene.min_x[n]), min(p.max_vel_x, scene.max_x[n])
@@ -259,7 +263,7 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
         diagonal = math.sqrt(max(high_x, -low_x) * max(high_x, -low_x) + high_y * high_y)
         max_trans = min(p.max_vel_trans, diagonal, max(scene.max_x[n], scene.max_y[n]))
         acceleration = min(p.acc_lim_x, scene.acc_x[n]), min(p.acc_lim_y, scene.acc_y[n]), min(p.acc_lim_theta, scene.acc_theta[n])
-        # `reached` is the time in which a sample must be reached: one period, or longer for a robot that starts slowly.
+        # `reached` is the time within which a sample must be reachable: one period, or longer for a robot that accelerates slowly.
         reached = p.period if p.use_dwa else time
         if p.patient_start:
             reached = max(reached, min(time, max(p.min_vel_trans / acceleration[0], p.min_vel_theta / acceleration[2])))
@@ -280,14 +284,15 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
             continue
         curvature, slow = curvature_to_path(scene, n, p.forward_point_distance), max(p.escape_vel, scene.min_x[n])
         back = (slow, ZERO, -slow * curvature)
-        # A started escape continues before any sample is considered, so that the robot does not alternate.
+        # An escape in progress continues before any sample is considered, so that the robot does not alternate between driving and
+        # backing up.
         if recall.escaping[n]:
             recall.escaping[n] = _backs_up(p, scene, n, time, recall, scratch, back, acceleration, gains)
             if recall.escaping[n]:
                 twists[n, 0], reasons[n] = step_towards(back[0], now[0], acceleration[0] * p.period), _ESCAPING
                 twists[n, 2] = back[2]
                 continue
-        # Without the window, limit the speed so that the roll-out ends at the goal.
+        # If roll-outs accelerate instead of using a dynamic window, limit the speed so that the roll-out ends at the goal.
         if not p.use_dwa:
             high_x, high_y = max(min(high_x, away / time), low_x), min(high_y, away / time)
         x, y, theta = scratch.samples[0], scratch.samples[1], scratch.samples[2]
@@ -310,7 +315,7 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
             p, scene, n, time, oscillation, scratch, counts, limits, acceleration, align, due, gains, scale, curvature
         )
         reasons[n] = GOES_ON if best >= ZERO else reason_without_samples(scene, n)
-        # Without a sample: wait for people to clear the way, or back up.
+        # No sample is valid: wait for people to clear the way, or back up.
         waits = best < ZERO and _waits(p, scene, n, time, scratch, acceleration, gains)
         if best < ZERO and slow < ZERO and x[counts[0] - 1] > ZERO and not waits:
             recall.escape[n, 0], recall.escape[n, 1], oscillation[:] = pose[0], pose[1], 0
@@ -320,6 +325,6 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
                 twists[n, 2] = back[2]
         if best >= ZERO:
             twists[n, 0], twists[n, 1], twists[n, 2] = command
-            if command[0] >= ZERO or low_x < ZERO:  # otherwise it brakes from backing up
+            if command[0] >= ZERO or low_x < ZERO:  # otherwise the robot is still braking after backing up
                 resets = p.oscillation_reset_dist, p.oscillation_reset_angle
                 remember(oscillation, recall.anchor[n], pose, command, p.min_vel_trans, *resets)

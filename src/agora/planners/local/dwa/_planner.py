@@ -1,37 +1,38 @@
 """The dynamic window approach as ROS implements it.
 
 Fox, Burgard, Thrun, "The dynamic window approach to collision avoidance", IEEE RAM 4(1), 1997; the samples, critics, scales and
-defaults are those of the package dwa_local_planner (ROS navigation, noetic-devel 9ad6441), whose parameter names are kept.
+default values are those of the package dwa_local_planner (ROS navigation, noetic-devel 9ad6441), whose parameter names are kept.
 
 Differences from the source:
-- A local goal inside an obstacle (a pedestrian stands on the path's last cell) moves back to the last free cell of the local path;
-  upstream discards every sample in this case. If all cells of the path are blocked, the robot stops as upstream.
-- The part of the path more than 1 m behind is cut off (``prune_plan``, off upstream), with memory, so that a path that
-  passes a place twice is followed in order. Paths are resampled to the cell size, so that sparse ones work as well.
+- If the local goal is inside an obstacle (a pedestrian stands on the path's last cell), it is moved back to the last free cell of
+  the local path; upstream discards every sample in this case. If all cells of the path are blocked, the robot stops, as in
+  upstream.
+- The part of the path more than 1 m behind the robot is cut off (``prune_plan``, off by default in upstream). The planner remembers
+  its progress, so that a path that passes the same place twice is followed in order. Paths are resampled to the cell size, so that
+  sparse paths also work.
 - The change of heading that clears the oscillation flags is wrapped to (-pi, pi]; an obstacle that no wave reaches costs the nose
-  as
-  much as any other; path and goal discard samples even with scale 0.
-- A car-like robot's samples respect its turning radius, and it does not turn in place at the goal. If its path continues behind
-  it, the samples are its tightest curves to that side, and it backs up along them; otherwise it would drive straight on, since a
-  short roll-out to either side brings it no nearer.
-- Limits that are not given are the robot's; the package's own limits are the preset `dwa_ros`. Roll-outs end where the fastest
-  would
-  leave the window, and there is one speed sample per 0.1 m/s instead of three: between three samples a robot with a high
-  acceleration would miss its goal.
-- The obstacle cost at the end of the path is subtracted near the end. Upstream a robot whose goal is near a wall stands before
+  as much as any other obstacle; the path and goal critics discard samples even if their scale is 0.
+- A car-like robot's samples respect its turning radius, and it does not turn in place at the goal. If its path continues behind it,
+  the samples are its tightest curves to that side, and it backs up along them; otherwise it would drive straight on, since a short
+  roll-out to either side does not bring it closer to the path.
+- Limits that are not given are the robot's; the package's own limits are in the preset `dwa_ros`. Roll-outs end where the fastest
+  would leave the window. There is one speed sample per 0.1 m/s instead of three samples in total: with only three, a robot with
+  high acceleration would miss its goal.
+- The obstacle cost at the end of the path is subtracted near the end. In upstream, a robot whose goal is near a wall stops short of
   it forever, because a step ahead costs more than it gains (``goal_leniency_distance``).
-- The obstacle cost is that under the robot's centre. Upstream it is the largest one under the outline, which is 253 wherever a
-  wall is within the inscribed radius of the outline: nearly the same in the middle of a door and at its jamb, and far more than
-  before the door (``occdist_at``).
-- The obstacle cost is scaled by the length of the roll-outs. Upstream a slow robot, whose step gains little, pays as much as a fast
-  one: the slower it is, the farther from a door it stands forever (``occdist_length``).
-- A robot that does not reach its lowest speed or turning rate in one period samples what it reaches in more time, and its roll-outs
-  accelerate in the same way. Upstream it keeps only samples that turn while they drive (``patient_start``).
-- If no sample is left the robot backs up a little, if the space behind it is free or it gets away from an obstacle; so it leaves
-  a wall or a jamb. If people block the only path, it makes room for them and waits a metre away (``escape_gap``). Upstream it
-  stands, and move_base then starts its recovery behaviours, which are not part of this planner (``escape_vel``).
+- The obstacle cost is read under the robot's centre. In upstream it is the highest cost under the outline, which is 253 wherever a
+  wall is within the inscribed radius of the outline: nearly the same in the middle of a door as at its jamb, and far higher than in
+  front of the door (``occdist_at``).
+- The obstacle cost is scaled by the length of the roll-outs. In upstream, a slow robot, whose step gains little, pays as much as a
+  fast one: the slower the robot, the farther from a door it stops forever (``occdist_length``).
+- A robot that cannot reach its minimum speed or turning rate within one period samples the twists that it can reach in a longer
+  time, and its roll-outs accelerate accordingly. In upstream, it keeps only samples that turn while they drive (``patient_start``).
+- If no sample is left, the robot backs up a little, provided that the space behind it is free or that backing up takes it away from
+  an obstacle. This frees it from walls and door jambs. If people block the only path, it makes room for them and waits a metre away
+  (``escape_gap``). In upstream it stops, and move_base then starts its recovery behaviours, which are not part of this planner
+  (``escape_vel``).
 
-The presets of the package and of its users behave as upstream in all these points.
+The presets of the package and of its users behave as in upstream in all these points.
 """
 
 from __future__ import annotations
@@ -72,56 +73,60 @@ _TUNABLE: dict[str, Span] = {
 
 @dataclass(frozen=True)
 class Dwa(Checked):
-    """Samples twists that can be reached in one period, rolls them out, scores them on the local costmap, and drives the best.
+    """Samples twists that can be reached within one period, rolls them out, scores them on the local costmap, and drives the best
+    one.
 
-    Limits are combined with the robot's; None uses the robot's limit alone. The outline of the window's footprint must not touch a
-    lethal or unknown cell.
+    The limits apply in addition to the robot's own; None means that only the robot's limit applies. The outline of the window's
+    footprint must not touch a lethal or unknown cell.
 
     Attributes:
         window: local costmap.
-        max_vel_x: largest forward speed, m/s.
-        min_vel_x: lowest speed along x, m/s; the robot only drives backwards if this is below 0.
-        max_vel_y: largest sideways speed, m/s; only for robots that can move sideways.
-        max_vel_trans: largest translational speed, which is never above the robot's along an axis, m/s.
+        max_vel_x: maximum forward speed, m/s.
+        min_vel_x: minimum speed along x, m/s; the robot only drives backwards if this is below 0.
+        max_vel_y: maximum sideways speed, m/s; only for robots that can move sideways.
+        max_vel_trans: maximum translational speed, m/s; never more than the robot's maximum along an axis.
         min_vel_trans: translational speed below which samples that also turn slower than ``min_vel_theta`` are not driven, m/s.
-        max_vel_theta: largest turning rate, rad/s.
+        max_vel_theta: maximum turning rate, rad/s.
         min_vel_theta: turning rate below which samples that are also slower than ``min_vel_trans`` are not driven, rad/s.
         acc_lim_x: acceleration limit along x, m/s2.
         acc_lim_y: acceleration limit along y, m/s2.
-        acc_lim_theta: acceleration limit of the turning rate, rad/s2.
-        sim_time: length of the roll-outs, s; less if the fastest would leave the window.
-        sim_granularity: largest step of a roll-out, m.
-        angular_sim_granularity: largest step of a roll-out, rad.
-        vx_samples: number of samples along x, None for one per 0.1 m/s; 0 is added if it lies between two.
-        vy_samples: number of samples along y; 0 is added likewise.
-        vth_samples: number of samples of the turning rate; 0 is added likewise.
-        use_dwa: roll out constant twists; otherwise accelerate to them over the whole roll-out.
-        patient_start: whether the samples are the twists reached in the time needed for ``min_vel_trans`` and ``min_vel_theta``, at
-            most the roll-out, if that is longer than a period; False is upstream.
+        acc_lim_theta: angular acceleration limit, rad/s2.
+        sim_time: duration of the roll-outs, s; shorter if the fastest one would leave the window.
+        sim_granularity: maximum distance between two poses of a roll-out, m.
+        angular_sim_granularity: maximum angle between two poses of a roll-out, rad.
+        vx_samples: number of speed samples along x, None for one per 0.1 m/s; 0 is added if it lies between two samples.
+        vy_samples: number of speed samples along y; 0 is added in the same way.
+        vth_samples: number of turning-rate samples; 0 is added in the same way.
+        use_dwa: whether roll-outs have constant twists; otherwise the robot accelerates to the sampled twist over the whole
+            roll-out.
+        patient_start: whether samples are the twists reachable within the time that the robot needs to reach ``min_vel_trans`` and
+            ``min_vel_theta``, if that is longer than a period; this time is at most the duration of the roll-out. False is the
+            upstream behaviour.
         path_distance_bias: scale of the distance to the path, 1/m.
         goal_distance_bias: scale of the distance to the goal, 1/m.
-        occdist_scale: scale of the largest cost under the footprint along the roll-out.
-        occdist_length: length of roll-outs for which that scale holds, m: the scale grows with the distance of the fastest sample.
-            0 for the same scale at every speed, as upstream.
-        occdist_at: where the cost is read: under the robot's "outline" and centre, as upstream, or under its "centre" alone. The
+        occdist_scale: scale of the maximum costmap cost along the roll-out (see ``occdist_at``).
+        occdist_length: roll-out length for which ``occdist_scale`` applies as given, m; the scale grows in proportion to the length
+            of the fastest roll-out. 0 for the same scale at every speed, as in upstream.
+        occdist_at: where the cost is read: under the robot's "outline" and centre, as in upstream, or under its "centre" alone. The
             outline must be free in both cases.
-        twirling_scale: scale of the magnitude of omega.
-        forward_point_distance: distance of the nose ahead of the centre; the nose is also drawn to path and goal, m.
-        oscillation_reset_dist: distance to move before a forbidden direction is allowed again, m.
-        oscillation_reset_angle: angle to turn before a forbidden direction is allowed again, rad.
+        twirling_scale: scale of the absolute value of omega.
+        forward_point_distance: distance of the nose ahead of the robot's centre, m; the nose is also attracted to the path and the
+            goal.
+        oscillation_reset_dist: distance that the robot must move before a forbidden direction is allowed again, m.
+        oscillation_reset_angle: angle that the robot must turn before a forbidden direction is allowed again, rad.
         scaling_speed: speed above which the footprint grows, m/s.
         max_scaling_factor: fraction by which the footprint grows at top speed.
-        goal_leniency_distance: distance before the path's end over which the obstacle cost there is subtracted everywhere, m; 0 is
-            upstream.
-        escape_vel: velocity of backing up if no sample is left, m/s, not positive; 0 for standing, as upstream.
-        escape_reset_dist: distance to back up, while the path behind is free, m.
-        escape_gap: distance of an obstacle ahead within which the robot backs up if no path leads to the local goal, m; else it
-            waits.
-        xy_goal_tolerance: distance to the goal within which it brakes and turns in place until the path changes, m.
+        goal_leniency_distance: distance from the end of the path within which the obstacle cost at the end is subtracted from all
+            obstacle costs, m; 0 is the upstream behaviour.
+        escape_vel: velocity for backing up if no sample is left, m/s, not positive; 0 to stop instead, as in upstream.
+        escape_reset_dist: distance to back up, as long as the space behind is free, m.
+        escape_gap: if no path leads to the local goal, the robot backs up if an obstacle is within this distance ahead, m, and
+            otherwise waits.
+        xy_goal_tolerance: distance to the goal within which the robot brakes and then turns in place until the path changes, m.
         yaw_goal_tolerance: accepted deviation from the goal's heading, rad.
-        trans_stopped_vel: speed below which the robot counts as standing, m/s.
-        theta_stopped_vel: turning rate below which the robot counts as standing, rad/s.
-        prune_plan: whether to cut off the path behind.
+        trans_stopped_vel: speed below which the robot counts as stopped, m/s.
+        theta_stopped_vel: turning rate below which the robot counts as stopped, rad/s.
+        prune_plan: whether to cut off the part of the path behind the robot.
     """
 
     window: Window = field(default_factory=Window)
@@ -178,7 +183,7 @@ class Dwa(Checked):
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
         """Return the twists (N, 3); the memory: oscillation flags, goal latch, progress on the path; and the reasons why robots
-        stand.
+        stop.
         """
         o = observation
         assert o.path is not None and o.path_count is not None and o.costmap is not None
@@ -190,14 +195,14 @@ class Dwa(Checked):
         return Answer(twists, recall._asdict(), {"reason": reasons})
 
     def horizon(self, o: Observation) -> Floats:
-        """Return the roll-out time of each robot (N,), s."""
+        """Return the roll-out duration for each robot (N,), s."""
         sideways = np.where(o.limits.holonomic, np.minimum(o.limits.max_vy, own(self.max_vel_y)), np.float32(0.0))
         forward = np.minimum(o.limits.max_vx, own(self.max_vel_x))
         speed = np.minimum(np.maximum(forward, sideways), own(self.max_vel_trans))
         return horizon(self.sim_time, speed, self.window, self.forward_point_distance)
 
     def _parameters(self, o: Observation) -> Any:
-        """Return the kernel's parameters; grid distances are counted in cells, so the scales per metre are multiplied by the
+        """Return the kernel's parameters; grid distances are counted in cells, so scales per metre are multiplied by the
         resolution.
         """
         assert o.costmap is not None

@@ -1,4 +1,4 @@
-"""Samples of the dynamic window approach, their roll-outs and their scores; float32, without allocation."""
+"""Samples of the dynamic window approach, their roll-outs and scores; computed in float32, without allocation."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class Recall(NamedTuple):
     """The memory of the rows; all values are zero at the start of an episode.
 
     Attributes:
-        oscillation: (N, 3, 2) for x, y and rotation: the sign last driven, the only sign allowed (0: both).
+        oscillation: (N, 3, 2) for x, y and rotation: the sign last driven, and the only sign allowed (0: both).
         anchor: (N, 3) pose at which a sign was last forbidden.
         latch: (N, 2) whether the goal has been reached; whether the robot turns to its heading.
-        plan: (N, 3) first point of the path and its number of points: another path resets the progress.
+        plan: (N, 3) first point of the path and its number of points; a different path resets the progress.
         progress: (N, 2) segment and piece at which the path starts.
         escaping: (N,) whether the robot backs up.
-        escape: (N, 2) place where backing up began, m.
+        escape: (N, 2) position where backing up began, m.
     """
 
     oscillation: Array
@@ -41,7 +41,9 @@ class Recall(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Working memory of one thread: three grids, the queue, samples of the axes, their scores, a roll-out (x, y, sine, cosine)."""
+    """Working memory of one thread: three grids, the queue, the samples of each axis, their scores, and one roll-out (x, y, sine,
+    cosine).
+    """
 
     path: Ints
     goal: Ints
@@ -60,8 +62,8 @@ def sample_count(width):
 
 @hidden
 def fill_samples(now, change, least, most, count, out):
-    """Write ``count`` evenly spaced samples of ``now`` +- ``change`` within limits, plus zero if it lies between two; return their
-    number.
+    """Write ``count`` evenly spaced samples from ``now`` +- ``change`` within limits, plus zero if it lies between two; return
+    their number.
 
     A ``count`` of 0 stands for the number from `sample_count`.
     """
@@ -84,7 +86,9 @@ def fill_samples(now, change, least, most, count, out):
 
 @hidden
 def scale_of(speed, scaling_speed, max_trans, factor):
-    """Return the growth of the footprint with speed: up to 1 + ``factor`` at the largest speed, starting at ``scaling_speed``."""
+    """Return the factor by which the footprint grows with speed: 1 up to ``scaling_speed``, then up to 1 + ``factor`` at the
+    maximum speed.
+    """
     if speed <= scaling_speed or max_trans <= scaling_speed:
         return ONE
     return ONE + factor * (speed - scaling_speed) / (max_trans - scaling_speed)
@@ -92,12 +96,13 @@ def scale_of(speed, scaling_speed, max_trans, factor):
 
 @hidden
 def roll_out(p, time, x, y, heading, now, sample, acceleration, gains, points):
-    """Write the poses of one sample; the first is the present one, the last one step before ``time``, s.
+    """Write the poses of one sample; the first is the current pose, and the last is one step before ``time``, s.
 
-    With ``gains``, the robot accelerates from its present twist to the sample; otherwise it drives the sample from the beginning.
+    With ``gains``, the robot accelerates from its current twist to the sampled twist; otherwise it drives the sampled twist from
+    the start.
 
     Returns:
-        Number of poses (0: the robot would not move), and the twist to command.
+        The number of poses (0: the robot would not move), and the twist to command.
     """
     speed = math.sqrt(sample[0] * sample[0] + sample[1] * sample[1])
     count = np.int64(np.ceil(max(speed * time / p.sim_granularity, abs(sample[2]) * time / p.angular_sim_granularity)))
@@ -119,10 +124,10 @@ def roll_out(p, time, x, y, heading, now, sample, acceleration, gains, points):
 
 @hidden
 def grid_cost(p, points, count, cost, inverse, scratch, align, twirl):
-    """Return the scores of a roll-out without obstacles: -1 for a discarded one.
+    """Return the score of a roll-out without the obstacle cost; -1 if it is discarded.
 
-    Path and goal discard a roll-out whose centre enters an obstacle or a place without a path; all four critics discard one that
-    leaves the window. The scores are those of the last pose.
+    The path and goal critics discard a roll-out whose centre enters an obstacle or a cell without a path to the goal; all four
+    critics discard a roll-out that leaves the window. The score is that of the last pose.
     """
     column, row = np.int32(0), np.int32(0)
     nose_column, nose_row = np.int32(0), np.int32(0)
@@ -146,11 +151,11 @@ def grid_cost(p, points, count, cost, inverse, scratch, align, twirl):
 
 @hidden
 def curvature_to_path(scene, n, lookahead):
-    """Return the curvature, 1/m, of the tightest curve to the side where the path continues, for a robot that must turn round; else
-    0.
+    """Return the curvature, 1/m, of the tightest curve to the side where the path continues, for a robot that must turn round;
+    otherwise 0.
 
-    A robot with a turning radius must turn round if its path continues behind it. A short roll-out to either side brings it no
-    nearer, so the scores alone would make it drive straight on.
+    A robot with a turning radius must turn round if its path continues behind it. A short roll-out to either side does not bring it
+    closer to the path, so the scores alone would make it drive straight on.
     """
     if scene.turning_radius[n] <= ZERO:
         return ZERO

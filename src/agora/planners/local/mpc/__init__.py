@@ -1,3 +1,3 @@
-"""Model predictive control: an optimal control problem at every call, solved by fatrop."""
+"""Model predictive control: solves an optimal control problem at every call, with fatrop."""
 
 from agora.planners.local.mpc._planner import Mpc as Mpc

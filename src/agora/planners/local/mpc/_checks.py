@@ -1,4 +1,4 @@
-"""The checks of the model predictive planner: the drivable part of a path, and plans without collisions.
+"""Checks for the model predictive planner: which part of a path can be driven, and whether a plan is free of collisions.
 
 Facts from mpc_local_planner (controller.cpp: isPoseTrajectoryFeasible).
 """
@@ -25,21 +25,22 @@ _LEAST_POINTS = 4
 def points_to_plan(
     costmap: Costmap, row: int, robot: Robot, route: Array, ends: bool, things: Things, wanted: Array, straight: bool
 ) -> int:
-    """Return the number of points of a route to plan for.
+    """Return how many points of a route to plan for.
 
-    The route is kept up to the last point at which the robot fits. If that is not the goal, the route is kept up to the last point
-    with the desired distance from obstacles, if there is one, or one in the second half of a free route. If the robot is drawn
-    straight to the end, a free route ends where a wall lies in between, but not within 0.3 m: the robot would stop at the wall.
+    The route is kept up to the last point at which the robot fits. If that point is not the goal, the route is cut further, to the
+    last point at the desired distance from obstacles, if there is such a point (in a free route, only in its second half). If the
+    cost attracts the robot straight to the end of the route, a free route also ends where a wall lies between the robot and the
+    point, though not within 0.3 m; otherwise the robot would stop at the wall.
 
     Args:
         costmap: costmap of N rows.
-        row: row of it.
+        row: row of the costmap.
         robot: robot.
         route: (A, 2) points, m, the robot first.
         ends: whether the last point is the goal.
         things: the obstacles.
         wanted: (P + M,) desired distances to the obstacles, m.
-        straight: whether the robot is drawn straight to the end.
+        straight: whether the cost attracts the robot straight to the end of the route.
     """
     steps, points = np.diff(route, axis=0), len(things.walls)
     headings = np.arctan2(steps[:, 1], steps[:, 0])
@@ -62,18 +63,18 @@ def points_to_plan(
 
 
 def is_free(costmap: Costmap, row: int, robot: Robot, plan: Plan, things: Things, dt: float, poses: int | None) -> bool:
-    """Return whether a plan hits nothing before the robot can stop, at its poses and in between.
+    """Return whether a plan is free of collisions, at and between its poses, up to the time by which the robot can stop.
 
-    No disc may come deeper into the robot than it is now.
+    No disc may penetrate the robot more deeply than it does now.
 
     Args:
         costmap: costmap of N rows.
-        row: row of it.
+        row: row of the costmap.
         robot: robot.
-        plan: plan in its frame.
+        plan: plan in the robot's frame.
         things: the obstacles.
         dt: control period, s.
-        poses: smallest number of poses that are checked for walls.
+        poses: minimum number of poses that are checked against walls.
     """
     soon = 2.0 * dt + float(np.abs(robot.last[0]) / robot.hard[0])
     until = min(plan.dt * len(plan.commands), max(soon, 0.0 if poses is None else plan.dt * poses))

@@ -1,6 +1,7 @@
 """Plans of the model predictive planner: initial guesses, the previous plan shifted in time, and resampling.
 
-Facts from mpc_local_planner (controller.cpp, full_discretization_grid_base_se2.cpp). A plan is in the robot's frame at its time.
+Facts from mpc_local_planner (controller.cpp, full_discretization_grid_base_se2.cpp). A plan is expressed in the robot's frame at
+the time of planning.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ from agora.planners.local.mpc._scene import SPACING, Body, Things, gap
 
 _TINY = 1e-9
 _ROOM = 0.05  # m
-_ASIDE, _ASIDES = 0.1, 20  # m, number of them
+_ASIDE, _ASIDES = 0.1, 20  # m, number of offsets tried
 
 
 class Plan(NamedTuple):
-    """Poses at equal time steps, and the commands between them.
+    """Poses at equal time intervals, and the commands between them.
 
     Attributes:
-        poses: (n + 1, 3) m and rad; headings are not wrapped.
+        poses: (n + 1, 3) poses, m and rad; headings are not wrapped.
         commands: (n, 3) forward speed, turning rate and sideways speed, m/s and rad/s.
         dt: time between two poses, s.
     """
@@ -32,7 +33,9 @@ class Plan(NamedTuple):
     dt: float
 
     def resample(self, begin: float, steps: int, dt: float) -> Plan:
-        """Return the plan from a time on with another number and length of steps; at its end the robot stands."""
+        """Return the plan from a given time on, with a different number and duration of steps; beyond its end, the robot stands
+        still.
+        """
         at, old = begin + dt * np.arange(steps + 1), self.dt * np.arange(len(self.poses))
         held = np.minimum((at[:-1] / self.dt + _TINY).astype(np.int64), len(self.commands))
         return Plan(self.at(at, old), np.concatenate((self.commands, np.zeros((1, 3))))[held], dt)
@@ -43,18 +46,20 @@ class Plan(NamedTuple):
         return np.stack([np.interp(times, moments, self.poses[:, k]) for k in range(3)], -1)
 
     def resize(self, steps: int) -> Plan:
-        """Return the plan with another number of steps, over the same time."""
+        """Return the plan with a different number of steps over the same time."""
         return self if steps == len(self.commands) else self.resample(0.0, steps, self.dt * len(self.commands) / steps)
 
     def adapt_steps(self, dt: float, ratio: float, least: int, most: int) -> Plan:
-        """Return the plan with one step more or less, if its step deviates from ``dt`` by more than a fraction."""
+        """Return the plan with one step more or less if its step deviates from ``dt`` by more than the fraction ``ratio``."""
         n = len(self.commands)
         if self.dt > dt * (1.0 + ratio) and n < most:
             return self.resize(n + 1)
         return self.resize(n - 1) if self.dt < dt * (1.0 - ratio) and n > least else self
 
     def skip_slow_start(self, least: float) -> Plan:
-        """Return the plan without the initial steps whose commands are below ``least``; the robot stands at its end instead."""
+        """Return the plan without the initial steps whose commands are below ``least``; the robot stands still at its end for that
+        time instead.
+        """
         moves: Array = np.abs(self.commands).max(axis=1) >= least
         return self.resample(self.dt * int(np.argmax(moves)), len(self.commands), self.dt) if moves.any() and not moves[0] else self
 
@@ -73,8 +78,8 @@ def initial_plan(route: Array, heading: float, steps: int, dt: float, backwards:
         heading: heading at its end, rad.
         steps: number of steps.
         dt: time of a step, s.
-        backwards: whether the robot should back up if the end is behind it.
-        most: (2, 3) smallest and largest command.
+        backwards: whether the robot should back up if the end of the route is behind it.
+        most: (2, 3) minimum and maximum command.
     """
     long = np.hypot(*np.diff(route, axis=0).T)
     ways = np.concatenate(([0.0], np.cumsum(long)))
@@ -90,24 +95,24 @@ def initial_plan(route: Array, heading: float, steps: int, dt: float, backwards:
 
 
 def standing_plan(steps: int, dt: float) -> Plan:
-    """Return the plan to stand."""
+    """Return a plan to stand still."""
     return Plan(np.zeros((steps + 1, 3)), np.zeros((steps, 3)), dt)
 
 
 def nearest_turn(plan: Plan) -> Plan:
-    """Return the same plan with its first heading within half a turn of 0."""
+    """Return the plan with all headings shifted by full turns, so that the first is within half a turn of 0."""
     shift = plan.poses[0, 2] - wrap_below_pi(plan.poses[0, 2])
     return plan._replace(poses=plan.poses - (0.0, 0.0, shift))
 
 
 def is_clear(plan: Plan, things: Things, body: Body) -> bool:
-    """Return whether a body touches nothing at the poses of a plan."""
+    """Return whether a body is free of obstacles at all poses of a plan."""
     times = plan.dt * np.arange(len(plan.poses))
     return bool((gap(plan.poses, things.at(times)[0], body) > things.radius).all())
 
 
 def bend_route(route: Array, time: float, things: Things, body: Body, side: float) -> Array | None:
-    """Return a route (A, 2) with the points where a body would touch something moved sideways, until it touches nothing there.
+    """Return a route (A, 2) in which points where the body would touch something are moved sideways until it touches nothing.
 
     Neighbouring points are moved as well, by 1 m less per metre along the route.
 
@@ -142,9 +147,10 @@ def bend_route(route: Array, time: float, things: Things, body: Body, side: floa
 
 
 def via_points(route: Array, apart: float, poses: Array, weight: float) -> Array:
-    """Return the mean position and the weight (3, K) of the via points of poses (K, 3): those to which the pose is the nearest.
+    """Return the mean position and the weight (3, K) of the via points of each pose (K, 3): the via points to which that pose is
+    the nearest.
 
-    The first pose has none, and the last pose passes its own via points to the previous one.
+    The first pose has no via points, and those of the last pose are assigned to the previous pose.
 
     Args:
         route: points, `SPACING` apart, m.

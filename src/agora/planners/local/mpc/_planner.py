@@ -1,45 +1,49 @@
 """Model predictive control as a local planner.
 
 C. Rösmann, A. Makarow and T. Bertram, "Online motion planning based on nonlinear model predictive control with non-Euclidean
-rotation groups", ECC 2021; objectives, constraints, defaults and names of parameters are those of the package mpc_local_planner
-(5b4e465). Over a horizon of equal steps the planner minimises the cost of the poses (`agora.planners.local.mpc._problem`), within
-bounds on the commands and on their rates, starting from the last command and ending at a standstill, and with a distance to
-obstacles. The first command is driven.
+rotation groups", ECC 2021; objectives, constraints, defaults and parameter names are those of the package mpc_local_planner
+(5b4e465). Over a horizon of equal steps, the planner minimises the cost of the poses (`agora.planners.local.mpc._problem`), subject
+to bounds on the commands and on their rates of change, and to a minimum distance to obstacles. The plan starts from the last
+command and ends at a standstill. The first command is driven.
 
-- ``quadratic_form``: squared deviations of all poses from the local goal, and squared commands; the step is fixed.
-- ``minimum_time``: the time to the local goal, which the last pose must reach; the step is free, and determines the number of
-  steps.
-- ``minimum_time_via_points``: that time, and squared distances to points of the path.
+- ``quadratic_form``: squared deviations of all poses from the local goal, and squared commands; the duration of a step is fixed.
+- ``minimum_time``: the time to the local goal, which the last pose must reach; the duration of a step is free, and determines the
+  number of steps.
+- ``minimum_time_via_points``: the time as in ``minimum_time``, plus squared distances to points of the path.
 
 Differences from the source:
-- Distances to obstacles are soft constraints: each pose has a slack, and each metre of it costs ``slack_weight``. So a solution
-  always exists, and while the weight is larger than the gain per metre, it is that of the hard constraints.
-- Pedestrians and other robots are discs, and a predictor gives their positions at the time of each pose; by default
-  they are considered (upstream they have to be enabled). Points are the edges of lethal or unknown areas in the costmap;
-  upstream every lethal cell is a point. A pose has at most ``obstacles`` of them: the nearest left, the nearest right, the nearest
-  disc, then the next ones; points on walls are 0.15 m apart.
-- Left and right are relative to the pose; upstream's test takes the cross product with the obstacle's position in the map.
-- ``max_vel_x`` and other limits that are None are the robot's. Poses are 0.12 m apart at full speed, as the package's 0.3 s are at
-  its 0.4 m/s: with larger distances a plan cuts corners, and a robot that waits for later steps of such a plan never
-  moves. The horizon is 1.5 times the stopping time of the robot. The package's own limits and times are the preset `mpc_ros`.
-- With a free step there are 7 to 25 poses; upstream 2 to 50, and with two of them only a pose straight ahead can be reached.
-- Footprints are the centre, the circumscribed disc or the rectangle around the outline; the package has lines and polygons.
+- Distances to obstacles are soft constraints: each pose has a slack variable, and each metre of slack costs ``slack_weight``. A
+  solution therefore always exists, and as long as the weight exceeds the gain per metre of violation, it is the solution with hard
+  constraints.
+- Pedestrians and other robots are discs, and a predictor gives their positions at the time of each pose; by default their motion is
+  taken into account (in upstream this has to be enabled). Walls are represented by points on the edges of lethal or unknown areas
+  in the costmap; in upstream, every lethal cell is a point. Each pose considers at most ``obstacles`` obstacles: the nearest on the
+  left, the nearest on the right, the nearest disc, then the next nearest ones; points on walls are 0.15 m apart.
+- Left and right are relative to the pose; upstream's test uses the cross product with the obstacle's position in the map frame.
+- ``max_vel_x`` and other limits that are None default to the robot's limits. Poses are 0.12 m apart at full speed, which
+  corresponds to the package's 0.3 s at its 0.4 m/s. With larger spacing, a plan cuts corners, and a robot that waits for later
+  steps of such a plan never moves. The horizon is 1.5 times the robot's stopping time. The package's own limits and times are in
+  the preset `mpc_ros`.
+- If the step is free, there are 7 to 25 poses; upstream has 2 to 50, and with two poses only a pose straight ahead can be reached.
+- The footprint can be the centre, the circumscribed disc or the rectangle around the outline; the package has lines and polygons.
 - The solver is fatrop; the package's is IPOPT. If it does not converge within its iterations, or the plan would hit something
-  before the robot can stop, the rest of the last plan is driven while that is free, and otherwise the robot brakes as hard as it
-  can. The package stops at once.
-- An initial guess that backs up has the headings of backing up; upstream intends this, but does not keep them. With a free step the
-  guess has as many steps as the route takes at full speed. If a guess hits an obstacle, from which the solver rarely recovers, it
-  is also bent around the obstacle on either side, and the plan with the lowest cost is taken. If the solver finds none, it starts
-  from a standstill.
+  before the robot can stop, the robot drives the rest of the last plan as long as that is free of collisions, and otherwise brakes
+  as hard as it can. The package stops at once.
+- If the initial guess backs up, its headings point against the direction of motion; upstream intends this, but does not keep these
+  headings. If the step is free, the guess has as many steps as the route takes at full speed. If a guess hits an obstacle, which
+  the solver rarely recovers from, two further guesses bend around the obstacle on either side, and the plan with the lowest cost is
+  used. If the solver finds no plan, it starts again from a guess that stands still.
 - The previous plan is shifted in time; upstream continues from its nearest pose.
-- Orientations of via points do not count; upstream they have no weight by default, and the wrong sign if a weight is given.
-- The local path ends before an obstacle on its end, where the desired distance is available; with the quadratic form, where a wall
-  lies between its end and the robot. If the task has no goal heading, the path's last direction is the target.
-- Commands of car-like robots contain the curvature; holonomic robots have a third command, sideways.
-- A robot that touches a wall stops. No disc may come deeper than it is, so that a robot in contact with a person can leave.
-- If nothing near moves, initial steps in which a plan waits are removed. The first command changes by at most what a control
-  period allows, later ones by what a step allows. Otherwise a robot next to a corner would plan, at each call again, to wait for a
-  sharper turn.
+- Orientations of via points are ignored; in upstream they have no weight by default, and the wrong sign if a weight is given.
+- If an obstacle covers the end of the local path, the path ends earlier, at a point with the desired distance to obstacles; with
+  the quadratic form, it also ends where a wall lies between the robot and the path's end. If the task has no goal heading, the
+  target heading is the path's final direction.
+- Commands for car-like robots contain the curvature; holonomic robots have a third command, the sideways speed.
+- A robot that touches a wall stops. No disc may penetrate the robot more deeply than it already does, so that a robot in contact
+  with a person can move away.
+- If nothing nearby moves, initial steps in which a plan waits are removed. The first command changes by at most what one control
+  period allows, and later commands by what one step allows. Otherwise a robot next to a corner would plan, at every call anew, to
+  wait in order to make a sharper turn.
 
 Not implemented: several plans in parallel, other footprints, full weight matrices, terminal sets.
 """
@@ -69,7 +73,7 @@ from agora.planners.local.mpc._scene import MOMENT, Things, discs_of, local_path
 from agora.ranges import Checked, Count, Deviation, Distance, Length, NotNegative, Period, Positive, Speed, TopSpeed, Within
 from agora.registry import Named, Plug
 
-_DT_REF, _STRIDE, _STOPS = 0.3, 0.12, 1.5  # s, m, horizon in stopping times of the robot
+_DT_REF, _STRIDE, _STOPS = 0.3, 0.12, 1.5  # s, m, horizon in multiples of the robot's stopping time
 _MOMENTS = 20
 _MARGIN = 0.85
 _SLOW = 0.05  # m/s
@@ -91,56 +95,58 @@ Three = tuple[NotNegative, NotNegative, NotNegative]
 
 @dataclass(frozen=True)
 class Mpc(Checked):
-    """Plans the commands of some seconds that bring the robot to its local goal at the lowest cost, and drives the first one.
+    """Plans commands for the next few seconds that bring the robot to its local goal at the lowest cost, and drives the first
+    command.
 
-    Limits are combined with the robot's; None uses the robot's limit alone.
+    The limits apply in addition to the robot's own; None means that only the robot's limit applies.
 
     Attributes:
         window: local costmap; pedestrians and robots are known as discs and need not be in it.
         prediction: predictor of the pedestrians.
         objective: cost function: "quadratic_form", "minimum_time" or "minimum_time_via_points".
-        footprint_model: shape for distances: the robot's centre ("point"), the circumscribed disc ("circular"), or the rectangle
-            around its outline ("rectangle"; a disc for a disc-shaped robot).
-        max_vel_x: largest forward speed, m/s.
-        max_vel_x_backwards: largest backward speed, m/s, positive; the robot backs up blindly, so this is a choice and not a limit
-            of the robot.
-        max_vel_y: largest sideways speed of a holonomic robot, m/s.
-        max_vel_theta: largest turning rate, rad/s.
-        acc_lim_x: largest increase of the speed, m/s2.
-        dec_lim_x: largest decrease of the speed, m/s2.
-        acc_lim_theta: largest change of the turning rate, rad/s2.
+        footprint_model: shape used to measure distances: the robot's centre ("point"), the circumscribed disc ("circular"), or the
+            rectangle around its outline ("rectangle"; a disc for a disc-shaped robot).
+        max_vel_x: maximum forward speed, m/s.
+        max_vel_x_backwards: maximum backward speed, m/s, positive; because the robot backs up blindly, this is a choice of the user
+            and does not default to the robot's limit.
+        max_vel_y: maximum sideways speed of a holonomic robot, m/s.
+        max_vel_theta: maximum turning rate, rad/s.
+        acc_lim_x: acceleration limit, m/s2.
+        dec_lim_x: deceleration limit, m/s2.
+        acc_lim_theta: angular acceleration limit, rad/s2.
         min_turning_radius: turning radius of car-like robots, m; 0 for robots that turn in place.
         grid_size_ref: number of poses.
         dt_ref: time between poses, s; None for 0.3 s, or less if a robot covers more than 0.3 m in that time.
-        dt_hyst_ratio: deviation of the step from that time, as a fraction, above which a step is added or removed.
-        min_grid_size: smallest number of poses with a free step.
-        max_grid_size: largest number of poses with a free step.
-        min_dt: smallest free step, s.
-        max_dt: largest free step, s.
-        collocation_method: how the poses at both ends of a step determine its motion.
+        dt_hyst_ratio: relative deviation of the step from ``dt_ref`` above which a step is added or removed.
+        min_grid_size: minimum number of poses if the step is free.
+        max_grid_size: maximum number of poses if the step is free.
+        min_dt: minimum duration of a free step, s.
+        max_dt: maximum duration of a free step, s.
+        collocation_method: how the poses at both ends of a step determine the motion during the step.
         state_weights: weights of the squared deviations in x, y and heading of the quadratic form.
-        control_weights: weights of the squared speed and turning rate of the quadratic form; sideways speed has the weight of
-            speed.
+        control_weights: weights of the squared speed and turning rate of the quadratic form; the sideways speed has the same weight
+            as the speed.
         final_state_weights: weights of the squared deviations of the last pose.
         position_weight: weight of the squared distance to a via point, s/m2.
         global_plan_viapoint_sep: distance between via points on the path, m.
         max_global_plan_lookahead_dist: length of the path to plan for, m; the window also limits it.
-        force_reinit_new_goal_dist: jump of the local goal beyond which the plan is reset, m.
-        force_reinit_new_goal_angular: turn of the local goal beyond which the plan is reset, rad.
-        allow_init_with_backward_motion: whether an initial guess backs up to a goal behind the robot.
+        force_reinit_new_goal_dist: if the local goal jumps by more than this distance, the plan is reset, m.
+        force_reinit_new_goal_angular: if the local goal turns by more than this angle, the plan is reset, rad.
+        allow_init_with_backward_motion: whether the initial guess backs up if the goal is behind the robot.
         min_obstacle_dist: desired distance to walls, m.
-        min_disc_dist: desired distance to pedestrians and other robots, m; None for that to walls.
-        enable_dynamic_obstacles: whether discs are predicted to move; otherwise they count as standing.
-        force_inclusion_dist: distance within which all obstacles count for a pose, m.
-        cutoff_dist: distance within which the nearest obstacle on either side counts, m.
-        costmap_obstacles_behind_robot_dist: distance behind the robot beyond which walls are left out, m.
-        obstacles: largest number of obstacles of a pose.
-        slack_weight: cost per metre that a pose is nearer to an obstacle than desired.
-        outer_ocp_iterations: largest number of times that a plan is recomputed with its new obstacles; None for 1 with the
-            quadratic form and 5 with a free step.
-        iterations: largest number of iterations of the solver.
-        tol: tolerance of the solver.
-        collision_check_no_poses: number of poses that are checked for walls; None for those until the robot can stop.
+        min_disc_dist: desired distance to pedestrians and other robots, m; None for the same as to walls.
+        enable_dynamic_obstacles: whether discs are predicted to move; otherwise they are treated as stationary.
+        force_inclusion_dist: distance within which all obstacles are considered for a pose, m.
+        cutoff_dist: distance within which the nearest obstacle on each side is considered, m.
+        costmap_obstacles_behind_robot_dist: distance behind the robot beyond which walls are ignored, m.
+        obstacles: maximum number of obstacles per pose.
+        slack_weight: cost per metre by which a pose is closer to an obstacle than desired.
+        outer_ocp_iterations: maximum number of times that a plan is recomputed for the obstacles near its new poses; None for 1
+            with the quadratic form and 5 with a free step.
+        iterations: maximum number of solver iterations.
+        tol: solver tolerance.
+        collision_check_no_poses: number of poses that are checked against walls; None for the poses up to the time by which the
+            robot can stop.
         xy_goal_tolerance: distance to the goal within which the robot stops, m, unless the task requires less.
         yaw_goal_tolerance: deviation from the goal's heading within which the robot stops, rad, unless the task requires less.
     """
@@ -211,17 +217,17 @@ class Mpc(Checked):
 
     @property
     def free_time(self) -> bool:
-        """True if the step is free."""
+        """True if the duration of a step is free."""
         return self.objective != "quadratic_form"
 
     @property
     def steps(self) -> int:
-        """Largest number of steps of the problem."""
+        """Maximum number of steps in the problem."""
         return (self.max_grid_size if self.free_time else self.grid_size_ref) - 1
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3); the memory: plans, last commands and goals, places on the path; and the reasons why robots
-        stand.
+        """Return the twists (N, 3); the memory: plans, last commands and goals, progress on the path; and the reasons why robots
+        stop.
         """
         o, rows = observation, len(observation.pose)
         recall = self._copy_memory(memory, rows)
@@ -241,7 +247,7 @@ class Mpc(Checked):
         return {name: np.zeros((rows, *shape)) for name, shape in shapes.items()}
 
     def _row(self, o: Observation, row: int, known: Discs, recall: Memory) -> tuple[Array, Reason]:
-        """Return the command of one robot (forward, turning, sideways) and the reason why it stands."""
+        """Return the command of one robot (forward, turning, sideways) and the reason why it stops."""
         robot = self._robot(o, row, recall["command"][row])
         plan, command, reason = None, brake(robot, robot.fall, o.dt), Reason.NONE
         assert o.path is not None and o.path_count is not None
@@ -270,12 +276,12 @@ class Mpc(Checked):
         return math.hypot(off[0], off[1]) < near and abs(wrap_below_pi(off[2])) <= self._tolerance(o, row)
 
     def _tolerance(self, o: Observation, row: int) -> float:
-        """Return the allowed deviation from the goal's heading; pi if the task has no goal heading."""
+        """Return the allowed deviation from the goal heading; pi if the task has no goal heading."""
         asked = self.yaw_goal_tolerance if o.heading_tolerance is None else float(o.heading_tolerance[row])
         return min(self.yaw_goal_tolerance, asked) if asked < math.pi else math.pi
 
     def _robot(self, o: Observation, row: int, command: Array) -> Robot:
-        """Return the present state of one robot."""
+        """Return the current state of the robot in one row."""
         m = o.limits
         holonomic = bool(m.holonomic[row]) and m.max_vy[row] > 0
         radius = max(self.min_turning_radius, float(m.turning_radius[row]))
@@ -303,7 +309,7 @@ class Mpc(Checked):
         return self.dt_ref or float(min(_DT_REF, max(_STRIDE / fast, _STOPS * stop / (self.grid_size_ref - 1))))
 
     def _make_plan(self, o: Observation, row: int, robot: Robot, known: Discs, recall: Memory) -> tuple[Plan | None, Reason]:
-        """Return the plan to drive, or None for braking, and the reason for any special behaviour."""
+        """Return the plan to drive, or None if the robot should brake, and the reason for any unusual behaviour."""
         assert o.path is not None and o.path_count is not None and o.costmap is not None
         count = int(o.path_count[row])
         half = 0.5 * o.costmap.resolution * min(o.costmap.cost.shape[1:])
@@ -350,7 +356,7 @@ class Mpc(Checked):
         return np.where(np.arange(len(things.radius)) < len(things.walls), self.min_obstacle_dist, disc)
 
     def _previous_plan(self, o: Observation, robot: Robot, recall: Memory, row: int, goal: Array) -> Plan | None:
-        """Return the rest of the previous plan, unless the goal has changed."""
+        """Return the rest of the previous plan, or None if the goal has changed."""
         n, dt = int(recall["grid"][row, 0]), float(recall["grid"][row, 1])
         before = to_robot(recall["goal"][row], robot.pose)
         jump, turn = math.hypot(*(goal - before)[:2]), abs(wrap_below_pi(goal[2] - before[2]))
@@ -382,7 +388,9 @@ class Mpc(Checked):
         return best[0], best[1] < math.inf
 
     def _converge(self, dt: float, robot: Robot, route: Array, goal: Array, things: Things, guess: Plan) -> tuple[Plan, float]:
-        """Return the best plan around a guess, and its cost; infinite if the solver finds none."""
+        """Iterate from a guess until the plan no longer changes; return the best plan and its cost, which is infinite if the solver
+        finds none.
+        """
         end, cost, step = guess.poses[-1, 2], math.inf, self._step(robot)
         goal = np.array([goal[0], goal[1], end + wrap_below_pi(goal[2] - end)])
         for _ in range(self.outer_ocp_iterations or (5 if self.free_time else 1)):
@@ -394,7 +402,9 @@ class Mpc(Checked):
         return guess, cost
 
     def _optimum(self, dt: float, robot: Robot, route: Array, goal: Array, things: Things, guess: Plan) -> tuple[Plan, float]:
-        """Return the best plan for the obstacles around a guess, and its cost; infinite if the solver does not converge."""
+        """Return the best plan for the obstacles near the poses of a guess, and its cost, which is infinite if the solver does not
+        converge.
+        """
         kind: Literal["unicycle", "car", "holonomic"] = (
             "car" if robot.turning_radius > 0 else "holonomic" if robot.holonomic else "unicycle"
         )

@@ -1,13 +1,13 @@
 """The optimal control problem of the model predictive planner, solved by fatrop through CasADi.
 
 Direct transcription: poses at equal times, with piecewise constant commands. Every pose is a stage of the problem: its state is the
-pose, the previous command and, if the time is free, the step; its controls are the command and a slack. So the matrices are banded,
-which fatrop (L. Vanroye, A. Sathya, J. De Schutter and W. Decré, "FATROP: a fast constrained optimal control problem solver for
-robot trajectory optimization and control", IROS 2023) exploits.
+pose, the previous command and, if the time is free, the duration of a step; its controls are the command and a slack variable. This
+makes the matrices banded, which fatrop (L. Vanroye, A. Sathya, J. De Schutter and W. Decré, "FATROP: a fast constrained optimal
+control problem solver for robot trajectory optimization and control", IROS 2023) exploits.
 
-All numbers of a planner are parameters; `Form` contains what changes the problem itself. With a C compiler a problem's functions
-are compiled once and stored next to the kernels, under a name derived from the form, this file and CasADi's version; without one
-CasADi's own virtual machine evaluates them, with bit-identical results.
+All numerical settings of a planner are parameters of the problem; `Form` contains the settings that change its structure. If there
+is a C compiler, a problem's functions are compiled once and stored next to the kernels, under a name derived from the form, this
+file and CasADi's version. Without a compiler, CasADi's own virtual machine evaluates them, with bit-identical results.
 """
 
 from __future__ import annotations
@@ -47,21 +47,26 @@ and ``braking`` the largest increases of forward speed, turning rate and sideway
 in 1 s; ``body`` the centre and half the sides of the rectangle to which distances are measured.
 """
 
-_FLAGS = ("-O1", "-fPIC", "-shared", "-ffp-contract=off")  # contraction would give other bits than CasADi's own machine
-_SOFT = 1e-6  # m2, added under the root of a distance
+_FLAGS = (
+    "-O1",
+    "-fPIC",
+    "-shared",
+    "-ffp-contract=off",
+)  # contraction would change the last bits of results
+_SOFT = 1e-6  # m2, added under the square root of a distance
 _FOLDER = "mpc"
 
 
 class Form(NamedTuple):
-    """The form of a problem: the settings that change the problem itself.
+    """The form of a problem: the settings that change its structure.
 
     Attributes:
-        steps: largest number of steps.
-        obstacles: number of obstacles of a pose.
-        kind: kind of the robot: commands are forward speed and turning rate, or forward speed and curvature, or forward speed,
-            turning rate and sideways speed.
-        collocation: how the poses at both ends of a step determine its motion.
-        free_time: whether the step is free and the last pose is given.
+        steps: maximum number of steps.
+        obstacles: number of obstacles per pose.
+        kind: kind of robot, which determines the components of a command: forward speed and turning rate; forward speed and
+            curvature; or forward speed, turning rate and sideways speed.
+        collocation: how the poses at both ends of a step determine the motion during the step.
+        free_time: whether the duration of a step is free and the last pose is fixed.
     """
 
     steps: int
@@ -72,17 +77,17 @@ class Form(NamedTuple):
 
     @property
     def axes(self) -> int:
-        """Number of components of a command."""
+        """Number of components in a command."""
         return 3 if self.kind == "holonomic" else 2
 
     @property
     def states(self) -> int:
-        """Number of components of a state: the pose, the previous command, the step."""
+        """Number of components of a state: the pose, the previous command and, if it is free, the duration of a step."""
         return 3 + self.axes + self.free_time
 
     @property
     def parameters(self) -> int:
-        """Number of parameters of a stage."""
+        """Number of parameters per stage."""
         return sum(LAYOUT.values()) + self.obstacles * (5 if self.free_time else 3)
 
 
@@ -90,9 +95,9 @@ class Bounds(NamedTuple):
     """Bounds of a problem.
 
     Attributes:
-        command: (2, axes) smallest and largest command.
-        most: largest turning rate of a car, rad/s, or largest speed in any direction of a holonomic robot, m/s.
-        dt: smallest and largest free step, s.
+        command: (2, axes) minimum and maximum command.
+        most: maximum turning rate of a car, rad/s, or maximum speed in any direction of a holonomic robot, m/s.
+        dt: minimum and maximum free step, s.
     """
 
     command: Array
@@ -106,7 +111,7 @@ class Solution(NamedTuple):
     Attributes:
         states: (steps + 1, states) states.
         commands: (steps, axes) commands.
-        slack: (steps,) violation of the desired distance to obstacles by the pose at the end of each step, m.
+        slack: (steps,) by how much the pose at the end of each step violates the desired distance to obstacles, m.
         cost: total cost.
         iterations: number of iterations.
         converged: whether the solver converged.
@@ -121,13 +126,13 @@ class Solution(NamedTuple):
 
 
 class Problem:
-    """A problem, ready to be solved for any parameters; not thread-safe.
+    """A problem that can be solved for any parameters; not thread-safe.
 
     Args:
         form: form of the problem.
-        iterations: largest number of iterations of the solver.
+        iterations: maximum number of iterations of the solver.
         tolerance: tolerance of the solver.
-        compiled: whether to compile it, if possible.
+        compiled: whether to compile the problem, if possible.
     """
 
     def __init__(self, form: Form, iterations: int, tolerance: float, compiled: bool = True) -> None:
@@ -135,7 +140,7 @@ class Problem:
             self._make(form, iterations, tolerance, compiled)
 
     def _make(self, form: Form, iterations: int, tolerance: float, compiled: bool) -> None:
-        """Create the solver, with the functions of a library if there is one."""
+        """Create the solver, with functions from a compiled library if there is one."""
         import casadi
 
         self.form = form
@@ -165,9 +170,9 @@ class Problem:
         Args:
             start: (3 + axes,) pose and last command.
             guess: initial states (steps + 1, states) and commands (steps, axes).
-            parameters: parameters by the names of `LAYOUT`, each (size,) or (size, steps + 1).
-            obstacles: (n, obstacles, 3 or 5) obstacles of the pose at the end of each of the first n steps.
-            bounds: bounds.
+            parameters: parameters, keyed by the names in `LAYOUT`, each (size,) or (size, steps + 1).
+            obstacles: (n, obstacles, 3 or 5) obstacles for the pose at the end of each of the first n steps.
+            bounds: bounds of the problem.
         """
         form = self.form
         table = np.zeros((form.parameters, form.steps + 1))
@@ -217,12 +222,12 @@ _SLACK = 0.01
 
 @functools.lru_cache(maxsize=16)
 def problem(form: Form, iterations: int, tolerance: float, compiled: bool = True) -> Problem:
-    """Return the `Problem` of these settings, created once per process."""
+    """Return the `Problem` for these settings, which is created once per process."""
     return Problem(form, iterations, tolerance, compiled)
 
 
 def _stage(casadi: Any, form: Form) -> tuple[Any, Any]:
-    """Return the functions of a stage and of the last pose."""
+    """Return the functions for a stage and for the last pose."""
     x, u, p = casadi.SX.sym("x", form.states), casadi.SX.sym("u", form.axes + 1), casadi.SX.sym("p", form.parameters)
     at, row = {}, 0
     for name, size in LAYOUT.items():
@@ -253,14 +258,14 @@ def _stage(casadi: Any, form: Form) -> tuple[Any, Any]:
     via_cost = via[2] * ((x[0] - via[0]) ** 2 + (x[1] - via[1]) ** 2)
     cost = at["active"] * (state_cost + via_cost + at["time_weight"] * dt) + control_cost + at["slack_weight"] * u[-1]
 
-    # The first command follows the previous one after a control period, the others after a step.
+    # The first command follows the previous one after one control period, and the others after one step.
     after = at["first"] * at["period"] + (1.0 - at["first"]) * dt
     growth, fall = at["rate"][: form.axes], casadi.vertcat(at["braking"], at["rate"][1:])[: form.axes]
 
     def rates(now: Any) -> list[Any]:
         return [now - last - after * growth, now - last + after * fall]
 
-    cosine, sine = casadi.cos(pose[2]), casadi.sin(pose[2])  # of the body, whose rectangle keeps signed distances
+    cosine, sine = casadi.cos(pose[2]), casadi.sin(pose[2])  # of the body; distances to its rectangle are signed
     gaps = []
     for i in range(form.obstacles):
         thing = things[:, i]
@@ -302,12 +307,14 @@ def _nlp(casadi: Any, form: Form) -> tuple[dict[str, Any], list[bool]]:
 
 
 def folder() -> Path:
-    """Return the folder of compiled problems, next to that of the kernels."""
+    """Return the folder for compiled problems, which is next to that of the kernels."""
     return Path(numba.config.CACHE_DIR).parent / _FOLDER
 
 
 def _open_library(casadi: Any, solver: Any, form: Form) -> Any:
-    """Yield the library of a problem: the stored one and, if it is invalid, a new one; nothing if that cannot be built."""
+    """Yield a problem's library: first the stored one, then, if that is invalid, a newly built one; nothing if it cannot be
+    built.
+    """
     said = repr((form, casadi.__version__, platform.machine(), _FLAGS)).encode() + Path(__file__).read_bytes()
     path = folder() / f"{hashlib.blake2b(said, digest_size=8).hexdigest()}.so"
     if unseal(path) is not None:
@@ -324,7 +331,7 @@ def _open_library(casadi: Any, solver: Any, form: Form) -> Any:
 
 
 def _compile(text: str, path: Path) -> bool:
-    """Compile C into a file, which appears only when complete; return whether that was possible."""
+    """Compile C code into a file, which appears only once it is complete; return whether this succeeded."""
     compiler = shutil.which(os.environ.get("CC") or "cc")
     if compiler is None:
         return False

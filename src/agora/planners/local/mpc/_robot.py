@@ -1,4 +1,4 @@
-"""One robot of the model predictive planner: its state, its limits, and the commands that it can follow.
+"""One robot in the model predictive planner: its state, its limits, and the commands that it can follow.
 
 Commands and limits are forward speed, turning rate and sideways speed, in this order.
 """
@@ -17,20 +17,20 @@ _LEAST = 1e-3  # m/s
 
 
 class Robot(NamedTuple):
-    """The present state of one robot.
+    """The current state of one robot.
 
     Attributes:
         pose: (3,) pose in the map's frame, m and rad.
         last: (3,) previous command, m/s and rad/s.
-        most: (2, 3) smallest and largest command.
-        growth: (3,) largest increase of a command in 1 s.
-        fall: (3,) largest decrease of a command in 1 s.
-        hard: (3,) largest change that the robot itself can make in 1 s.
-        turning_radius: smallest radius of a curve, m; 0 if it can turn in place.
+        most: (2, 3) minimum and maximum command.
+        growth: (3,) maximum increase of a command in 1 s.
+        fall: (3,) maximum decrease of a command in 1 s.
+        hard: (3,) maximum change in 1 s that the robot is physically capable of.
+        turning_radius: minimum radius of a curve, m; 0 if it can turn in place.
         holonomic: whether it can move sideways.
-        model: shape to which distances are measured.
+        model: shape used to measure distances.
         body: actual shape.
-        outline: (V, 2) corners of its padded outline in its frame, m.
+        outline: (V, 2) corners of its padded outline in the robot's frame, m.
     """
 
     pose: Array
@@ -47,7 +47,7 @@ class Robot(NamedTuple):
 
 
 def bodies_of(outline: Array, radius: float, is_disc: bool) -> dict[str, Body]:
-    """Return the shapes of a robot by their names, from the corners (V, 2) of its padded outline and the radius of its disc, m."""
+    """Return the shapes of a robot by name, given the corners (V, 2) of its padded outline and the radius of its disc, m."""
     low, high = outline.min(axis=0), outline.max(axis=0)
     disc = Body(0.0, 0.0, 0.0, 0.0, radius)
     rectangle = disc if is_disc else Body._make((*(0.5 * (low + high)), *(0.5 * (high - low)), 0.0))
@@ -55,7 +55,7 @@ def bodies_of(outline: Array, radius: float, is_disc: bool) -> dict[str, Body]:
 
 
 def clip_command(command: Array, robot: Robot, dt: float) -> Array:
-    """Return a command clipped to all bounds, which the solver meets only to its tolerance."""
+    """Return a command clipped to all bounds, which the solver respects only to within its tolerance."""
     made = np.clip(command, robot.last - robot.fall * dt, robot.last + robot.growth * dt)
     made = np.clip(made, robot.most[0], robot.most[1])
     made[[0, 2]] *= min(1.0, robot.most[1, 0] / max(math.hypot(made[0], made[2]), _LEAST))
@@ -68,7 +68,7 @@ def brake(robot: Robot, falls: Array, dt: float) -> Array:
 
 
 def _make_drivable(command: Array, robot: Robot) -> Array:
-    """Return the command with a curve no tighter than the robot can drive."""
+    """Return the command, limited to a curve that the robot can drive."""
     if robot.turning_radius > 0:
         command[1] = np.clip(command[1], -abs(command[0]) / robot.turning_radius, abs(command[0]) / robot.turning_radius)
     return command

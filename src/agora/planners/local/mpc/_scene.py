@@ -1,4 +1,4 @@
-"""The surroundings of one robot for its model predictive planner, in its own frame: path, walls as points, discs over time.
+"""The surroundings of one robot for the model predictive planner, in the robot's frame: path, walls as points, and discs over time.
 
 Facts from mpc_local_planner (mpc_local_planner_ros.cpp, stage_inequality_se2.cpp). The robot is at (0, 0) and faces along x; all
 values are float64.
@@ -32,13 +32,13 @@ _TINY = 1e-9
 
 
 class Body(NamedTuple):
-    """The shape of a robot to which distances are measured: a rectangle with rounded corners.
+    """The shape of a robot that is used to measure distances: a rectangle with rounded corners.
 
     Attributes:
         x: x of its centre, m.
         y: y of its centre, m.
-        half_length: half its length, without the rounding, m.
-        half_width: half its width, without the rounding, m.
+        half_length: half the length, without the rounding, m.
+        half_width: half the width, without the rounding, m.
         rounding: radius of the rounding, m; for a disc all other values are 0.
     """
 
@@ -50,12 +50,12 @@ class Body(NamedTuple):
 
 
 class Things(NamedTuple):
-    """The obstacles of one robot: points of walls, followed by discs.
+    """The obstacles around one robot: points on walls, followed by discs.
 
     Attributes:
-        walls: (P, 2) points of walls, m.
-        places: (M, T, 2) positions of discs now and every `MOMENT` after, m.
-        radius: (P + M,) radii, 0 for points, m.
+        walls: (P, 2) points on walls, m.
+        places: (M, T, 2) current positions of the discs, and their predicted positions at intervals of `MOMENT`, m.
+        radius: (P + M,) radii, which are 0 for points, m.
     """
 
     walls: Array
@@ -64,17 +64,19 @@ class Things(NamedTuple):
 
     @property
     def discs(self) -> Things:
-        """Return only the discs."""
+        """Return these obstacles without the walls."""
         return Things(np.zeros((0, 2)), self.places, self.radius[len(self.walls) :])
 
     @property
     def still(self) -> Array:
-        """Return which discs (M,) stay where they are."""
+        """Return which discs (M,) do not move."""
         stays: Array = np.ptp(self.places, axis=1).max(axis=1, initial=0.0) < _STANDS
         return stays
 
     def at(self, times: Array) -> tuple[Array, Array]:
-        """Return the positions (K, P + M, 2) at times (K,), and the velocities; after the last moment all keep their velocity."""
+        """Return the positions (K, P + M, 2) at times (K,), and the velocities; beyond the last predicted time all keep their
+        velocity.
+        """
         moments = times / MOMENT
         before = np.clip(moments.astype(np.int64), 0, self.places.shape[1] - 2)
         steps = np.diff(self.places, axis=1)[:, before]
@@ -85,34 +87,35 @@ class Things(NamedTuple):
 
 
 def to_robot(points: Array, pose: Array) -> Array:
-    """Return points or poses (..., 2 or 3) of the map in the frame of a pose (3,)."""
+    """Transform points or poses (..., 2 or 3) from the map frame into the frame of a pose (3,)."""
     c, s = np.cos(pose[2]), np.sin(pose[2])
     x, y = points[..., 0] - pose[0], points[..., 1] - pose[1]
     return np.stack((c * x + s * y, c * y - s * x, *(points[..., k] - pose[k] for k in range(2, points.shape[-1]))), -1)
 
 
 def to_map(poses: Array, pose: Array) -> Array:
-    """Return poses (..., 3) in the frame of a pose (3,) in the map's frame."""
+    """Transform poses (..., 3) from the frame of a pose (3,) into the map frame."""
     c, s = np.cos(pose[2]), np.sin(pose[2])
     x, y = poses[..., 0], poses[..., 1]
     return np.stack((pose[0] + c * x - s * y, pose[1] + s * x + c * y, poses[..., 2] + pose[2]), -1)
 
 
 def local_path(path: Array, leg: int, reach: float, half: float) -> tuple[int, Array, bool, float]:
-    """Return the part of a path to plan for.
+    """Return the part of a path that should be planned for.
 
-    A path that passes a place twice is followed in order: after it has come within 0.22 m, the part beyond the next larger distance
-    is ignored.
+    A path that passes the same place twice is followed in order: the search for the nearest point ends where the path, having come
+    within 0.22 m of the robot, moves away from it again.
 
     Args:
         path: (K, 2) path, m.
         leg: number of the leg that the robot has reached.
         reach: length along the path, m.
-        half: largest distance from the robot along x or y of the window, m, taken as a radius.
+        half: half the side length of the window, m; points farther than this from the robot are left out.
 
     Returns:
-        The leg that the robot is at now; points (A, 2), about `SPACING` apart, the robot first and none but it where the path is
-        not near; whether the last is the end of the path; direction of the path behind the last, rad.
+        The leg that the robot is on now; points (A, 2), about `SPACING` apart, starting with the robot's position (the only point
+        if the path is not nearby); whether the last point is the end of the path; the direction of the path after the last point,
+        rad.
     """
     path = path if len(path) > 1 else np.concatenate((path, path))
     leg = min(leg, len(path) - 2)
@@ -138,11 +141,11 @@ def local_path(path: Array, leg: int, reach: float, half: float) -> tuple[int, A
 
 
 def walls(costmap: Costmap, row: int, pose: Array, reach: float, behind: float) -> Array:
-    """Return the edges of lethal or unknown areas in a window: the centres (P, 2) of such cells with a free neighbour.
+    """Return the edges of lethal or unknown areas in a window: the centres (P, 2) of those cells that have a free neighbour.
 
     Args:
         costmap: costmap of N rows.
-        row: row of it.
+        row: row of the costmap.
         pose: (3,) pose of the robot, m and rad.
         reach: distance from the robot beyond which cells are left out, m.
         behind: distance behind the robot beyond which cells are left out, m.
@@ -161,7 +164,9 @@ def walls(costmap: Costmap, row: int, pose: Array, reach: float, behind: float) 
 
 
 def discs_of(discs: Discs, row: int, pose: Array, dynamic: bool) -> tuple[Array, Array]:
-    """Return the positions (M, T, 2) of the discs around a robot, now and later, and their radii; without ``dynamic`` all stay."""
+    """Return the current and predicted positions (M, T, 2) of the discs around a robot, and their radii; without ``dynamic``, none
+    moves.
+    """
     there = discs.present[row]
     now = discs.position[row, there][:, None].astype(np.float64)
     later = discs.expected[row, there].astype(np.float64) if dynamic else np.repeat(now, discs.expected.shape[2], axis=1)
@@ -169,7 +174,7 @@ def discs_of(discs: Discs, row: int, pose: Array, dynamic: bool) -> tuple[Array,
 
 
 def gap(poses: Array, places: Array, body: Body) -> Array:
-    """Return distances (K, M) from a body at poses (K, 3) to positions (K, M, 2), m; below 0 inside."""
+    """Return distances (K, M) from a body at poses (K, 3) to positions (K, M, 2), m; negative inside the body."""
     c, s = np.cos(poses[:, 2, None]), np.sin(poses[:, 2, None])
     dx, dy = places[..., 0] - poses[:, 0, None], places[..., 1] - poses[:, 1, None]
     along = np.abs(c * dx + s * dy - body.x) - body.half_length
@@ -182,19 +187,19 @@ def gap(poses: Array, places: Array, body: Body) -> Array:
 def associate(
     poses: Array, places: Array, things: Things, body: Body, force: float, cutoff: float, most: int
 ) -> tuple[Array, Bools]:
-    """Return the obstacles of each pose, (K, most), and which of these slots are in use.
+    """Return the obstacles for each pose, (K, most), and which of these slots are in use.
 
-    The slots hold the nearest on its left, the nearest on its right and the nearest disc, all within ``cutoff`` m; then the next
-    within ``force`` m. Points of walls nearer than 0.15 m to one already in a slot are left out.
+    The slots hold the nearest obstacle on the left, the nearest on the right and the nearest disc, all within ``cutoff`` m,
+    followed by the next nearest obstacles within ``force`` m. Wall points closer than 0.15 m to one already in a slot are left out.
 
     Args:
         poses: (K, 3) poses.
         places: (K, M, 2) positions of obstacles at the times of the poses.
         things: the obstacles.
         body: shape of the robot.
-        force: distance within which all obstacles count, m.
-        cutoff: distance within which the nearest on either side count, m.
-        most: largest number of obstacles of a pose, at least 3.
+        force: distance within which all obstacles are considered, m.
+        cutoff: distance within which the nearest obstacle on each side is considered, m.
+        most: maximum number of obstacles per pose, at least 3.
     """
     near = gap(poses, places, body) - things.radius
     heeded = np.flatnonzero((near < max(force, cutoff)).any(axis=0))
@@ -230,8 +235,8 @@ def obstacles_of(
         force: as for `associate`.
         cutoff: as for `associate`.
         most: as for `associate`.
-        moves: whether the step may change: then positions are extrapolated back to time 0 with the velocities, and vx and vy are
-            added.
+        moves: whether the duration of a step may change; positions are then extrapolated back to time 0 at the obstacles'
+            velocities, and vx and vy are appended.
     """
     made = np.zeros((len(poses), most, 5))
     made[..., 0] = AWAY
@@ -247,11 +252,11 @@ def obstacles_of(
 
 
 def on_wall(costmap: Costmap, row: int, poses: Array, outline: Array) -> Bools:
-    """Return at which poses (K, 3), in the map's frame, an outline touches a lethal or unknown cell, or contains one.
+    """Return at which poses (K, 3), in the map frame, an outline touches or contains a lethal or unknown cell.
 
     Args:
         costmap: costmap of N rows.
-        row: row of it.
+        row: row of the costmap.
         poses: (K, 3) poses, m and rad.
         outline: (V, 2) corners in the robot's frame, m.
     """

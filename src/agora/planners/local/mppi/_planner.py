@@ -1,35 +1,35 @@
-"""Model predictive path integral control: a thousand roll-outs around the last plan, averaged with weights from their costs.
+"""Model predictive path integral control: a thousand roll-outs around the last plan are averaged, weighted by their costs.
 
 G. Williams, N. Wagener, B. Goldfain, P. Drews, J. M. Rehg, B. Boots and E. A. Theodorou, "Information theoretic MPC for model-based
-reinforcement learning", ICRA 2017, algorithm 2: samples u + eps, weights exp(-S / temperature), the mean of the samples as the new
-plan, a Savitzky-Golay filter over it, and a plan that is shifted with time. Names and defaults are those of Nav2's controller of
-that name if it has them (std, temperature, gamma, time_steps; 0.05 s per step there).
+reinforcement learning", ICRA 2017, algorithm 2: samples u + eps, weights exp(-S / temperature), the weighted mean of the samples as
+the new plan, smoothed by a Savitzky-Golay filter, and a plan that is shifted with time. Where Nav2's MPPI controller has the same
+parameter, its name and default value are used (std, temperature, gamma, time_steps; Nav2 has 0.05 s per step).
 
-The publication leaves the cost to its user. Here it consists of the terms of the dynamic window approach (`dwa`), as means over a
-roll-out: the distances to the path and along it to the local goal, of the centre and of the nose, the costmap's cost, turning; and,
-in addition, the distance to people as predicted by a predictor. A mean rewards early arrival, unlike `dwa`, which counts only the
-last pose.
+The publication leaves the cost to the user. In this planner, it consists of the terms of the dynamic window approach (`dwa`),
+averaged over a roll-out: the distances of the centre and of the nose to the path, and along it to the local goal; the costmap's
+cost; and turning. The distance to people, as predicted by a predictor, is added. Averaging rewards early arrival, unlike `dwa`,
+which only rates the last pose.
 
 Differences from the publication and from Nav2:
-- `dwa` measures the distance to the local goal in steps along rows and columns. Here it is the length of the path from its nearest
-  cell, so that a sidestep around a person is not a step back.
-- The noise is drawn once, as is Nav2's default, and is symmetric: each sample has a mirrored one that turns equally to the other
-  side. So mirrored scenes have mirrored commands, and no result depends on a generator.
+- `dwa` measures the distance to the local goal in steps along rows and columns. In this planner it is the remaining path length
+  from the nearest cell of the path, so that a sidestep around a person does not count as a step back.
+- The noise is drawn only once, as is Nav2's default, and is symmetric: each sample has a mirror image that turns by the same amount
+  to the other side. Mirrored scenes therefore give mirrored commands, and no result depends on a random number generator.
 - The noise of a sample is correlated in time (B. Vlahov et al., "Low frequency sampling in model predictive path integral control",
-  RA-L 2024). With independent noise at every step a robot whose goal is behind it never tries to turn round.
-- Sample 0 is the plan itself. Sample 1 brakes, so that standing is always among the choices.
-- Samples drive within the robot's limits of speed, acceleration and turning radius. As in the publication, the mean is over the
-  drawn twists: over the driven twists it would never be the top speed.
-- A roll-out whose outline touches a wall has weight 0. If all have, the robot brakes, so a robot inside a wall stays there.
-- The mean of collision-free paths may touch a wall, and the filter includes past commands. If the robot could not
-  stop before a wall after the command, it drives the cheapest sample instead. Coming within a cell of a wall has a cost, as with
-  Nav2's cost near collisions: the costmap knows a wall to half a cell.
-- Contact with people is only a cost, which grows with the robot's speed: a person that walks into a standing robot should not
-  freeze
-  it. The robot only drives away from a person that it touches.
-- If good samples lie on both sides and few in between, for example before a person or with the goal right behind, only those of the
-  better side count: the mean of two paths around an obstacle is not a path. (The publication's mean, over noise that differs at
-  every call, leaves this to chance.)
+  RA-L 2024). With independent noise at every step, a robot whose goal is behind it would never try to turn round.
+- Sample 0 is the plan itself. Sample 1 brakes, so that stopping is always one of the choices.
+- Samples drive within the robot's limits of speed, acceleration and turning radius. As in the publication, the mean is taken over
+  the sampled twists; the mean over the driven twists would never reach the top speed.
+- A roll-out whose outline touches a wall has weight 0. If this applies to all roll-outs, the robot brakes, so a robot inside a wall
+  stays there.
+- The mean of collision-free paths may touch a wall, and the filter includes past commands. If the robot could not stop before a
+  wall after the command, it drives the cheapest sample instead. Coming within one cell of a wall has a cost, like Nav2's cost near
+  collisions, because the costmap locates a wall only to within half a cell.
+- Contact with people is only a cost, which grows with the robot's speed: a person that walks into a stationary robot should not
+  make it freeze. If the robot touches a person, it may only drive away from that person.
+- If there are good samples on both sides and few in between, for example in front of a person or with the goal directly behind,
+  only those on the better side count, because the mean of two paths around an obstacle is not a path around it. (In the
+  publication, where the noise differs at every call, chance decides between the sides.)
 """
 
 from __future__ import annotations
@@ -84,42 +84,44 @@ _TUNABLE: dict[str, Span] = {
 
 @dataclass(frozen=True)
 class Mppi(Checked):
-    """Rolls out many noisy variants of the last plan, and drives their mean, weighted in favour of low costs.
+    """Rolls out many noisy variants of the last plan, and drives their weighted mean, which favours low costs.
 
-    Limits are combined with the robot's; None uses the robot's limit alone.
+    The limits apply in addition to the robot's own; None means that only the robot's limit applies.
 
     Attributes:
         window: local costmap; people and robots are known as discs and need not be in it.
         prediction: predictor of the pedestrians; other robots keep their velocity.
-        samples: number of roll-outs, an even number.
-        time_steps: number of steps of a roll-out.
-        horizon: length of the roll-outs, s. Roll-outs must stay inside the window, which slows down a robot that could drive
-            farther. A robot that turns by much less than a right angle in this time never turns round: at 0.15 rad/s2 it needs 6 s.
-        spread_x: standard deviation of the noise of the speed along x, in the robot's top speeds.
-        spread_y: standard deviation of the noise of the speed along y, in its top sideways speeds.
+        samples: number of roll-outs; must be even.
+        time_steps: number of steps in a roll-out.
+        horizon: duration of the roll-outs, s. Roll-outs must stay inside the window, which limits the speed of robots that could
+            leave it in that time. A robot that turns by much less than a right angle in this time never turns round: at 0.15 rad/s2
+            it needs 6 s.
+        spread_x: standard deviation of the noise of the speed along x, as a fraction of the robot's top speed.
+        spread_y: standard deviation of the noise of the speed along y, as a fraction of the robot's top sideways speed.
         std_theta: standard deviation of the noise of the turning rate, rad/s.
         noise_time: correlation time of the noise of a sample, s; 0 for independent noise at every step.
-        temperature: difference of cost that reduces the weight of a sample by a factor of e.
+        temperature: cost difference that reduces the weight of a sample by a factor of e.
         gamma: weight of the deviation from the plan in the cost.
         path_scale: cost of the mean distances of the centre and of the nose to the path, 1/m.
-        goal_scale: cost of the mean distance along the path to the local goal, 1/m; larger for robots slower than 1 m/s.
-        heading_scale: cost of a heading back along the path; 0 up to a right angle.
-        obstacle_scale: cost of the mean of the costmap's cost under the centre, where 252 is 1.
-        critical_scale: cost of being within a cell of touching a wall during the whole roll-out.
-        people_scale: cost of the mean nearness to people, where 1 is contact and 0 is beyond ``people_distance``.
-        people_distance: gap to people below which nearness counts, m.
-        contact_scale: cost of the mean speed in contact with people, s/m, where standing counts as 1 m/s.
+        goal_scale: cost of the mean distance along the path to the local goal, 1/m; it is increased for robots slower than 1 m/s.
+        heading_scale: cost of heading backwards along the path; 0 for angles to the path up to a right angle.
+        obstacle_scale: cost of the mean costmap cost under the centre, where 252 counts as 1.
+        critical_scale: cost of staying within one cell of contact with a wall during the whole roll-out.
+        people_scale: cost of the mean proximity to people, which is 1 at contact and 0 beyond ``people_distance``.
+        people_distance: gap to people below which proximity has a cost, m.
+        contact_scale: cost of the mean speed while in contact with people, s/m, where standing still counts as 1 m/s.
         twirling_scale: cost of the mean turning rate, s/rad.
         backward_scale: cost of the mean speed backwards, s/m.
-        sideways_scale: cost of the mean speed sideways, s/m; without it a robot as fast sideways as ahead has no preferred heading.
-        forward_point_distance: distance of the nose ahead of the centre, m.
-        max_vel_x: largest forward speed, m/s.
-        min_vel_x: lowest speed along x, m/s; the robot only drives backwards if this is below 0.
-        max_vel_y: largest sideways speed, m/s; only for robots that can move sideways.
-        max_vel_theta: largest turning rate, rad/s.
+        sideways_scale: cost of the mean speed sideways, s/m; without it, a robot that is as fast sideways as forwards has no
+            preferred heading.
+        forward_point_distance: distance of the nose ahead of the robot's centre, m.
+        max_vel_x: maximum forward speed, m/s.
+        min_vel_x: minimum speed along x, m/s; the robot only drives backwards if this is below 0.
+        max_vel_y: maximum sideways speed, m/s; only for robots that can move sideways.
+        max_vel_theta: maximum turning rate, rad/s.
         acc_lim_x: acceleration limit along x, m/s2.
         acc_lim_y: acceleration limit along y, m/s2.
-        acc_lim_theta: acceleration limit of the turning rate, rad/s2.
+        acc_lim_theta: angular acceleration limit, rad/s2.
     """
 
     window: Window = field(default_factory=lambda: Window(sources=("map",)))
@@ -167,8 +169,8 @@ class Mppi(Checked):
         )
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3), the reasons why robots stand, and the memory: the plan, past commands, progress, the
-        predictor's.
+        """Return the twists (N, 3), the reasons why robots stop, and the memory: the plan, past commands, progress on the path, and
+        the predictor's memory.
         """
         o, rows = observation, len(observation.pose)
         assert o.path is not None and o.path_count is not None and o.costmap is not None
@@ -192,8 +194,8 @@ class Mppi(Checked):
         return Recall(*zeros, np.zeros((rows, 3), np.float32), np.zeros((rows, 2), np.int64))
 
     def _outlines(self, o: Observation) -> tuple[Floats, Floats]:
-        """Return the cost (N,) under the centre above which the outline may touch a wall, and the outline's scale (N,) with one
-        cell more.
+        """Return the cost (N,) under the centre above which the outline may touch a wall, and the factor (N,) that enlarges the
+        outline by one cell.
         """
         corners = self.window.corners(o.footprint, o.radius)
         inside, w, cell = inscribed_radius(corners), self.window, o.costmap.resolution  # type: ignore[union-attr]
@@ -203,7 +205,7 @@ class Mppi(Checked):
         return np.array([min(float(cost), _TOUCHES) for cost in costs], np.float32), np.asarray(wider, np.float32)
 
     def _parameters(self, o: Observation) -> Any:
-        """Return the kernel's parameters; scales of means are converted to scales of sums."""
+        """Return the kernel's parameters; scales for means are converted to scales for sums."""
         scales = {name: getattr(self, name) * (1.0 / self.time_steps) for name in _MEANS}
         inverses = {"inverse_temperature": 1.0 / self.temperature, "inverse_distance": 1.0 / self.people_distance}
         return Parameters.of(self, period=o.dt, **inverses, **scales)
@@ -237,7 +239,7 @@ Parameters = kernel_record(
 def _noise(samples: int, steps: int, kept: float) -> Floats:
     """Return standard normal numbers (T, 3, K), correlated from step to step (an Ornstein-Uhlenbeck process).
 
-    They are zero for sample 0. The later samples form pairs of a sample and its mirror image.
+    They are zero for sample 0. The other samples form pairs of a sample and its mirror image.
     """
     drawn = np.zeros((steps, 3, samples), np.float32)
     drawn[:, :, 2::2] = Stream("mppi", 0, "noise").normal(0.0, 1.0, (steps, 3, samples // 2 - 1))

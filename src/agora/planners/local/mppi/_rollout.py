@@ -1,4 +1,6 @@
-"""Roll-outs of model predictive path integral control, their costs and their mean; float32, one sample per lane."""
+"""Roll-outs of model predictive path integral control, their costs and their mean; computed in float32, one sample per SIMD
+lane.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,8 @@ _FILTER = np.array((-21, 14, 39, 54, 59, 54, 39, 14, -21), np.float32) / np.floa
 _IN_CONTACT = np.int8(Reason.START_IN_CONTACT)
 _INSCRIBED, _TINY, _FAR = 253, np.float32(1e-6), np.float32(1e30)
 _STAIRS = 8  # cells
-_STANDING = np.float32(1.0)  # m/s, speed that counts for the contact of a standing robot
-_SHARE = np.float32(0.05)  # fraction of the weights below which a side is not a path of its own
+_STANDING = np.float32(1.0)  # m/s, speed that is assumed for contact with a stationary robot
+_SHARE = np.float32(0.05)  # fraction of the weights below which a side does not count as a separate path
 _FULL = np.float32(252.0)
 
 
@@ -30,9 +32,9 @@ class Recall(NamedTuple):
     """The memory of the rows; all values are zero at the start of an episode.
 
     Attributes:
-        controls: (N, T, 3) twists of the last plan, m/s and rad/s.
-        past: (N, PAST, 3) last commands, latest last.
-        plan: (N, 3) first point of the path and its number of points: another path resets the progress.
+        controls: (N, T, 3) twists in the last plan, m/s and rad/s.
+        past: (N, PAST, 3) previous commands, latest last.
+        plan: (N, 3) first point of the path and its number of points; a different path resets the progress.
         progress: (N, 2) segment and piece at which the path starts.
     """
 
@@ -43,8 +45,8 @@ class Recall(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Working memory of one thread: a grid, its labels, the queue and the remaining path; for K samples poses, the sums of their
-    headings, twists, costs and whether they hit; their twists (T, 3, K).
+    """Working memory of one thread: a grid, its labels, the queue and the remaining path; for each of K samples, its pose, heading
+    sums, twist, cost and whether it hits something; and the twists of all samples (T, 3, K).
     """
 
     path: Ints
@@ -65,7 +67,7 @@ class Scratch(NamedTuple):
 
 @hidden
 def _spread(grid, label, stride, queue, count, wanted):
-    """Run the waves like `agora.planners._rollouts.grids.flood`; each cell gets the number of the path's nearest cell."""
+    """Run the waves like `agora.planners._rollouts.grids.flood`; each cell gets the number of the path cell nearest to it."""
     for k in range(count):
         label[queue[k]] = np.int32(k)
     head = 0
@@ -84,7 +86,9 @@ def _spread(grid, label, stride, queue, count, wanted):
 
 @hidden
 def _measure(queue, count, stride, cell, left):
-    """Write the path length from each of the ``count`` cells to the last, m; eight cells at once, so that stairs are slopes."""
+    """Write the path length from each of the ``count`` cells to the last, m; measured over eight cells at a time, so that a
+    staircase of cells counts as a slope.
+    """
     for k in range(count - 1, -1, -1):
         ahead = min(k + _STAIRS, count - 1)
         columns = np.float32(queue[ahead] % stride) - np.float32(queue[k] % stride)
@@ -94,7 +98,7 @@ def _measure(queue, count, stride, cell, left):
 
 @spliced
 def _prepare(scene, n, progress, scratch, reach):
-    """Run the waves from the local path, and measure it; return whether there is one."""
+    """Run the waves from the local path, and measure the path; return whether there is one."""
     cost, inverse = scene.cost[n], scene.inverse
     x, y, origin_x, origin_y = scene.pose[n, 0], scene.pose[n, 1], scene.origin[n, 0], scene.origin[n, 1]
     column, row = cell_of(x - origin_x, y - origin_y, inverse, cost)
@@ -113,7 +117,7 @@ def _prepare(scene, n, progress, scratch, reach):
 
 @hidden
 def _shift_plan(controls, steps):
-    """Shift a plan by ``steps`` steps, possibly a fraction; its last twist is repeated."""
+    """Shift a plan by ``steps`` steps, which may be fractional; its last twist is repeated."""
     last = controls.shape[0] - 1
     for t in range(last + 1):
         at = min(np.float32(t) + steps, np.float32(last))
@@ -125,7 +129,7 @@ def _shift_plan(controls, steps):
 
 @spliced
 def _advance(p, scene, n, t, dt, control, noise, scratch, bounds, gains):
-    """Advance all samples by one step with their noisy twists, and add the costs of the twists."""
+    """Advance all samples by one step with their noisy twists, and add the cost of these twists."""
     low_x, high_x, high_y, high_theta, curvature = bounds
     std_x, std_y, std_theta = p.spread_x * high_x, p.spread_y * high_y, p.std_theta
     vx, vy, omega = scratch.twist[0], scratch.twist[1], scratch.twist[2]
@@ -162,14 +166,14 @@ def _advance(p, scene, n, t, dt, control, noise, scratch, bounds, gains):
 
 @hidden
 def _fits(scene, n, scale, x, y, sine, cosine):
-    """Return whether the outline, scaled by ``scale``, touches no wall at a pose in the window."""
+    """Return whether the outline, scaled by ``scale``, is free of walls at a pose in the window."""
     corners_x, corners_y = scene.footprint_x[n], scene.footprint_y[n]
     return footprint_cost(scene.cost[n], corners_x, corners_y, scale, x, y, sine, cosine, scene.inverse) >= 0
 
 
 @hidden
 def _can_stop(scene, n, twist, gains, dt, steps, circumscribed):
-    """Return whether a robot that drives a twist for one step and then brakes touches no wall."""
+    """Return whether a robot that drives a twist for one step and then brakes avoids all walls."""
     x, y, theta = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1], scene.pose[n, 2]
     vx, vy, omega = twist
     for _ in range(steps):
@@ -189,7 +193,7 @@ def _can_stop(scene, n, twist, gains, dt, steps, circumscribed):
 
 @hidden
 def _clip_twist(wanted, now, gains, period, bounds):
-    """Return the twist within the robot's limits nearest to a wanted one, one period after the present twist."""
+    """Return the twist nearest to a desired one that the robot can reach, within its limits, one period after the current twist."""
     vx, vy = min(max(wanted[0], bounds[0]), bounds[1]), min(max(wanted[1], -bounds[2]), bounds[2])
     share = min(max(bounds[1], bounds[2]) / math.sqrt(max(vx * vx + vy * vy, _TINY)), ONE)
     omega = min(max(wanted[2], -bounds[3]), bounds[3])
@@ -203,7 +207,7 @@ def _clip_twist(wanted, now, gains, period, bounds):
 
 @spliced
 def _take_cheapest(controls, scratch, steps, bounds):
-    """Write the twists of the sample of largest weight into the plan, within the robot's limits."""
+    """Replace the plan by the twists of the sample with the largest weight, within the robot's limits."""
     best = 0
     for k in range(scratch.x.size):
         best = k if scratch.cost[k] > scratch.cost[best] else best
@@ -215,9 +219,10 @@ def _take_cheapest(controls, scratch, steps, bounds):
 
 @spliced
 def _meet_walls(p, scene, n, scratch, circumscribed, wider, goal_scale):
-    """Add the costs of walls and of the distances to path and goal; a sample whose outline touches a wall hits.
+    """Add the costs of walls and of the distances to the path and the goal; a sample whose outline touches a wall is marked as a
+    hit.
 
-    A sample whose outline touches a wall at ``wider`` times its size pays a cost.
+    A sample whose outline touches a wall when scaled by ``wider`` incurs a cost.
     """
     window, inverse = scene.cost[n], scene.inverse
     columns, cell = window.shape[1] + 2, ONE / inverse
@@ -254,7 +259,9 @@ def _meet_walls(p, scene, n, scratch, circumscribed, wider, goal_scale):
 
 @hidden
 def _meet_people(p, x, y, vx, vy, cost, hit, px, py, reach, now):
-    """Add the cost of one disc at its present position; in contact, speed also has a cost. No sample goes deeper than it begins."""
+    """Add the cost of one disc at its current position; in contact, speed also has a cost. A sample may not penetrate the disc more
+    deeply than at its start.
+    """
     wide = reach + p.people_distance
     for k in range(x.size):
         dx, dy = px - x[k], py - y[k]
@@ -268,9 +275,11 @@ def _meet_people(p, x, y, vx, vy, cost, hit, px, py, reach, now):
 
 @spliced
 def _weigh(p, scratch):
-    """Turn the costs of the samples into weights exp(-cost / temperature); return their sum, 0 if every sample hits.
+    """Convert the costs of the samples into weights exp(-cost / temperature); return the sum of the weights, 0 if every sample hits
+    something.
 
-    Samples on both sides with few in between are two paths, whose mean is not a path: the lighter side is then dropped.
+    Samples on both sides with few in between represent two paths whose mean is not a path; in this case the side with the lower
+    weight is dropped.
     """
     least, count, weights = _FAR, scratch.x.size, scratch.cost
     for k in range(count):
@@ -296,7 +305,7 @@ def _weigh(p, scratch):
 
 @spliced
 def _average(controls, scratch, steps, total, bounds):
-    """Write the weighted mean of the samples' twists into the plan, within the robot's limits."""
+    """Replace the plan by the weighted mean of the samples' twists, within the robot's limits."""
     low, high = (bounds[0], -bounds[2], -bounds[3]), (bounds[1], bounds[2], bounds[3])
     for t in range(steps):
         for axis in range(3):
@@ -308,7 +317,9 @@ def _average(controls, scratch, steps, total, bounds):
 
 @spliced
 def _smooth_twist(controls, past, axis):
-    """Return the first twist of a plan after a Savitzky-Golay filter of nine points and second order over past and plan."""
+    """Return the first twist of a plan after applying a Savitzky-Golay filter (nine points, second order) to past commands and
+    plan.
+    """
     last, value = controls.shape[0] - 1, ZERO
     for k in range(PAST):
         value += _FILTER[k] * past[k, axis]
@@ -319,7 +330,7 @@ def _smooth_twist(controls, past, axis):
 
 @spliced
 def _list_discs(p, scene, n, discs, radius, reach, near):
-    """Write the numbers of the discs that any sample may touch; return their number."""
+    """Write the indices of the discs that any sample may touch; return how many there are."""
     position, size, present, expected = discs
     x, y, count = scene.pose[n, 0], scene.pose[n, 1], 0
     for m in range(present.shape[1]):
@@ -338,18 +349,18 @@ def _list_discs(p, scene, n, discs, radius, reach, near):
 
 @lean_kernel
 def plan(p, scene, radius, dt, circumscribed, wider, discs, noise, near, recall, scratch, twists, reasons, first, last):
-    """Write the twists and the reasons of rows ``first <= n < last``.
+    """Write the twists and the reasons for the rows ``first <= n < last``.
 
     Args:
         p: `agora.planners.local.mppi._planner.Parameters`.
         scene: `agora.planners._rollouts.poses.Observed`.
         radius: (N,) radius of the disc around the footprint, m.
-        dt: step of the roll-outs, s.
+        dt: time step of the roll-outs, s.
         circumscribed: (N,) cost under the centre above which the outline may touch a wall.
-        wider: (N,) scale of the outline with one cell more on each side.
+        wider: (N,) factor that enlarges the outline by one cell on each side.
         discs: positions (N, M, 2), radii (N, M), presence (N, M) and predicted positions (N, M, T, 2) of people and robots.
         noise: (T, 3, K) standard normal numbers; zero for sample 0, and sample 1 brakes.
-        near: (M,) room for numbers.
+        near: (M,) scratch for the indices of discs.
         recall: `Recall`.
         scratch: `Scratch`.
         twists: (N, 3), written.
@@ -381,7 +392,7 @@ def plan(p, scene, radius, dt, circumscribed, wider, discs, noise, near, recall,
         cells = np.int32(np.ceil((fastest + p.forward_point_distance) * inverse)) + 1
         if not _prepare(scene, n, recall.progress[n], scratch, cells):
             continue
-        # Shift the last plan by one control period and start all samples at the present state (algorithm 2 of the paper).
+        # Shift the last plan by one control period and start all samples at the current state (algorithm 2 of the paper).
         _shift_plan(controls, p.period / dt)
         scratch.x[:], scratch.y[:], scratch.theta[:], scratch.cost[:], scratch.hit[:] = x, y, scene.pose[n, 2], ZERO, False
         scratch.side[:] = ZERO
@@ -407,7 +418,7 @@ def plan(p, scene, radius, dt, circumscribed, wider, discs, noise, near, recall,
         wanted = (_smooth_twist(controls, past, 0), _smooth_twist(controls, past, 1), _smooth_twist(controls, past, 2))
         if found:
             twist = _clip_twist(wanted, now, gains, p.period, bounds)
-            # The mean of safe samples may be unsafe: then take the best sample, whose own roll-out touches nothing.
+            # The mean of safe samples may be unsafe; in that case take the best sample, whose own roll-out touches nothing.
             if not _can_stop(scene, n, twist, gains, dt, steps, circumscribed[n]):
                 _take_cheapest(controls, scratch, steps, bounds)
                 twist = _clip_twist((controls[0, 0], controls[0, 1], controls[0, 2]), now, gains, p.period, bounds)

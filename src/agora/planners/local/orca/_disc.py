@@ -1,4 +1,4 @@
-"""The disc around a robot's outline, for planners that treat robots as discs."""
+"""The disc around a robot's outline, for planners that represent robots as discs."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from agora.interfaces import Observation
 
 
 def with_outline_discs(observation: Observation) -> Observation:
-    """Return the observation with the disc around the centre of each robot's outline instead of the disc around its base.
+    """Return the observation with each robot's disc centred on its outline instead of on its base.
 
-    The base of a car is the middle of its rear axle, so the disc around its base is half as wide again. Pose, twist and radius
-    become those of the centre. Goal, path, outline and windows stay unchanged. A robot whose outline is centred at the base keeps
-    its disc.
+    The base of a car is the middle of its rear axle, so a disc around its base is half as wide again. Pose, twist and radius become
+    those of the disc around the outline's centre. Goal, path, outline and windows are unchanged. A robot whose outline is centred
+    at the base keeps its disc.
     """
     o = observation
     if not o.footprint.shape[1]:

@@ -3,22 +3,24 @@
 van den Berg, Guy, Lin, Manocha, "Reciprocal n-body collision avoidance", ISRR 2009, with the defaults of CrowdNav's ORCA robot
 (Chen, Liu, Kreiss, Alahi, "Crowd-robot interaction", ICRA 2019).
 
-Walls are the lethal cells of the local costmap. The robot takes full responsibility for their half-planes, which are never relaxed,
-as for obstacles in the authors' RVO2 library. The cells are either static discs, or the straight edges of all cells are obstacles
-of two vertices, as in SocNavBench's ORCA (CMU-TBD/SocNavBench-baselines 3ac5b7d5, ``RVO2/RVO2.cpp``).
+Walls are the lethal cells of the local costmap. The robot takes full responsibility for avoiding them, and their half-planes are
+never relaxed, as for obstacles in the authors' RVO2 library. Either the cells are represented by static discs, or the straight
+edges of all cells are obstacles with two vertices, as in SocNavBench's ORCA (CMU-TBD/SocNavBench-baselines 3ac5b7d5,
+``RVO2/RVO2.cpp``).
 
-With a ``tracking_error`` the planner is NH-ORCA for robots that turn on the spot and drive forwards
-(`agora.planners.local.orca._tracking`): a robot only gets velocities that it tracks within that error, is enlarged by the error,
-and drives the arc that tracks best. The error shrinks to the gap to people, robots and walls, so that the enlarged discs do not
-overlap; a tenth of it is kept, because otherwise a robot could not turn. Other robots are assumed to do the same, and pedestrians
-to move freely. Limits of acceleration are ignored: a robot that gains turning rate slowly deviates by more than the error. Of 120
-`tiago` that change places on circles of twenty, from random headings, 42 arrive without it and all with 0.1 m. If all robots face
-the centre and start alike, enlarged discs block each other for longer: in the suite `rlca` none of 3750 robots of `nh_orca` touches
-another and 72 % arrive in time; of `orca` 293 touch and 89 % arrive.
+With a ``tracking_error``, the planner is NH-ORCA for robots that turn on the spot and drive forwards
+(`agora.planners.local.orca._tracking`): a robot is only given velocities that it can track within that error, its disc is enlarged
+by the error, and it drives the arc that tracks the velocity best. The error shrinks to the gap to people, robots and walls, so that
+the enlarged discs do not overlap. At least a tenth of it is kept, because otherwise a robot could not turn. Other robots are
+assumed to do the same, and pedestrians to move freely. Acceleration limits are ignored: a robot whose turning rate increases slowly
+deviates by more than the error. Of 120 `tiago` robots that swap places in circles of twenty, starting with random headings, 42
+arrive without a tracking error and all arrive with 0.1 m. If all robots face the centre and start in the same way, the enlarged
+discs block each other for longer: in the suite `rlca`, with `nh_orca`, none of 3750 robots touches another and 72 % arrive in time;
+with `orca`, 293 touch another and 89 % arrive in time.
 
-Narrow places: a robot is the disc around the centre of its outline, which is 0.66 m wide for `f1tenth`; around its base it is 0.96
-m. ORCA may return velocities that a robot cannot reach at once: a car has to turn to them, and `rto` needs 1.5 m to stop from 2.8
-m/s. So `agora.planners.steering` lets robots brake before walls, and cars back up.
+Narrow places: a robot is represented by the disc around the centre of its outline, which is 0.66 m wide for `f1tenth`; a disc
+around its base would be 0.96 m wide. ORCA may return velocities that a robot cannot reach at once: a car has to turn first, and
+`rto` needs 1.5 m to stop from 2.8 m/s. Therefore `agora.planners.steering` makes robots brake before walls, and cars back up.
 """
 
 from __future__ import annotations
@@ -49,7 +51,7 @@ from agora.planners.steering import CORNER, velocity_to_twist
 from agora.ranges import Checked, Count, Distance, Duration, Fraction, Length, Period, Positive, Size, TopSpeed
 
 _ALONG = np.float32(0.9)
-_LEAST = np.float32(0.1)  # fraction of the tracking error that is kept without room for it
+_LEAST = np.float32(0.1)  # fraction of the tracking error that is kept even if there is no room for it
 _STILL, _AT_GOAL = 1e-3, 0.01  # m/s or rad/s, and m
 
 
@@ -67,35 +69,38 @@ _TRACKING: dict[str, Span] = {"tracking_error": Span(0.02, 0.2, log=True), "turn
 
 @dataclass(frozen=True)
 class OrcaPlanner(Checked):
-    """Takes the velocity nearest to the preferred one that avoids pedestrians and other robots for a time.
+    """Takes the velocity nearest to the preferred one that avoids pedestrians and other robots for a given time.
 
-    For how a robot follows that velocity see `agora.planners.steering.velocity_to_twist`; a holonomic robot takes it directly,
+    `agora.planners.steering.velocity_to_twist` describes how a robot follows that velocity; a holonomic robot drives it directly,
     without turning.
 
-    With ``follow_path`` False, ``wall_horizon`` 0, ``preferred_speed`` 1 and a holonomic robot it is CrowdNav's ORCA robot.
+    With ``follow_path`` False, ``wall_horizon`` 0, ``preferred_speed`` 1 and a holonomic robot, this planner is CrowdNav's ORCA
+    robot.
 
     Attributes:
-        neighbour_distance: distance beyond which others are not seen, m.
+        neighbour_distance: distance beyond which pedestrians and other robots are ignored, m.
         max_neighbours: number of nearest neighbours that are avoided.
-        horizon: time for which others are avoided, s.
-        wall_horizon: time for which walls are avoided, s (CrowdNav and SocNavBench 5); 0 leaves walls to the path.
-        walls: representation of lethal cells of the costmap: "discs", one disc per 3 x 3 cells; "edges", all cells by their
-            straight edges, as in SocNavBench. Edges are exact if the window has the map's resolution.
+        horizon: time for which collisions with pedestrians and other robots are avoided, s.
+        wall_horizon: time for which collisions with walls are avoided, s (CrowdNav and SocNavBench: 5); 0 leaves walls to the path.
+        walls: representation of the costmap's lethal cells: "discs", one disc per 3 x 3 cells, or "edges", the straight edges of
+            all cells, as in SocNavBench. Edges are exact if the window has the same resolution as the map.
         window: local costmap, for walls.
-        radius_factor: factor of every radius (SocNavBench 1.05).
-        padding: length added to every radius afterwards, m (CrowdNav 0.01).
-        differenced: whether velocities of pedestrians are differences of their last two positions, 0 for a new one (SocNavBench);
-            False uses the perceived velocities.
-        responsibility: share of an avoidance that the robot takes (CrowdNav 0.5; SocNavBench 1: pedestrians take none).
+        radius_factor: factor applied to every radius (SocNavBench: 1.05).
+        padding: length then added to every radius, m (CrowdNav: 0.01).
+        differenced: whether pedestrians' velocities are computed from their last two positions, and are 0 for a new pedestrian, as
+            in SocNavBench; False uses the perceived velocities.
+        responsibility: share of each avoidance manoeuvre that the robot takes (CrowdNav: 0.5; SocNavBench: 1, i.e. pedestrians take
+            none).
         follow_path: drive to a point on the path; False drives straight to the goal.
-        lookahead: distance along the path of the point to drive to, m, at most that of the goal.
-        preferred_speed: preferred speed, m/s; None for the robot's largest.
-        settle: the remaining distance takes at least this time, s, so the robot slows down near the goal (CrowdNav 1; SocNavBench
-            0, without slowing down).
-        turn_gain: turning gain of robots that cannot move sideways, 1/s; None for the largest turning rate.
-        tracking_error: largest distance of a robot that turns on the spot from the position given by the velocity, m; 0 allows any
-            velocity, and steers by ``turn_gain``.
-        turning_time: time in which a tracking robot turns to the velocity, s, or its shortest time; at least the control period.
+        lookahead: distance along the path to the point to drive to, m, at most the distance to the goal.
+        preferred_speed: preferred speed, m/s; None for the robot's maximum speed.
+        settle: minimum time for the remaining distance, s, which makes the robot slow down near the goal (CrowdNav: 1; SocNavBench:
+            0, no slowing down).
+        turn_gain: turning gain for robots that cannot move sideways, 1/s; None for the fastest turn.
+        tracking_error: maximum distance of a robot that turns on the spot from the position that the chosen velocity implies, m;
+            with 0, any velocity is allowed, and the robot steers with ``turn_gain``.
+        turning_time: time in which a tracking robot turns to the direction of the velocity, s; longer if the robot cannot turn that
+            fast, and at least the control period.
     """
 
     neighbour_distance: Length = 10.0
@@ -128,9 +133,9 @@ class OrcaPlanner(Checked):
         )
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return twists (N, 3) in the robots' frame, and which robots are blocked: they stand before the end of their path.
+        """Return twists (N, 3) in the robots' frames, and mark blocked robots, which have stopped before the end of their path.
 
-        With ``differenced``, the memory holds the positions of pedestrians.
+        With ``differenced``, the memory holds the pedestrians' positions.
         """
         o, rows = observation, len(observation.pose)
         speed = o.limits.max_vx if self.preferred_speed is None else np.full(rows, self.preferred_speed, np.float32)
@@ -167,7 +172,7 @@ class OrcaPlanner(Checked):
         ends = np.where((path_count > 0)[:, None], path[np.arange(rows), np.maximum(path_count - 1, 0)], o.goal[:, :2])
         blocked = (np.abs(twists).max(axis=1) < _STILL) & (np.abs(ends - o.pose[:, :2]).max(axis=1) > _AT_GOAL)
         if self.follow_path and o.path_count is not None:
-            blocked &= path_count > 0  # a robot without a path has its own reason
+            blocked &= path_count > 0  # a robot without a path has a reason of its own
         return Answer(twists, kept, {"reason": np.where(blocked, Reason.BLOCKED, Reason.NONE).astype(np.int8)})
 
 
@@ -178,7 +183,7 @@ _Parameters = kernel_record(
 
 
 def _discs(tracks: Tracks | None, rows: int) -> tuple[Floats, Floats, Floats, Bools]:
-    """Return the arrays of the tracks; without slots if there are none."""
+    """Return the arrays of the tracks; they have no slots if there are no tracks."""
     if tracks is None:
         nowhere = np.zeros((rows, 0, 2), np.float32)
         return freeze(nowhere), freeze(nowhere), freeze(np.zeros((rows, 0), np.float32)), freeze(np.zeros((rows, 0), np.bool_))
@@ -186,7 +191,7 @@ def _discs(tracks: Tracks | None, rows: int) -> tuple[Floats, Floats, Floats, Bo
 
 
 def _difference_tracks(tracks: Tracks, memory: Memory, dt: np.float32) -> tuple[Tracks, Memory]:
-    """Return the tracks with velocities from their positions a period ``dt`` ago, and the new memory.
+    """Return the tracks with velocities computed from their positions one period ``dt`` ago, and the new memory.
 
     ``joystick_remote.py`` of SocNavBench-baselines: ``(now - before) / sim_dt``, and 0 for a new pedestrian.
     """
@@ -200,7 +205,7 @@ def _difference_tracks(tracks: Tracks, memory: Memory, dt: np.float32) -> tuple[
 
 @hidden
 def _append_near_tracks(keys, found, position, present, x, y, view, begin):
-    """Append the keys of the tracks of one row closer than ``view``, numbered from ``begin``; return the new number of keys."""
+    """Append the keys of one row's tracks that are closer than ``view``, numbered from ``begin``; return the new number of keys."""
     for q in range(present.size):
         dx, dy = position[q, 0] - x, position[q, 1] - y
         squared = dx * dx + dy * dy
@@ -211,17 +216,18 @@ def _append_near_tracks(keys, found, position, present, x, y, view, begin):
 
 @hidden
 def _wall_lines(lines, keys, points, count, nearest, vx, vy, keep, inverse, wall):
-    """Write the half-planes of walls, nearest first; return their number.
+    """Write the half-planes for walls, nearest first; return how many were written.
 
-    A wall point that is covered by the lines so far adds no half-plane; a point that touches the robot only forbids approaching it,
-    as in RVO2.
+    A wall point that is covered by the lines written so far adds no half-plane. A point that touches the robot only forbids moving
+    closer to it, as in RVO2.
 
     A point of a straight wall is covered by the half-plane of the nearest point if that half-plane lies along the wall, as for
-    segments in RVO2. Both points are known to ``wall``, half a cell, which tilts that half-plane: the tolerance grows with the
-    distance of the point. A half-plane that lets the robot slide past the nearest point lies across the wall, and no point may
-    stand out of it.
+    segments in RVO2. The positions of both points are only known to within ``wall``, half a cell, which may tilt that half-plane;
+    the tolerance therefore grows with the distance of the point. A half-plane that lets the robot slide past the nearest point lies
+    across the wall, and then no point may protrude from it.
 
-    Points come in any order. Covered points are dropped as soon as a line is written, so all points within reach count.
+    Points may come in any order. Covered points are dropped as soon as a line is written, so all points within reach are
+    considered.
     """
     made = np.int64(0)
     if count == 0:
@@ -253,7 +259,7 @@ def _wall_lines(lines, keys, points, count, nearest, vx, vy, keep, inverse, wall
 
 @hidden
 def _edge_lines(lines, edges, order, count, vx, vy, keep, inverse):
-    """Write the half-planes of the walls' straight edges, nearest first; return their number."""
+    """Write the half-planes for the straight edges of walls, nearest first; return how many were written."""
     made = np.int64(0)
     for n in range(count):
         k = index_in(order[n])
@@ -263,9 +269,9 @@ def _edge_lines(lines, edges, order, count, vx, vy, keep, inverse):
 
 @hidden
 def _write_wall_lines(lines, cost, at, edged, own_radius, error, top_speed, vx, vy, wall_horizon, scratch):
-    """Write the half-planes of the walls around one robot, as discs or by their straight edges.
+    """Write the half-planes for the walls around one robot, represented by discs or by straight edges.
 
-    Returns their number, and the tracking error that the nearest wall allows.
+    Returns the number of half-planes, and the tracking error that the nearest wall allows.
     """
     keys, order, found = scratch
     inverse, wall = ONE / wall_horizon, HALF * at[2]
@@ -290,7 +296,9 @@ def _write_wall_lines(lines, cost, at, edged, own_radius, error, top_speed, vx, 
 
 @lean_inlined
 def _allowed_error(error, nearest, kept, own_radius, factor, padding, x, y, row, pedestrians, robots):
-    """Return the tracking error that the others of one row allow: the gap to a pedestrian, half of that to a robot."""
+    """Return the tracking error that the pedestrians and robots in one row allow: the gap to the nearest pedestrian, or half the
+    gap to the nearest robot.
+    """
     slots = pedestrians[3].shape[1]
     for n in range(kept):
         q = index_in(nearest[n])
@@ -306,7 +314,7 @@ def _allowed_error(error, nearest, kept, own_radius, factor, padding, x, y, row,
 
 @kernel
 def _act(p, robot, route, pedestrians, robots, window, wanted, first, last):
-    """Write wanted velocities of rows first..last-1."""
+    """Write the desired velocities for the rows ``first <= n < last``."""
     pose, twist, goal, radius, max_vx, max_omega = robot
     path, path_count, base = route
     cost, origin, resolution = window

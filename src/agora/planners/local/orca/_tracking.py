@@ -1,16 +1,17 @@
-"""The velocities that a differential-drive robot can track: the additional part of NH-ORCA.
+"""The velocities that a differential-drive robot can track: what NH-ORCA adds to ORCA.
 
 Alonso-Mora, Breitenmoser, Rufli, Beardsley, Siegwart, "Optimal reciprocal collision avoidance for multiple non-holonomic robots",
-DARS 2010 (Springer 2013). The robot drives an arc at constant speed and turning rate for a time T, until it has the direction of
-the wanted velocity, and then drives at that velocity. A point that moves at that velocity V from the start, at an angle a to the
-robot's heading, is then never farther from the robot than
+DARS 2010 (Springer 2013). The robot drives an arc at constant speed and turning rate for a time T, until it faces in the direction
+of the desired velocity, and then drives at that velocity. A point that moves at that velocity, with speed V at an angle a to the
+robot's heading, from the start is then never farther from the robot than
 
     V T sin(|a| / 2),    if the arc is driven at the speed    V (a / 2) / tan(a / 2),
 
-which is optimal. In half angles these are the equations of the paper; the set of velocities for an error is convex. The paper has
-more cases in which a robot's largest speed falls with its turning rate. Here both have independent limits, and the arc is never
-driven faster than V. If a robot cannot turn by a in T, it turns as fast as it can, and T is extended accordingly: the arc is still
-driven at the optimal speed, while in the paper the robot turns on the spot. Both ignore limits of acceleration.
+which is optimal. These are the paper's equations, written in half angles; the set of velocities for a given error is convex. The
+paper has additional cases in which a robot's maximum speed falls with its turning rate. In this module both have independent
+limits, and the arc is never driven faster than V. If a robot cannot turn by a in T, it turns as fast as it can, and T is extended
+accordingly: the arc is still driven at the optimal speed, while in the paper the robot turns on the spot. Both ignore acceleration
+limits.
 """
 
 from __future__ import annotations
@@ -34,26 +35,26 @@ _STILL = np.float32(1e-3)
 
 
 def trackers(limits: Limits) -> Bools:
-    """Return which robots (N,) turn on the spot and drive forwards: those that are neither car-like nor holonomic."""
+    """Return which robots (N,) turn on the spot and drive forwards, i.e. are neither car-like nor holonomic."""
     return (limits.turning_radius <= 0.0) & ~(limits.holonomic & (limits.min_vx < 0.0))
 
 
 @hidden
 def trackable_lines(lines, made, cosine, sine, error, turning_time, max_omega, fastest):
-    """Append the half-planes of a polygon of velocities that a robot tracks, and return the new number of half-planes.
+    """Append the half-planes of a polygon of velocities that a robot can track, and return the new number of half-planes.
 
-    Its corners lie on the boundary of these velocities, denser near the heading, where the curvature is largest. No corner is
-    directly behind: a robot that has to turn round would alternate between both sides.
+    The polygon's corners lie on the boundary of the trackable velocities, and are denser near the heading, where the curvature is
+    largest. No corner is directly behind: a robot that has to turn round would alternate between the two sides.
 
     Args:
         lines: (L, 4) half-planes as in `agora.core.halfplanes`.
-        made: number of half-planes so far.
+        made: number of half-planes written so far.
         cosine: cosine of the robot's heading.
         sine: sine of the robot's heading.
-        error: largest tracking error, m, above 0.
-        turning_time: time T in which the robot turns, s.
-        max_omega: largest turning rate, rad/s.
-        fastest: largest speed, m/s.
+        error: maximum tracking error, m, above 0.
+        turning_time: time T for the turn, s.
+        max_omega: maximum turning rate, rad/s.
+        fastest: maximum speed, m/s.
     """
     ahead, aside = fastest, ZERO
     for k in range(1, _EACH + 1):
@@ -97,8 +98,8 @@ def track(velocity: Floats, observation: Observation, turning_time: float, twist
 
     Args:
         velocity: velocities, m/s, map frame.
-        observation: pose, limits and dt of the N robots.
-        turning_time: time in which a robot turns to the velocity, s; not less than dt.
+        observation: observation of the N robots, with pose, limits and dt.
+        turning_time: time in which a robot turns to the direction of the velocity, s; not less than dt.
         twists: (N, 3), written.
     """
     limits = observation.limits

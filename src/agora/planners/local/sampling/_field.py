@@ -1,8 +1,8 @@
-"""The distances to the goal through free space in the window of a local costmap, which the sampling planner uses to rate places.
+"""Distances to the goal through free space, in the window of a local costmap; the sampling planner uses them to rate positions.
 
-The original computes the distance on the whole map by fast marching. Here the same equation, |grad D| = 1, is solved in the window
-by sweeps over its cells (Zhao, "A fast sweeping method for Eikonal equations", Mathematics of Computation 74, 2005), from the place
-where the global path leaves the window, or ends; the length of the rest of the path is added.
+The original computes the distance on the whole map by fast marching. This module solves the same equation, |grad D| = 1, in the
+window by sweeps over its cells (Zhao, "A fast sweeping method for Eikonal equations", Mathematics of Computation 74, 2005). The
+sweeps start from the point where the global path leaves the window or ends, and the length of the rest of the path is added.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _ROUNDS = 32
 
 @hidden
 def _nearest(path, count, x, y):
-    """Return the point of the path nearest to (x, y): the number of the next corner, and the position."""
+    """Return the point of the path nearest to (x, y), as the index of the next corner and a position."""
     least, after, px, py = np.float32(np.inf), 0, path[0, 0], path[0, 1]
     for k in range(max(count - 1, 1)):
         end = min(k + 1, count - 1)
@@ -41,7 +41,7 @@ def _nearest(path, count, x, y):
 
 @hidden
 def _length(path, count, after, x, y):
-    """Return the length of the path from a place on it to its end."""
+    """Return the length of the path from a point on it to its end."""
     gone = ZERO
     for k in range(after, count):
         gone += math.sqrt((path[k, 0] - x) * (path[k, 0] - x) + (path[k, 1] - y) * (path[k, 1] - y))
@@ -51,10 +51,10 @@ def _length(path, count, after, x, y):
 
 @hidden
 def _seed(cost, left, bottom, cell, path, count, x, y):
-    """Return the last free place on the line to the path and along it, before it leaves the window: whether it exists, where, the
-    rest.
+    """Follow the line to the path, then the path, to the last free point before it leaves the window; return whether there is such
+    a point, its position, and the length of the rest of the path.
 
-    The outermost cells do not belong to the window. The line is sampled in steps of half a cell.
+    The outermost cells do not count as part of the window. The line is sampled in steps of half a cell.
     """
     rows, columns = cost.shape
     after, px, py = _nearest(path, count, x, y)
@@ -79,7 +79,7 @@ def _seed(cost, left, bottom, cell, path, count, x, y):
 
 @hidden
 def _sweep_row(above, here, below, cost, cell, begin, end, step):
-    """Lower the distances of a row, one after the other, with those of their neighbours; return whether any has changed."""
+    """Lower the distances in a row, one after the other, using those of their neighbours; return whether any has changed."""
     changed, before = False, here[begin - step]
     for u in range(begin, end, step):
         now = here[u]
@@ -111,10 +111,10 @@ def _sweep(distance, cost, cell):
 
 @hidden
 def write_goal_distances(cost, left, bottom, cell, path, count, x, y, distance):
-    """Write the distances from the centres of cells to the goal through free space, m; return the distance from which cells are
+    """Write the distances from cell centres to the goal through free space, m; return the distance from which cells count as
     closed.
 
-    A cell that the wave does not reach has the distance of the seed plus `CLOSED`. Without a seed all cells are closed.
+    A cell that the wave does not reach gets the distance of the seed plus `CLOSED`. Without a seed, all cells are closed.
 
     Args:
         cost: (H, W) costs of the window.

@@ -1,8 +1,8 @@
-"""The waypoints of SocNavBench's sampling planner: a grid in the image of a camera on the robot, projected to the floor.
+"""The waypoints of SocNavBench's sampling planner: a grid in the image of a camera on the robot, projected onto the floor.
 
 The grid is uniform in the image, so it is dense near the robot and sparse far away. Facts from SocNavBench (commit 2724ea85,
-``ProjectedImageSpaceGrid``): its parameters bound x by 0 and 2.5 m and y by +-2.5 m, but the class replaces them by the camera's
-field of view; only the bounds of the heading take effect.
+``ProjectedImageSpaceGrid``): its parameters bound x by 0 and 2.5 m and y by +-2.5 m, but the class replaces these bounds by the
+camera's field of view; only the bounds on the heading take effect.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def waypoints(count: int, headings: int, height: float, tilt: float, half_view: 
 
     Args:
         count: desired number of waypoints.
-        headings: number of headings at each place, from one side of the image to the other, including straight up.
+        headings: number of headings at each position, from one side of the image to the other, including straight up.
         height: height of the camera above the floor, m.
         tilt: tilt of the camera below the horizon, rad.
         half_view: half the field of view of the camera, rad.
@@ -44,7 +44,7 @@ def waypoints(count: int, headings: int, height: float, tilt: float, half_view: 
 
 
 def _sides(count: int, headings: int, width: float, height: float) -> tuple[int, int, int]:
-    """Return the numbers of columns, rows and headings, all odd, for equal spacing in both directions of the image."""
+    """Return the numbers of columns, rows and headings, all odd, that give equal spacing in both directions of the image."""
     places = math.ceil((count + 1) / headings)
     spacing = math.sqrt(width * height / places)
     columns, rows, angles = (
@@ -54,10 +54,10 @@ def _sides(count: int, headings: int, width: float, height: float) -> tuple[int,
 
 
 def _project_to_floor(across: Doubles, up: Doubles, angle: Doubles, height: float, tilt: float) -> Doubles:
-    """Project places and directions in the image to the floor (K, 3).
+    """Project positions and directions in the image onto the floor (K, 3).
 
-    With D = f sin(tilt) + up cos(tilt): x = h (f cos(tilt) - up sin(tilt)) / D, y = -across h / D. The heading is that of the
-    derivative of both along the direction, which the original approximates by a difference.
+    With D = f sin(tilt) + up cos(tilt): x = h (f cos(tilt) - up sin(tilt)) / D, y = -across h / D. The heading is the direction of
+    the derivative of (x, y) along the direction in the image, which the original approximates by a difference.
     """
     sine, cosine = math.sin(tilt), math.cos(tilt)
     depth = FOCAL * sine + up * cosine

@@ -1,4 +1,6 @@
-"""The kernels of SocNavBench's sampling planner: costs of splines, choice of the best, and driving along it; float32."""
+"""The kernels of SocNavBench's sampling planner: they compute the costs of splines, choose the best one, and drive along it; in
+float32.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +16,12 @@ from agora.planners.local.sampling._splines import evaluate_cubic, motion_at
 
 _STEP_BACK = np.float32(1e-3)  # m
 _MORE, _TINY = np.float32(1.000001), np.float32(1e-6)
-_PART = np.float32(0.8)  # a place in a closed cell is at least 0.25 closed, so more than 0.2 of that beyond the seed
+_PART = np.float32(0.8)  # a closed cell has a weight of at least 0.25, which adds more than 0.2 of its excess
 
 
 @hidden
 def _interpolate(field, column, row, a, b):
-    """Return a field at a place by bilinear interpolation, and its slope there along columns and rows, per cell."""
+    """Return the bilinearly interpolated value of a field at a position, and its slope there along columns and rows, per cell."""
     low, right = field[row, column], field[row, column + 1] - field[row, column]
     above, across = field[row + 1, column], field[row + 1, column + 1] - field[row + 1, column]
     lower, upper = low + a * right, above + a * across
@@ -28,7 +30,7 @@ def _interpolate(field, column, row, a, b):
 
 @hidden
 def obstacle_and_goal(p, goal, gap):
-    """Return the cost of a place at a distance from the goal and from the nearest obstacle, m, up to the constant of
+    """Return the cost of a position at given distances from the goal and from the nearest obstacle, m, without the constant term of
     `cost_of_spline`.
     """
     within = max(p.obstacle_margin - gap, ZERO) / p.obstacle_width
@@ -36,19 +38,19 @@ def obstacle_and_goal(p, goal, gap):
 
 
 class RobotWindow(NamedTuple):
-    """A robot in its window, in cells from the centre of the first cell.
+    """A robot in its window; positions are in cells from the centre of the first cell.
 
     Attributes:
         distance: (H, W) distances to the goal, m.
         gaps: (H, W) distances to the nearest obstacle, m.
-        u: column of the robot, a real number.
-        v: row of the robot, a real number.
+        u: column of the robot, not rounded.
+        v: row of the robot, not rounded.
         sine: sine of its heading.
         cosine: cosine of its heading.
         inverse: cells per metre.
-        closed: distance from which a cell is closed, m.
-        clear: distance to obstacles below which the robot may not come nearer to them, m.
-        touching: whether the robot touches an obstacle: then it may not come nearer to it at once.
+        closed: distance to the goal from which a cell counts as closed, m.
+        clear: distance to obstacles below which the robot may not move closer to them, m.
+        touching: whether the robot touches an obstacle; if so, it may not move closer to it for the time being.
     """
 
     distance: Floats
@@ -65,7 +67,7 @@ class RobotWindow(NamedTuple):
 
 @hidden
 def _cell_of(scene, x, y):
-    """Return a place of the robot's frame in cells, and whether it is in the window."""
+    """Return a position in the robot's frame in cells, and whether it is in the window."""
     u = scene.u + (scene.cosine * x - scene.sine * y) * scene.inverse
     v = scene.v + (scene.sine * x + scene.cosine * y) * scene.inverse
     right, top = np.float32(scene.distance.shape[1] - 1), np.float32(scene.distance.shape[0] - 1)
@@ -74,7 +76,9 @@ def _cell_of(scene, x, y):
 
 @hidden
 def _sum_of_places(p, x, y, way, time, scene, most):
-    """Return the cost of a spline's places without their angles; infinite if it is discarded, or as soon as it exceeds ``most``."""
+    """Return the cost of the positions on a spline without the angle term; infinite if the spline is discarded, or if the cost
+    exceeds ``most``.
+    """
     share, free, suspicious = p.step / time, p.obstacle_margin + TWO / scene.inverse, scene.closed - _PART * CLOSED
     total, first = ZERO, ZERO
     for k in range(np.int64(np.ceil(time / p.step))):
@@ -95,10 +99,10 @@ def _sum_of_places(p, x, y, way, time, scene, most):
         if gap < free:
             gap, _, _ = _interpolate(scene.gaps, column, row, a, b)
         first = gap if k == 0 else first
-        # A robot that is nearer to obstacles than allowed must at least not come nearer.
+        # A robot that is closer to obstacles than allowed must at least not move closer.
         if gap < min(first, scene.clear) - _STEP_BACK:
             return np.float32(np.inf)
-        # A robot in contact may come nearer only after the part of the spline that it drives before the next choice.
+        # A robot in contact may move closer only after the part of the spline that it drives before the next choice.
         if scene.touching and gap < first - _STEP_BACK and np.float32(k) * p.step <= p.control_horizon:
             return np.float32(np.inf)
         total += obstacle_and_goal(p, goal, gap)
@@ -109,14 +113,16 @@ def _sum_of_places(p, x, y, way, time, scene, most):
 
 @hidden
 def _sum_of_angles(p, x, y, way, time, scene):
-    """Return the sum of the angles between a spline and the direction to the goal through free space at its places, rad."""
+    """Return the sum, over the positions on a spline, of the angle between it and the direction to the goal through free space,
+    rad.
+    """
     share, total = p.step / time, ZERO
     for k in range(np.int64(np.ceil(time / p.step))):
         px, py, dx, dy, _, _ = motion_at(x, y, way, min(np.float32(k) * share, ONE))
         u, v, _ = _cell_of(scene, px, py)
         column, row = np.uint32(u), np.uint32(v)
         _, right, up = _interpolate(scene.distance, column, row, u - np.float32(column), v - np.float32(row))
-        # The goal is in the direction of the negative slope of the distance.
+        # The direction to the goal is that of the negative gradient of the distance.
         hx, hy = scene.cosine * dx - scene.sine * dy, scene.sine * dx + scene.cosine * dy
         total += atan2(abs(hy * right - hx * up), -(hx * right + hy * up))
     return total
@@ -124,11 +130,12 @@ def _sum_of_angles(p, x, y, way, time, scene):
 
 @hidden
 def cost_of_spline(p, x, y, way, time, scene, limit):
-    """Return the mean cost of the places of a spline; infinite if it is discarded, or certain to exceed ``limit``.
+    """Return the mean cost of the positions on a spline; infinite if the spline is discarded, or if the cost is certain to exceed
+    ``limit``.
 
     Source: SocNavBench (commit 2724ea85), ``ObstacleAvoidance``, ``GoalDistance``, ``AngleDistance``, ``valid_mean``: the mean of
-    obstacle_cost (max(0, margin - gap) / width)^3 + goal_cost (goal^2 - goal_margin^2) + angle_cost |angle| over the places before
-    the final time, with the goal's distance and direction through free space.
+    obstacle_cost (max(0, margin - gap) / width)^3 + goal_cost (goal^2 - goal_margin^2) + angle_cost |angle| over the positions
+    before the final time, where distance and direction to the goal are measured through free space.
     """
     count = np.float32(np.ceil(time / p.step))
     least = p.goal_cost * p.goal_margin * p.goal_margin
@@ -140,12 +147,12 @@ def cost_of_spline(p, x, y, way, time, scene, limit):
 
 @kernel
 def choose(p, of, bins, rows, cost, origin, cell, gaps, path, path_count, pose, clear, touching, chosen, least, first, last):
-    """Write the number of the best spline, -1 for none, and its cost, for the robots ``rows[i]``, ``first <= i < last``.
+    """Write the index of the best spline, or -1 if there is none, and its cost, for the robots ``rows[i]``, ``first <= i < last``.
 
     Args:
         p: `agora.planners.local.sampling._planner.Parameters`.
         of: splines, `agora.planners.local.sampling._splines.Splines`.
-        bins: (R,) numbers of the start speeds.
+        bins: (R,) indices of the start speeds.
         rows: (R,) rows of the robots.
         cost: (N, H, W) costs of the windows.
         origin: (N, 2) lower-left corners, m.
@@ -154,12 +161,12 @@ def choose(p, of, bins, rows, cost, origin, cell, gaps, path, path_count, pose, 
         path: (N, K, 2) paths, m.
         path_count: (N,) numbers of their points.
         pose: (N, 3) poses, m and rad.
-        clear: (R,) distances, m, see `RobotWindow`.
-        touching: (R,) whether they touch an obstacle.
+        clear: (R,) distances, m; see `RobotWindow`.
+        touching: (R,) whether the robots touch an obstacle.
         chosen: out, (R,) int64.
         least: out, (R,) float32.
-        first: first of ``rows``.
-        last: one after the last of them.
+        first: first index into ``rows``.
+        last: one past the last index.
     """
     distance, inverse = np.empty(cost.shape[1:], np.float32), ONE / cell
     for i in range(first, last):
@@ -170,7 +177,8 @@ def choose(p, of, bins, rows, cost, origin, cell, gaps, path, path_count, pose, 
         u, v = (x - left) * inverse - HALF, (y - bottom) * inverse - HALF
         scene = RobotWindow(distance, gaps[i], u, v, sine, cosine, inverse, closed, clear[i], touching[i])
         chosen[i], least[i] = -1, np.float32(np.inf)
-        # The least cost so far is the limit, so that worse splines end early. Of equal splines, the first is kept.
+        # The lowest cost so far is the limit, so that the evaluation of worse splines ends early. Of equally good splines, the
+        # first is kept.
         for k in range(of.first[bins[i]], of.first[bins[i] + 1]):
             found = cost_of_spline(p, of.x[k], of.y[k], of.p[k], of.time[k], scene, least[i])
             if found < least[i]:
@@ -179,9 +187,10 @@ def choose(p, of, bins, rows, cost, origin, cell, gaps, path, path_count, pose, 
 
 @lean_kernel
 def drive(x, y, way, time, gone, dt, max_vx, max_omega, twist, first, last):
-    """Write the twists of robots ``first <= n < last`` in the middle of the next period, and the elapsed time of their splines.
+    """Write the twists of the robots ``first <= n < last`` for the middle of the next period, and the elapsed times on their
+    splines.
 
-    If a limit is below the spline's value, the robot follows the spline more slowly.
+    If a limit is lower than what the spline requires, the robot follows the spline more slowly.
 
     Args:
         x: (N, 3) coefficients of x.
@@ -190,11 +199,11 @@ def drive(x, y, way, time, gone, dt, max_vx, max_omega, twist, first, last):
         time: (N,) final times, s; 0 for no spline.
         gone: (N,) elapsed time along the spline, s, in and out.
         dt: period, s.
-        max_vx: (N,) largest speed, m/s.
-        max_omega: (N,) largest turning rate, rad/s.
+        max_vx: (N,) maximum speed, m/s.
+        max_omega: (N,) maximum turning rate, rad/s.
         twist: out, (N, 3).
         first: first row.
-        last: one after the last row.
+        last: one past the last row.
     """
     for n in range(first, last):
         if time[n] <= ZERO:

@@ -4,33 +4,34 @@ Biswas et al., "SocNavBench: A Grounded Simulation Testing Framework for Evaluat
 Human-Robot Interaction 11(3), 2022. Waypoints, splines, costs and defaults are those of its code (commit 2724ea85:
 ``SamplingPlanner``, ``ControlPipelineV0``, ``Spline3rdOrder``, ``params``).
 
-Every ``control_horizon`` the planner chooses, among all splines that start with about the robot's speed, the one with the lowest
-mean cost (`agora.planners.local.sampling._plan.cost_of_spline`), and drives along it. The splines lead to about 21,000 waypoints
-within 90 degrees ahead, for each of twenty start speeds. The final time is the shortest within the limits; splines that take longer
-than ``max_final_time`` are left out. A shorter time also raises the start speed: splines are sorted by the resulting start speeds.
+Every ``control_horizon`` seconds, the planner chooses, from all splines that start at about the robot's speed, the one with the
+lowest mean cost (`agora.planners.local.sampling._plan.cost_of_spline`), and drives along it. The splines lead to about 21,000
+waypoints within 90 degrees ahead, for each of twenty start speeds. The final time is the shortest that the limits allow; splines
+that take longer than ``max_final_time`` are left out. A shorter final time also raises the start speed, and splines are sorted by
+the resulting start speeds.
 
 Differences from the source:
-- The distance to the goal through free space is computed in the local costmap, from the place where the global path leaves it, or
-  ends, and the length of the rest is added; the original uses the whole map. The direction is the gradient of the bilinear distance
-  at the place; the original mixes the angles of four cells. Splines that leave the window are discarded.
-- Obstacles are the lethal and unknown cells of the costmap. Splines whose centre line enters one, or a cell without a
-  path to the goal, are discarded; the original adds 1000 m there. If none is left, the robot stands for the reason ``blocked``,
-  or ``start_in_contact`` if it touches an obstacle.
-  A robot that touches an obstacle may not come nearer to it within the control horizon; the original's episode is over then.
-- Splines that bring the inscribed disc of the robot's outline nearer to an obstacle that it touches at that time are discarded. In
-  the original the robot's width only affects the cost of places near obstacles, and it touches the jambs of doors (``clearance``).
-- Splines that would back up are left out; the original's simulated car stands instead. Otherwise its LQR does not affect the
-  motion, because the benchmark is given poses. This planner commands twists, those in the middle of every period; the next spline
-  corrects deviations of the robot.
-- The original's personal-space term is evaluated on the first spline only and added to all, so it has no effect. It is
-  left out.
-- Limits that are not given are the robot's, with its turning radius; those of the benchmark's robot are the preset
-  `sampling_socnavbench`. Splines are computed for whole centimetres per second, like the robots' limits. A robot that an
-  interplanner slows down to another speed drives the splines of the next tenth of a metre per second above, more slowly.
-- If a start speed has no splines, those of the nearest start speed with splines are taken.
+- The distance to the goal through free space is computed in the local costmap, from the point where the global path leaves it or
+  ends, and the length of the rest of the path is added; the original uses the whole map. The direction to the goal is the gradient
+  of the bilinearly interpolated distance; the original mixes the angles of four cells. Splines that leave the window are discarded.
+- Obstacles are the lethal and unknown cells of the costmap. Splines whose centre line enters one, or a cell without a path to the
+  goal, are discarded; the original adds 1000 m there. If no spline is left, the robot stops with the reason ``blocked``, or
+  ``start_in_contact`` if it touches an obstacle. A robot that touches an obstacle may not move closer to it within the control
+  horizon; in the original, the episode ends on contact.
+- Splines on which the inscribed disc of the robot's outline touches an obstacle and moves closer to it are discarded. In the
+  original, the robot's width only affects the cost of positions near obstacles, and the robot touches door jambs (``clearance``).
+- Splines that would back up are left out; in the original, the simulated car stands still instead. Apart from that, the original's
+  LQR does not affect the motion, because the benchmark is given poses. This planner commands twists, namely those in the middle of
+  each period; the next spline corrects deviations of the robot.
+- The original's personal-space term is evaluated only on the first spline and added to all splines, so it has no effect. It is left
+  out.
+- Limits that are not given are the robot's, including its turning radius; those of the benchmark's robot are in the preset
+  `sampling_socnavbench`. Splines are computed for whole centimetres per second, like the robots' limits. If an interplanner slows a
+  robot down to another speed, the robot drives the splines for the next higher tenth of a metre per second, more slowly.
+- If there are no splines for a start speed, those for the nearest start speed that has splines are used.
 
-Narrow places: a robot whose base is not in its centre, such as a car, may touch a jamb with its nose: only the inscribed disc
-around the base is kept clear. It drives forwards only, and gets stuck 0.15 m before a wall.
+Narrow places: a robot whose base is not at its centre, such as a car, may touch a door jamb with its nose, because only the
+inscribed disc around the base is kept clear. The planner only drives forwards, so a robot gets stuck 0.15 m in front of a wall.
 """
 
 from __future__ import annotations
@@ -71,13 +72,13 @@ _TUNABLE: dict[str, Span] = {
 
 
 class Best(NamedTuple):
-    """The splines along which robots drive.
+    """The splines along which the robots drive.
 
     Attributes:
         x: (R, 3) coefficients of x (`agora.planners.local.sampling._splines`).
         y: (R, 3) coefficients of y.
         p: (R, 3) coefficients of the progress along the spline.
-        time: (R,) final times, s; 0 for none.
+        time: (R,) final times, s; 0 if there is no spline.
     """
 
     x: Floats
@@ -86,13 +87,13 @@ class Best(NamedTuple):
     time: Floats
 
     def ends(self, pose: Floats) -> Doubles:
-        """Return the end poses (R, 3) of robots that drive along them from the poses (R, 3)."""
+        """Return the end poses (R, 3) of robots that drive along these splines from the poses (R, 3)."""
         made = end_of(self.x, self.y)
         heading = wrap_below_pi(pose[:, 2] + made[:, 2])
         return np.column_stack((_to_map_frame(pose, made[:, None, :2])[:, 0], heading))
 
     def ways(self, pose: Floats, count: int) -> Doubles:
-        """Return positions (R, count, 2) on the paths of robots that start at the poses (R, 3), the first at the start."""
+        """Return positions (R, count, 2) on the paths of robots that start at the poses (R, 3); the first position is the start."""
         gone = np.linspace(0.0, 1.0, count)
         x, y = (part.astype(np.float64)[..., None] for part in (self.x, self.y))
         places = [((one[:, 0] * gone + one[:, 1]) * gone + one[:, 2]) * gone for one in (x, y)]
@@ -101,26 +102,27 @@ class Best(NamedTuple):
 
 @dataclass(frozen=True)
 class Sampling(Checked):
-    """Takes the spline of lowest cost, drives along it for the control horizon, and takes the next.
+    """Chooses the spline with the lowest cost, drives along it for the control horizon, and chooses again.
 
     Attributes:
         window: local costmap.
-        max_speed: largest speed, m/s, None for the robot's.
-        max_omega: largest turning rate, rad/s, None for the robot's.
+        max_speed: maximum speed, m/s, None for the robot's.
+        max_omega: maximum turning rate, rad/s, None for the robot's.
         waypoints: approximate number of waypoints.
-        headings: number of headings at each place.
+        headings: number of headings at each position.
         camera_height: height of the camera that defines the grid, m.
         camera_tilt: tilt of that camera below the horizon, degrees.
         half_view: half the camera's field of view, degrees.
         start_speeds: number of start speeds, from 0 to the top speed.
-        min_final_time: shortest final time of splines, s.
-        max_final_time: longest final time of splines, s.
+        min_final_time: minimum duration of a spline, s.
+        max_final_time: maximum duration of a spline, s.
         control_horizon: time for which a spline is driven, s.
-        step: time between the sampled places of a spline, s.
-        clearance: distance to obstacles below which the robot does not come nearer to them, m; None for the radius of the inscribed
-            disc of the robot's outline, 0 is the original.
+        step: time between the sampled positions on a spline, s.
+        clearance: distance to obstacles below which the robot does not move closer to them, m; None for the radius of the inscribed
+            disc of the robot's outline; 0 as in the original.
         obstacle_margin: distance to obstacles below which they have a cost, m.
-        obstacle_width: distance below that at which the cost is ``obstacle_cost``, m; the cost grows with the third power.
+        obstacle_width: distance inside that margin at which the cost reaches ``obstacle_cost``, m; the cost grows with the third
+            power of this distance.
         obstacle_cost: weight of obstacles.
         goal_cost: weight of the distance to the goal, 1/m2.
         angle_cost: weight of the angle, 1/rad.
@@ -167,14 +169,16 @@ class Sampling(Checked):
         )
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3), the driven splines, their elapsed times, s, and the reasons why robots stand."""
+        """Return the twists (N, 3), the memory with the splines being driven and their elapsed times, s, and the reasons why robots
+        stop.
+        """
         o = observation
         assert o.path is not None and o.path_count is not None and o.costmap is not None
         count = len(o.pose)
         now = {name: part.copy() for name, part in memory.items()} if memory else _empty_memory(count)
         some = o.path_count > 0
         now["time"][~some] = 0.0
-        # A quarter of a period less, so that rounding in the sum of periods adds no period.
+        # A quarter of a period less, so that rounding errors in the sum of periods do not add a period.
         late = now["gone"] > np.minimum(np.float32(self.control_horizon), now["time"]) - np.float32(0.25 * o.dt)
         due = np.flatnonzero(some & (late | (now["time"] <= 0.0)))
         if len(due):
@@ -193,11 +197,11 @@ class Sampling(Checked):
         return Answer(twists, now, {"reason": np.where(now["time"] > 0.0, np.int8(Reason.NONE), standing)})
 
     def limits(self, o: Observation) -> tuple[Floats, Floats]:
-        """Return the top speeds and turning rates (N,), m/s and rad/s."""
+        """Return the robots' maximum speeds and turning rates (N,), m/s and rad/s."""
         return np.minimum(o.limits.max_vx, own(self.max_speed)), np.minimum(o.limits.max_omega, own(self.max_omega))
 
     def best(self, o: Observation, rows: Array) -> Best:
-        """Return the best splines of the robots ``rows`` (R,), all of which have a path."""
+        """Return the best splines for the robots in ``rows`` (R,), all of which must have a path."""
         assert o.path is not None and o.path_count is not None and o.costmap is not None
         top, turn = self.limits(o)
         made = np.array([_catalogue_speed(float(speed)) for speed in top[rows]])
@@ -206,7 +210,7 @@ class Sampling(Checked):
         gaps, touching = _obstacles(o, rows)
         clear = self._kept_distance(o)[rows]
         best, parameters = _empty_splines(len(rows)), self._parameters
-        # Robots with the same limits share their splines, and a call of the kernel.
+        # Robots with the same limits share their splines and one kernel call.
         kinds = np.column_stack((made, turn[rows], o.limits.turning_radius[rows]))
         for kind in np.unique(kinds, axis=0):
             mine = np.flatnonzero((kinds == kind).all(axis=1))
@@ -222,13 +226,13 @@ class Sampling(Checked):
         return best
 
     def _kept_distance(self, o: Observation) -> Floats:
-        """Return the smallest distance to obstacles that robots (N,) keep, m."""
+        """Return the minimum distance to obstacles that robots (N,) keep, m."""
         if self.clearance is not None:
             return np.full(len(o.pose), self.clearance, np.float32)
         return inscribed_radius(self.window.corners(o.footprint, o.radius))
 
     def splines(self, max_speed: float, max_omega: float, turning_radius: float) -> Splines:
-        """Return all splines of a robot with these limits, m/s, rad/s and m; they are computed once for all planners."""
+        """Return all splines for a robot with these limits, m/s, rad/s and m; they are computed once and shared by all planners."""
         tilt, half_view = math.radians(self.camera_tilt), math.radians(self.half_view)
         grid = (self.waypoints, self.headings, self.camera_height, tilt, half_view)
         times = (self.min_final_time, self.max_final_time)
@@ -243,14 +247,14 @@ Parameters = kernel_record("Parameters", Sampling)
 
 
 def _to_map_frame(pose: Floats, places: Doubles) -> Doubles:
-    """Return places (R, K, 2) of the frames of robots at the poses (R, 3) in the map's frame."""
+    """Transform positions (R, K, 2) from the frames of robots at the poses (R, 3) into the map frame."""
     x, y = places[..., 0], places[..., 1]
     sine, cosine = (np.array([[f(one)] for one in pose[:, 2].tolist()]) for f in (math.sin, math.cos))
     return np.stack((pose[:, :1] + cosine * x - sine * y, pose[:, 1:2] + sine * x + cosine * y), -1)
 
 
 def _empty_splines(count: int) -> Best:
-    """Return empty splines."""
+    """Return splines for robots that do not drive along one yet."""
     x, y, p = np.zeros((3, count, 3), np.float32)
     return Best(x, y, p, np.zeros(count, np.float32))
 
@@ -261,7 +265,7 @@ def _empty_memory(count: int) -> Memory:
 
 
 def _catalogue_speed(speed: float) -> float:
-    """Return the top speed, m/s, whose splines serve a robot with this speed."""
+    """Return the top speed, m/s, for which splines are computed to serve a robot with this speed."""
     exact = round(100.0 * speed) / 100.0
     if exact > 0.0 and abs(exact - speed) < 0.01 * _SLACK * max(1.0, speed):
         return exact
@@ -269,7 +273,7 @@ def _catalogue_speed(speed: float) -> float:
 
 
 def _obstacles(o: Observation, rows: Array) -> tuple[Floats, Bools]:
-    """Return distances of cells to obstacles (R, H, W), m, and which robots touch one (R,)."""
+    """Return the distances of cells from obstacles (R, H, W), m, and which robots (R,) touch an obstacle."""
     assert o.costmap is not None
     cell = o.costmap.resolution
     gaps = [cell_distance(o.costmap.cost[n] >= LETHAL, cell) - np.float32(0.5 * cell) for n in rows]
@@ -280,7 +284,7 @@ def _obstacles(o: Observation, rows: Array) -> tuple[Floats, Bools]:
 
 
 def _speeds_with_splines(of: Splines, bins: Array) -> Array:
-    """Return the nearest start speeds with splines (R,)."""
+    """Return the nearest start speeds (R,) that have splines."""
     filled = np.flatnonzero(np.diff(of.first))
     if not len(filled):
         return bins

@@ -1,4 +1,5 @@
-"""The splines of SocNavBench's sampling planner: from the robot to waypoints, at several speeds, as fast as limits allow.
+"""The splines of SocNavBench's sampling planner: they lead from the robot to waypoints, at several start speeds, as fast as the
+limits allow.
 
 With s the elapsed fraction of the final time T, p(s) = a s^3 + b s^2 + c s runs from 0 to 1 and the position is x(p), y(p), also of
 third order (commit 2724ea85, ``Spline3rdOrder``). Splines start at the origin along the x axis and end at rest at the waypoint,
@@ -37,11 +38,11 @@ class Catalogue(NamedTuple):
         tilt: as for `agora.planners.local.sampling._grid.waypoints`.
         half_view: as for `agora.planners.local.sampling._grid.waypoints`.
         speeds: number of start speeds, from 0 to ``max_speed``.
-        max_speed: largest speed, m/s.
-        max_omega: largest turning rate, rad/s.
+        max_speed: maximum speed, m/s.
+        max_omega: maximum turning rate, rad/s.
         turning_radius: turning radius, m.
-        least_time: shortest time of a spline, s.
-        most_time: longest time of a spline, s.
+        least_time: minimum time of a spline, s.
+        most_time: maximum time of a spline, s.
     """
 
     waypoints: int
@@ -61,12 +62,12 @@ class Splines(NamedTuple):
     """All splines that a robot can drive, by start speed.
 
     Attributes:
-        first: (B + 1,) first spline of each start speed.
-        x: (S, 3) coefficients of third, second and first order, x, m.
-        y: (S, 3) coefficients of third, second and first order, y, m.
-        p: (S, 3) coefficients of third, second and first order, progress along the spline.
+        first: (B + 1,) index of the first spline for each start speed.
+        x: (S, 3) coefficients of x, of third, second and first order, m.
+        y: (S, 3) coefficients of y, of third, second and first order, m.
+        p: (S, 3) coefficients of the progress along the spline, of third, second and first order.
         time: (S,) final times, s.
-        waypoint: (S,) numbers of the waypoints.
+        waypoint: (S,) indices of the waypoints.
     """
 
     first: NDArray[np.int64]
@@ -79,14 +80,14 @@ class Splines(NamedTuple):
 
 @hidden
 def evaluate_cubic(a, b, c, s):
-    """Return a cubic without a constant term, and its derivative."""
+    """Return the value and the derivative of a cubic without a constant term."""
     return ((a * s + b) * s + c) * s, (_THREE * a * s + TWO * b) * s + c
 
 
 @hidden
 def motion_at(x, y, p, s):
-    """Return the position, the direction (not of length 1) and the twist times the final time, at an elapsed fraction s of the
-    time.
+    """Return the position, the direction (not normalised) and the twist multiplied by the final time, at an elapsed fraction s of
+    the time.
     """
     way, pace = evaluate_cubic(p[0], p[1], p[2], s)
     px, dx = evaluate_cubic(x[0], x[1], x[2], way)
@@ -100,7 +101,8 @@ def motion_at(x, y, p, s):
 def _fit(goal, speed, horizon, x, y, p):
     """Write the coefficients of the spline to ``goal`` (3,) that starts with ``speed`` and takes the time ``horizon``.
 
-    The factors f1 = f2 = speed + distance are the original's; if the final time changes afterwards, so does the start speed.
+    The factors f1 = f2 = speed + distance are the original's; if the final time is changed afterwards, the start speed changes,
+    too.
     """
     factor = speed + math.sqrt(goal[0] * goal[0] + goal[1] * goal[1])
     sine, cosine = sincos(goal[2])
@@ -116,9 +118,10 @@ def _fit(goal, speed, horizon, x, y, p):
 
 @lean_kernel
 def _times(goals, speeds, limits, x, y, p, time, start, first, last):
-    """Write the splines from speeds ``first <= i < last`` to all goals: coefficients (B, K, 3), times, start speeds (B, K).
+    """Write the splines from the start speeds ``first <= i < last`` to all goals: coefficients (B, K, 3), times and start speeds
+    (B, K).
 
-    The time is infinite if a spline would back up, or cannot be driven in time or within the turning radius.
+    The time is infinite if a spline would back up, or cannot be driven in the available time or with the turning radius.
     """
     max_speed, max_omega, bend, least, most = limits
     for i in range(first, last):
@@ -127,7 +130,7 @@ def _times(goals, speeds, limits, x, y, p, time, start, first, last):
             if math.sqrt(goals[k, 0] * goals[k, 0] + goals[k, 1] * goals[k, 1]) > most * max_speed:
                 continue
             factor = _fit(goals[k], speeds[i], most, x[i, k], y[i, k], p[i, k])
-            # The twists are multiplied by the final time, so their largest values give the shortest time within the limits. The
+            # The twists are multiplied by the final time, so their largest values give the minimum time within the limits. The
             # curvature does not depend on the time.
             fastest, slowest, turn, within = ZERO, ZERO, ZERO, True
             for j in range(CHECKS):
@@ -141,7 +144,9 @@ def _times(goals, speeds, limits, x, y, p, time, start, first, last):
 
 @functools.lru_cache(maxsize=32)
 def splines(of: Catalogue) -> Splines:
-    """Return the splines of a catalogue, each waypoint once per start speed: the one fitted for the lowest speed."""
+    """Return the splines of a catalogue, with one spline per waypoint and start speed: the one that was fitted for the lowest
+    speed.
+    """
     goals = np.ascontiguousarray(waypoints(*of[:5]), np.float32)
     speeds = np.linspace(0.0, of.max_speed, of.speeds).astype(np.float32)
     shape = (of.speeds, len(goals))
@@ -149,7 +154,7 @@ def splines(of: Catalogue) -> Splines:
     time, start = (np.empty(shape, np.float32) for _ in range(2))
     limits = tuple(np.float32(v) for v in (of.max_speed, of.max_omega, of.turning_radius, of.least_time, of.most_time))
     _times(goals, speeds, limits, x, y, p, time, start, 0, of.speeds)
-    # Splines that cannot be driven go to a bin after the last, from which none is chosen.
+    # Splines that cannot be driven go into an extra bin after the last one, from which none is chosen.
     bins = np.where(np.isfinite(time), bin_of(start, of.max_speed, of.speeds), of.speeds)
     chosen = [_distinct_splines(bins, one) for one in range(of.speeds)]
     first = np.concatenate(([0], np.cumsum([len(which) for which in chosen]))).astype(np.int64)
@@ -159,14 +164,14 @@ def splines(of: Catalogue) -> Splines:
 
 
 def bin_of(speed: Array, max_speed: float, count: int) -> NDArray[np.int64]:
-    """Return the number of the start speed nearest to each speed, m/s; the lower of two equally near ones."""
+    """Return the index of the start speed nearest to each speed, m/s; the lower one in a tie."""
     spacing = max_speed / (count - 1)
     found: NDArray[np.int64] = np.clip(np.ceil(np.asarray(speed, np.float64) / spacing - 0.5), 0, count - 1).astype(np.int64)
     return found
 
 
 def _distinct_splines(bins: Array, one: int) -> Array:
-    """Return flat numbers of the splines in a bin, in order, without those to a waypoint of an earlier spline."""
+    """Return the flat indices of the splines in a bin, in order, keeping only the first spline to each waypoint."""
     found = np.flatnonzero(bins == one)
     _, earliest = np.unique(found % bins.shape[1], return_index=True)
     ordered: Array = found[np.sort(earliest)]

@@ -1,7 +1,8 @@
-"""The plan of one robot among predicted people: the cells, their safe times, the search, and the resulting velocity.
+"""The plan for one robot among predicted people: the cells, the times at which they are safe, the search, and the resulting
+velocity.
 
-The lattice is centred on the robot, which stands in its middle cell. Its rows run along the axis nearest to the direction of the
-target point of the path, so that a scene rotated by quarter turns has the same plan.
+The lattice is centred on the robot, which is in the middle cell. Its rows run along the axis nearest to the direction of the path's
+target point, so that a scene rotated by quarter turns gives the same plan.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _TRIES = 4
 
 
 class Scratch(NamedTuple):
-    """Working memory for one robot of a lattice of C cells."""
+    """Working memory for one robot, with a lattice of C cells."""
 
     blocked: Bools
     unsafe: Array
@@ -44,7 +45,7 @@ class Scratch(NamedTuple):
 
 
 def scratch(columns: int) -> Scratch:
-    """Return working memory for a lattice with this number of cells per side."""
+    """Return working memory for a lattice with ``columns`` cells per side."""
     cells = columns * columns
     return Scratch(
         np.empty(cells, np.bool_),
@@ -62,12 +63,13 @@ def scratch(columns: int) -> Scratch:
 
 @hidden
 def _walls(cost, left, bottom, resolution, ahead, aside, radius, padding, columns, cell, blocked):
-    """Mark the cells where a disc touches a lethal or unknown cell of a window, whose corner is at (left, bottom) from the robot.
+    """Mark the cells where a disc touches a lethal or unknown cell of a window, whose corner is at (left, bottom) relative to the
+    robot.
 
     The lattice's rows run along (ahead, aside).
 
-    If the robot is nearer to a wall than the padding, the padding is reduced; if it touches a wall, no cell nearer to the wall is
-    free.
+    If the robot is closer to a wall than the padding, the padding is reduced; if it touches a wall, cells closer to the wall are
+    not free.
     """
     half = columns // 2
     rows, wide = cost.shape
@@ -105,7 +107,7 @@ def _walls(cost, left, bottom, resolution, ahead, aside, radius, padding, column
 
 @hidden
 def _disc(cells, value, x, y, reach, columns, cell):
-    """Add the bits of ``value`` to the cells whose centres are nearer than ``reach`` to (x, y) from the robot."""
+    """Set the bits of ``value`` in the cells whose centres are within ``reach`` of (x, y), relative to the robot."""
     half, squared = columns // 2, reach * reach
     inverse = ONE / cell
     bottom, top = np.int64(np.ceil((y - reach) * inverse)), np.int64(np.floor((y + reach) * inverse))
@@ -119,7 +121,7 @@ def _disc(cells, value, x, y, reach, columns, cell):
 
 @lean_inlined
 def _people(p, row, x, y, ahead, aside, radius, about, unsafe):
-    """Write the masks of the times at which a cell is unsafe because of people."""
+    """Write masks of the times at which each cell is unsafe because of people."""
     position, radii, present, expected = about
     unsafe[:] = np.uint64(0)
     for q in range(present.shape[1]):
@@ -137,7 +139,9 @@ def _people(p, row, x, y, ahead, aside, radius, about, unsafe):
 
 @hidden
 def _nearest_free(blocked, togo, reachable, columns, cell, x, y):
-    """Return the free cell nearest to (x, y) from the robot; with ``reachable``, among the cells with a path to the target."""
+    """Return the free cell nearest to (x, y), relative to the robot; with ``reachable``, only cells with a path to the target are
+    considered.
+    """
     half, best, least = columns // 2, columns // 2 * columns + columns // 2, _FAR
     for i in range(1, columns - 1):
         for j in range(1, columns - 1):
@@ -151,7 +155,7 @@ def _nearest_free(blocked, togo, reachable, columns, cell, x, y):
 
 @hidden
 def _write_way(state, arrival, parent, columns, cell, pace, way):
-    """Write the corners (x, y, time) of the path to a state, two of them for a wait; return their number."""
+    """Write the corners (x, y, time) of the path to a state, with two corners for a wait; return how many there are."""
     half, count = columns // 2, np.int64(0)
     while True:
         n = state // INTERVALS
@@ -177,7 +181,7 @@ def _write_way(state, arrival, parent, columns, cell, pace, way):
 
 @hidden
 def _place(way, count, time):
-    """Return the position of the robot at a time, relative to its present one."""
+    """Return the position of the robot at a time, relative to its current one."""
     k = np.int64(1)
     while k < count and way[k, 2] < time:
         k += 1
@@ -189,7 +193,9 @@ def _place(way, count, time):
 
 @hidden
 def _is_safe(blocked, unsafe, columns, cell, step, vx, vy, moving, time):
-    """Return whether all cells are free and safe that a robot occupies when it moves uniformly and then stands, until ``time``."""
+    """Return whether all cells that a robot occupies until ``time`` are free and safe, if it moves uniformly and then stands
+    still.
+    """
     half, inverse = columns // 2, ONE / cell
     for k in range(np.int64(np.ceil(time / step)) + 1):
         t = min(np.float32(k) * step, moving)
@@ -203,9 +209,9 @@ def _is_safe(blocked, unsafe, columns, cell, step, vx, vy, moving, time):
 
 @hidden
 def _velocity(p, s, way, count, speed, dt):
-    """Return the constant velocity that follows a path for as long as it stays safe, at most the lookahead.
+    """Return the constant velocity that follows a path for as long as this stays safe, at most for the lookahead time.
 
-    The velocity is at full speed, if the robot may then wait, or else follows the times of the path.
+    The robot moves at full speed if it can wait safely afterwards; otherwise its velocity follows the times of the path.
     """
     least = max(dt, p.step)
     time = max(min(p.lookahead, way[count - 1, 2]), least)
@@ -222,20 +228,20 @@ def _velocity(p, s, way, count, speed, dt):
 
 @kernel
 def plan(p, s, robot, route, about, window, dt, wanted, reasons, first, last):
-    """Write the wanted velocities of robots, m/s, and the reasons why they stand or leave their path.
+    """Write the desired velocities of robots, m/s, and the reasons why they stop or leave their path.
 
     Args:
         p: `agora.planners.local.sipp._planner.Parameters`.
         s: `Scratch`.
         robot: poses (N, 3) and radii (N,).
         route: paths (N, K, 2) and their counts (N,).
-        about: position, radius, present and expected of `agora.planners._expected.Discs`; T is STEPS - 1.
-        window: cost, origin and resolution of the local costmap.
+        about: the fields position, radius, present and expected of `agora.planners._expected.Discs`; T is STEPS - 1.
+        window: costs, origin and resolution of the local costmap.
         dt: control period, s.
-        wanted: (N, 2) out.
-        reasons: (N,) int8, out.
+        wanted: (N, 2), out: the desired velocities.
+        reasons: (N,) int8, out: the reasons.
         first: first row.
-        last: one after the last row.
+        last: one past the last row.
     """
     pose, radius = robot
     path, path_count = route

@@ -1,28 +1,28 @@
-"""Safe interval path planning among people with predicted motion: the earliest arrival, including waits.
+"""Safe interval path planning among people with predicted motion: finds the earliest arrival, including waits.
 
 M. Phillips and M. Likhachev, "SIPP: safe interval path planning for dynamic environments", ICRA 2011: the search
 (`agora.planners.local.sipp._search`). Differences from the source:
 
-- The paper plans the whole path once, for obstacles with known motion. Here a lattice around the robot is replanned at every
-  call, up to the path's point at its edge, for discs that move as predicted. With a perfect predictor the arrival
-  is the earliest on the lattice, and so a bound for other planners at that speed. With `constant_velocity` the planner knows no
-  more than other planners, and gives no bound.
-- A disc that occupies a cell at the end of the horizon counts as standing there forever.
-- The lattice ignores heading and limits of acceleration. The velocity that follows the path is constant for a while, as long
-  as that is safe, and a robot that cannot move sideways turns to it (`agora.planners.steering.velocity_to_twist`).
-- A robot that is nearer to a person than the margin counts as thinner by the difference, and grows again with time; so it moves
-  away.
-- Of several paths with the same arrival time the first one found is taken. In the mirror image of a scene this is a different path.
-- If no path leads to the target, the robot drives to the place that is safe for longest (the reason is ``escaping``).
+- The paper plans the whole path once, for obstacles with known motion. This planner replans at every call on a lattice around the
+  robot, up to the point where the path reaches the lattice's edge, for discs that move as predicted. With a perfect predictor, the
+  arrival is the earliest on the lattice, and therefore a bound for other planners at the same speed. With `constant_velocity`, the
+  planner knows no more than other planners do, and gives no bound.
+- A disc that occupies a cell at the end of the horizon is assumed to stay there forever.
+- The lattice ignores heading and acceleration limits. The velocity that follows the path is kept constant for as long as that is
+  safe, and a robot that cannot move sideways turns to it (`agora.planners.steering.velocity_to_twist`).
+- If a robot is closer to a person than the margin, its disc is shrunk by the difference and then grows again with time, so that the
+  robot moves away.
+- Of several paths with the same arrival time, the first one found is taken. In a mirrored scene this may be a different path.
+- If no path leads to the target, the robot drives to the position that stays safe for longest (with the reason ``escaping``).
 
-A robot is the disc around its outline. Between the centres of cells it may violate the margin by half a cell.
+A robot is represented by the disc around its outline. Between cell centres, it may violate the margin by half a cell.
 
-Among 25 tracked people per 100 m2 all of 100 robots arrive, as with `teb`, and stay farther from people: by 0.02 m [0.00, 0.04] in
-the mean of the closest approach, and by 0.08 m than `dwa`. A larger margin keeps more distance and takes longer: with 0.35 m it was
-0.08 m, and two of 100 touched a wall.
+Among 25 tracked people per 100 m2, all of 100 robots arrive, as with `teb`. They stay farther from people: the mean closest
+approach is 0.02 m [0.00, 0.04] larger than with `teb`, and 0.08 m larger than with `dwa`. A larger margin keeps more distance but
+takes longer: with a margin of 0.35 m the difference to `teb` was 0.08 m, and two of 100 robots touched a wall.
 
-Narrow places: a disc with little room does not get through, such as `f1tenth`, and a car turns late. A robot that needs more than a
-metre to stop, such as `rto`, cuts the end of a wall.
+Narrow places: a robot whose disc has little room, such as `f1tenth`, does not get through, and a car turns too late. A robot that
+needs more than a metre to stop, such as `rto`, clips the end of a wall.
 """
 
 from __future__ import annotations
@@ -63,18 +63,18 @@ _TUNABLE: dict[str, Span] = {
 
 @dataclass(frozen=True)
 class Sipp(Checked):
-    """Drives the path of earliest arrival among people with predicted motion.
+    """Drives the path with the earliest arrival among people whose motion is predicted.
 
     Attributes:
-        window: local costmap, for walls; the lattice covers it.
+        window: local costmap, for walls; the lattice covers the same area.
         prediction: predictor of the pedestrians; other robots keep their velocity.
         cell: length of a cell of the lattice, m.
         horizon: time for which people are predicted, s, in 64 steps.
         margin: distance to keep from people and robots, m.
         padding: distance to keep from walls, m.
         regain: speed at which a lost margin is restored, m/s.
-        lookahead: longest time of the plan that is driven at one velocity, s.
-        speed: speed of moves, m/s; None for the robot's largest.
+        lookahead: maximum part of the plan, in time, that is driven at one constant velocity, s.
+        speed: speed of moves, m/s; None for the robot's maximum speed.
     """
 
     window: Window = field(default_factory=lambda: Window(size=8.0, sources=("map",)))
@@ -94,7 +94,7 @@ class Sipp(Checked):
 
     @property
     def _columns(self) -> int:
-        """Number of cells per side of the lattice, an odd number."""
+        """Number of cells per side of the lattice, which is odd."""
         return 2 * int(0.5 * self.window.size / self.cell) + 1
 
     @cached_property
@@ -111,7 +111,7 @@ class Sipp(Checked):
         )
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3), the reasons why robots stand or leave their path, and the predictor's memory."""
+        """Return the twists (N, 3), the reasons why robots stop or leave their path, and the predictor's memory."""
         o, rows, step = observation, len(observation.pose), self.horizon / STEPS
         assert o.path is not None and o.path_count is not None
         seen, foreseen = discs(self.prediction.part, o, STEPS - 1, step, memory.get("prediction", {}))
@@ -142,8 +142,8 @@ Parameters = kernel_record("Parameters", Sipp, computed=("step",), others=("colu
 
 
 def _faces(o: Observation, seen: Discs) -> Bools:
-    """Return which robots (N,) drive towards a person that they touch: a robot that has to turn first must not drive on
-    meanwhile.
+    """Return which robots (N,) would drive towards a person that they touch; a robot that has to turn first must not drive on in
+    the meantime.
     """
     dx, dy = (seen.position[..., axis] - o.pose[:, None, axis] for axis in (0, 1))
     reach, heading = seen.radius + o.radius[:, None], o.pose[:, None, 2]

@@ -1,12 +1,12 @@
-"""Safe interval path planning: the earliest arrival over cells that are safe in some intervals of time.
+"""Safe interval path planning: finds the earliest arrival over cells that are safe during certain time intervals.
 
 M. Phillips and M. Likhachev, "SIPP: safe interval path planning for dynamic environments", ICRA 2011. A state is a cell in one of
 its safe intervals, and only its earliest arrival matters, because a robot that arrives earlier can wait. A* over these states,
-guided by the remaining distance without people, finds the earliest arrival of all.
+guided by the remaining distance without people, finds the earliest arrival.
 
-Time is divided into 64 steps; one bit per step of a cell's mask tells whether the cell is safe, and the last step lasts forever.
-Moves lead to the eight neighbouring cells, but not past the corner of a blocked one. Half-way the robot changes from one cell to
-the other: the first cell must be safe until then, and the second from then on.
+Time is divided into 64 steps; a cell's mask has one bit per step, which is set if the cell is unsafe in that step. The last step
+lasts forever. Moves lead to the eight neighbouring cells, but do not cut the corner of a blocked cell. Halfway through a move, the
+robot changes from one cell to the other: the first cell must be safe until then, and the second from then on.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ _BIT, _NONE = np.uint64(1), np.uint64(0)
 
 @hidden
 def _key(value, state):
-    """Return a nonnegative value and the number of a state as one integer: keys sort by value, then by state."""
+    """Return a nonnegative value and the index of a state packed into one integer; such keys sort by value, then by state."""
     return (np.int64(np.float32(value).view(np.int32)) << _SHIFT) | np.int64(state)
 
 
 @lean
 def path_lengths(blocked, columns, target, togo, heap):
-    """Write the length of the shortest path from each cell to the target, in cells; infinite if there is none.
+    """Write the length of the shortest path from each cell to the target, in cells; infinite if there is no path.
 
     Args:
         blocked: (C,) bool cells, row by row; the cells of the border are blocked.
@@ -76,8 +76,8 @@ def intervals(unsafe, counts, bounds):
 
     Args:
         unsafe: (C,) uint64 masks; bit k is set if a cell is unsafe in step k.
-        counts: (C,) int64, out: number of intervals.
-        bounds: (C, INTERVALS, 2) int64, out: first step, and the one after the last.
+        counts: (C,) int64, out: number of intervals of each cell.
+        bounds: (C, INTERVALS, 2) int64, out: first step, and one past the last step.
     """
     for cell in range(unsafe.size):
         mask, found = unsafe[cell], np.int64(0)
@@ -113,14 +113,15 @@ def search_earliest(blocked, columns, start, target, togo, counts, bounds, step,
         bounds: (C, INTERVALS, 2) the intervals.
         step: length of a step, s.
         pace: time for a move to an adjacent cell, s.
-        arrival: (C * INTERVALS,) earliest arrival in states, s, out; that of interval n of a cell is at ``cell * INTERVALS + n``.
-        parent: (C * INTERVALS,) int64 previous state, out; a state's own number at the start.
+        arrival: (C * INTERVALS,) earliest arrival in each state, s, out; interval n of a cell has the index ``cell * INTERVALS +
+            n``.
+        parent: (C * INTERVALS,) int64 previous state, out; the start state is its own parent.
         done: (C * INTERVALS,) bool, scratch.
         heap: (K,) int64, scratch; K at least 8 C.
 
     Returns:
-        Whether the target is reached (a start on it counts if it stays safe), and the state there. If it is not reached, the
-        state that is safe for longest; of several, the one nearest to the target.
+        Whether the target is reached (a start at the target counts if it stays safe), and the state at the target. If the target is
+        not reached, the state that stays safe for longest; in a tie, the one nearest to the target.
     """
     around = (-1, 1, -columns, columns, -columns - 1, -columns + 1, columns - 1, columns + 1)
     arrival[:], done[:] = _INFINITE, False
@@ -137,8 +138,8 @@ def search_earliest(blocked, columns, start, target, togo, counts, bounds, step,
         done[state] = True
         cell, now = state // INTERVALS, arrival[state]
         last = bounds[cell, state % INTERVALS, 1]
-        # The target counts if it stays safe, or if the robot moved to reach it; else keep the state that is safe for
-        # longest.
+        # The target counts as reached if it stays safe, or if the robot moved to reach it; otherwise keep the state that is safe
+        # for longest.
         if cell == target and (state != first or last == STEPS):
             return True, state
         if last > longest or (last == longest and togo[cell] < nearest):
@@ -155,8 +156,7 @@ def search_earliest(blocked, columns, start, target, togo, counts, bounds, step,
             move = pace * (_DIAGONAL if k >= 4 else ONE)
             for n in range(counts[other]):
                 end = bounds[other, n, 1]
-                # Leave at once, or wait until the next cell is safe at half of the move, when the robot changes
-                # cells.
+                # Leave at once, or wait until the next cell is safe halfway through the move, when the robot changes cells.
                 leave = max(now, np.float32(bounds[other, n, 0]) * step - HALF * move)
                 if leave + HALF * move >= until:
                     break

@@ -1,4 +1,6 @@
-"""Samples of the social force window planner, their roll-outs among people and their scores; float32, one sample per lane."""
+"""Samples of the social force window planner, their roll-outs among people, and their scores; computed in float32, one sample per
+SIMD lane.
+"""
 
 from __future__ import annotations
 
@@ -26,10 +28,10 @@ _CONTACT = np.float32(1e4)
 
 
 class Scratch(NamedTuple):
-    """Working memory of one thread, for K samples, M others, P poses and L walls.
+    """Working memory of one thread, for K samples, M people and robots, P poses and L wall points.
 
     Attributes:
-        wanted: (2, K) target speeds and turning rates of the samples, m/s and rad/s.
+        wanted: (2, K) desired speeds and turning rates of the samples, m/s and rad/s.
         x: (K,) position, m.
         y: (K,) position, m.
         theta: (K,) heading, rad.
@@ -42,13 +44,13 @@ class Scratch(NamedTuple):
         push_x: (K,) force on the robot, m/s2.
         push_y: (K,) force on the robot, m/s2.
         work: (K,) social work, m/s2.
-        hit: (K,) 1 plus the speed in contact with a person, or 0.
+        hit: (K,) 1 plus the speed while in contact with a person, or 0 without contact.
         scores: (K,) scores.
         poses: (P, 4, K) x, y, sine and cosine.
-        away: (M, 4, K) displacement of others from their predicted paths, and its rate: position and velocity.
+        away: (M, 4, K) displacement of people and robots from their predicted paths (x, y), and its rate of change.
         keys: scratch of `agora.costmap.walls.nearest_walls`.
-        order: (L,) scratch of it.
-        walls: (L, 2) positions of walls relative to the robot, m.
+        order: (L,) scratch of the same function.
+        walls: (L, 2) positions of wall points relative to the robot, m.
     """
 
     wanted: Floats
@@ -75,7 +77,7 @@ class Scratch(NamedTuple):
 
 @hidden
 def write_samples(linear, angular, max_x, max_theta, wanted):
-    """Write the samples: even fractions of the largest speed, from it down to 0, each with turning rates from 0 to both sides."""
+    """Write the samples: evenly spaced speeds from the maximum down to 0, each with turning rates from 0 to both sides."""
     k = 0
     for i in range(linear, -1, -1):
         for j in range(2 * angular + 1):
@@ -88,7 +90,7 @@ def write_samples(linear, angular, max_x, max_theta, wanted):
 
 @hidden
 def _is_in_sight(scene, n, x, y):
-    """Return whether the straight line from the robot to (x, y) is free of inscribed cells, as far as the window extends."""
+    """Return whether the straight line from the robot to (x, y) is free of inscribed cells, within the window."""
     cost, inverse = scene.cost[n], scene.inverse
     u, v = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
     dx, dy = x - scene.pose[n, 0], y - scene.pose[n, 1]
@@ -108,7 +110,8 @@ def _is_in_sight(scene, n, x, y):
 
 @hidden
 def _point(scene, n, span):
-    """Return the point ``span`` m ahead on the path, or the farthest of a few earlier points that the robot sees.
+    """Return the point ``span`` m ahead on the path or, if the robot cannot see it, the farthest visible one of a few earlier
+    points.
 
     Returns:
         The point, its distance along the path, and the length of the path, m.
@@ -125,7 +128,7 @@ def _point(scene, n, span):
 
 @spliced
 def _start(scene, n, count, s):
-    """Place ``count`` samples at the robot's pose."""
+    """Start ``count`` samples at the robot's pose."""
     sine, cosine = sincos(scene.pose[n, 2])
     for k in range(count):
         s.x[k], s.y[k], s.theta[k] = scene.pose[n, 0], scene.pose[n, 1], scene.pose[n, 2]
@@ -155,10 +158,11 @@ def _advance(count, dt, gain_x, gain_theta, tightest, s, poses):
 
 @hidden
 def _add_social_work(p, count, dt, x0, y0, x1, y1, reach, now, yields, s, away):
-    """Add the work between the robot and another person or robot predicted to move from (x0, y0) to (x1, y1), and record contact.
+    """Add the social work between the robot and another person or robot, predicted to move from (x0, y0) to (x1, y1), and record
+    contact.
 
-    The force on one is minus the force on the other with exchanged arguments. A person that ``yields`` is displaced from the
-    predicted path by the sample's force in the previous step; contact counts on the predicted path itself.
+    The force on one of the two is minus the force on the other, with the arguments swapped. A person that ``yields`` is displaced
+    from the predicted path by the sample's force in the previous step; contact counts on the predicted path itself.
     """
     vx, vy, keep = (x1 - x0) / dt, (y1 - y0) / dt, max(ONE - p.damping * dt, ZERO)
     law = (p.importance, p.gamma, p.n, p.n_prime, _NO_CUTOFF)
@@ -185,7 +189,7 @@ def _add_social_work(p, count, dt, x0, y0, x1, y1, reach, now, yields, s, away):
 
 @hidden
 def _add_wall_forces(p, count, inner, x, y, found, s):
-    """Add the mean force of the walls (L, 2), as seen from (x, y), to the forces on the robot."""
+    """Add the mean force of the wall points (L, 2), relative to (x, y), to the forces on the robot."""
     each = p.sfm_obstacle_weight / np.float32(max(found, 1))
     for i in range(found):
         wx, wy = x + s.walls[i, 0], y + s.walls[i, 1]
@@ -199,10 +203,10 @@ def _add_wall_forces(p, count, inner, x, y, found, s):
 
 @spliced
 def _roll_out_all(p, scene, n, radius, inner, dt, fine, count, gains, tightest, found, discs, people, s):
-    """Roll all samples out, and add up the social work.
+    """Roll out all samples, and add up the social work.
 
-    A step of ``dt`` s has ``fine`` poses. As upstream, the work of a step is the sum of the magnitudes of two forces on the robot,
-    that of people and that of walls, and of the robot's force on each person.
+    A step of ``dt`` s has ``fine`` poses. As in upstream, the work of a step is the sum of the magnitudes of the two forces on the
+    robot, from people and from walls, and of the robot's force on each person.
     """
     position, size, present, expected = discs
     steps, short = expected.shape[2], dt / np.float32(fine)
@@ -230,7 +234,7 @@ def _roll_out_all(p, scene, n, radius, inner, dt, fine, count, gains, tightest, 
 
 @hidden
 def _score(p, count, max_x, point_x, point_y, span, s):
-    """Write the scores without those of the costmap."""
+    """Write the scores without the costmap's cost."""
     for k in range(count):
         dx, dy = point_x - s.x[k], point_y - s.y[k]
         angle = abs(wrap(atan2(dy, dx) - s.theta[k])) / _PI
@@ -242,7 +246,7 @@ def _score(p, count, max_x, point_x, point_y, span, s):
 
 @hidden
 def _outline_scale(scene, n, inner):
-    """Return the scale of the outline that adds half a cell, or 1 if the robot is already nearer to an obstacle."""
+    """Return the factor that enlarges the outline by half a cell, or 1 if the robot is already closer than that to an obstacle."""
     cost, inverse, corners_x, corners_y = scene.cost[n], scene.inverse, scene.footprint_x[n], scene.footprint_y[n]
     x, y, scale = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1], ONE + HALF / (inner * inverse)
     sine, cosine = sincos(scene.pose[n, 2])
@@ -251,9 +255,9 @@ def _outline_scale(scene, n, inner):
 
 @hidden
 def _path_cost(p, scene, n, k, poses, scale, wanted):
-    """Return the costmap's cost along the path of sample ``k``, the mean under the centre; -1 if its outline meets an obstacle.
+    """Return the mean costmap cost under the centre along the path of sample ``k``; -1 if the outline meets an obstacle.
 
-    The outline grows by ``scale`` unless the ``wanted`` speed is low: cells do not show exactly where a wall is.
+    The outline is enlarged by ``scale`` unless the ``wanted`` speed is low, because cells do not show exactly where a wall is.
     """
     cost, inverse, corners_x, corners_y, total = scene.cost[n], scene.inverse, scene.footprint_x[n], scene.footprint_y[n], ZERO
     scale = scale if wanted > _SLOW else ONE
@@ -268,9 +272,11 @@ def _path_cost(p, scene, n, k, poses, scale, wanted):
 
 @spliced
 def _choose(p, scene, n, count, poses, scale, s):
-    """Return the number of the sample of lowest score including the costmap's, the first of equals; -1 if all are discarded.
+    """Return the number of the sample with the lowest score including the costmap's, the first one in a tie; -1 if all are
+    discarded.
 
-    The costmap only adds to a score, so samples are tested in the order of their scores, until no other can be lower.
+    The costmap can only increase a score, so samples are tested in the order of their scores until no remaining sample can be
+    better.
     """
     best, chosen = DISCARDED, np.int64(-1)
     while True:
@@ -285,7 +291,7 @@ def _choose(p, scene, n, count, poses, scale, s):
 
 @hidden
 def _approach(p, scene, n, away, max_x, max_theta, gain, point_x, point_y, s):
-    """Write the single twist that the robot tries near the goal as the only sample."""
+    """Write, as the only sample, the single twist that the robot tries near the goal."""
     bearing = wrap(atan2(point_y - scene.pose[n, 1], point_x - scene.pose[n, 0]) - scene.pose[n, 2])
     _, ahead = sincos(bearing)
     slowest, least = min(p.min_trans_vel, max_x), min(p.min_rot_vel, max_theta)
@@ -297,21 +303,21 @@ def _approach(p, scene, n, away, max_x, max_theta, gain, point_x, point_y, s):
 
 @lean_kernel
 def plan(p, scene, radius, inner, fastest, span, linear, angular, dt, fine, discs, people, s, twists, reasons, first, last):
-    """Write the twists and the reasons of rows ``first <= n < last``.
+    """Write the twists and the reasons for the rows ``first <= n < last``.
 
     Args:
         p: `agora.planners.local.social_force_window._planner.Parameters`.
         scene: `agora.planners._rollouts.poses.Observed`.
         radius: (N,) radius of the disc around the footprint, m.
         inner: (N,) radius of the inscribed disc, m.
-        fastest: (N,) largest speed of a sample, m/s.
+        fastest: (N,) maximum speed of a sample, m/s.
         span: (N,) distance along the path of the robot's target point, m.
         linear: number of speeds above 0.
-        angular: number of turning rates to a side.
-        dt: step of the roll-outs, s.
+        angular: number of turning rates to each side.
+        dt: time step of the roll-outs, s.
         fine: (N,) number of poses per step.
         discs: positions (N, M, 2), radii (N, M), presence (N, M) and predicted positions (N, M, T, 2) of people and robots.
-        people: number of leading slots that hold people, who give way.
+        people: number of leading slots that hold people; people give way to the robot.
         s: `Scratch`.
         twists: (N, 3), written.
         reasons: (N,), written.
@@ -335,7 +341,7 @@ def plan(p, scene, radius, inner, fastest, span, linear, angular, dt, fine, disc
         if not arrived:
             reach, scale = p.max_obstacle_dist + radius[n], _outline_scale(scene, n, inner[n])
             found = nearest_walls(window, corner_x, corner_y, ONE / scene.inverse, x, y, reach, s.keys, s.order, s.walls)
-            # Near the goal a single twist towards it is tried first: the coarse window would miss the goal.
+            # Near the goal, a single twist towards it is tried first, because the coarse window would miss the goal.
             if away < p.goal_distance and left < p.goal_distance:
                 _approach(p, scene, n, away, max_x, max_theta, gains, point_x, point_y, s)
                 _start(scene, n, 1, s)
@@ -350,7 +356,7 @@ def plan(p, scene, radius, inner, fastest, span, linear, angular, dt, fine, disc
                 chosen = _choose(p, scene, n, samples, poses, scale, s)
             if chosen >= 0:
                 wanted_x, wanted_theta = s.wanted[0, chosen], s.wanted[1, chosen]
-        # The command is reached within the limits of acceleration, and a car keeps its turning radius meanwhile.
+        # The acceleration limits apply to the command, and a car respects its turning radius in the process.
         twists[n, 0] = step_towards(wanted_x, now[0], gains[0] * p.period)
         twists[n, 1] = step_towards(ZERO, now[1], scene.acc_y[n] * p.period)
         turn = step_towards(wanted_theta, now[2], gains[1] * p.period)

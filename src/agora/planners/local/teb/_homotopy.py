@@ -1,15 +1,15 @@
-"""Paths around obstacles: classes of bands, and how new ones are found.
+"""Paths around obstacles: homotopy classes of bands, and the search for new classes.
 
 Rösmann, Hoffmann, Bertram, "Integrated online trajectory planning and optimization in distinctive topologies", RAS 88, 2017;
 Bhattacharya, Kumar, Likhachev, "Search-based path planning with homotopy class constraints", AAAI 2010; facts from
 teb_local_planner (h_signature.h, graph_search.cpp, homotopy_class_planner.cpp).
 
-A band passes an obstacle on the left or on the right: that is the sign of the angle that it sweeps around the obstacle, as seen
-from the obstacle while both move. Upstream integrates a magnetic field along the band in space and time (H-signature in three
-dimensions): for an infinite conductor that is this angle in turns, seen along the conductor. The H-signature in two dimensions is a
-sum over obstacles: a factor times the logarithm of the distance plus i times this angle. It can be selected, as upstream; it uses
-the present positions of obstacles, and counts how often a path winds around them. Discs between which the robot does not fit are
-one obstacle.
+A band passes an obstacle on the left or on the right, which is given by the sign of the angle that the band sweeps around the
+obstacle, as seen from the obstacle while both move. Upstream integrates a magnetic field along the band in space and time
+(H-signature in three dimensions): for an infinite conductor, this integral is the same angle, in turns, seen along the conductor.
+The H-signature in two dimensions is a sum over obstacles, of a factor times (the logarithm of the distance plus i times this
+angle). It can be selected, as in upstream; it uses the current positions of obstacles, and counts how often a path winds around
+them. Discs that the robot cannot pass between count as one obstacle.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PATHS = 200
 
 @hidden
 def _distance_to_segment(x, y, ax, ay, bx, by):
-    """Return the distance from a point to the segment from a to b."""
+    """Return the distance from a point to the line segment from a to b."""
     dx, dy = bx - ax, by - ay
     t = min(max(((x - ax) * dx + (y - ay) * dy) / max(dx * dx + dy * dy, _TINY), ZERO), ONE)
     ox, oy = ax + t * dx - x, ay + t * dy - y
@@ -42,18 +42,19 @@ def _distance_to_segment(x, y, ax, ay, bx, by):
 
 @lean
 def obstacles(still, standing, moving, movers, goal, width, order, out):
-    """Write one point for each obstacle: of discs less than ``width`` m apart, the one nearest to the line from robot to goal.
+    """Write one point for each obstacle; discs less than ``width`` m apart form one obstacle, represented by the disc nearest to
+    the line from the robot to the goal.
 
     Args:
-        still: (S, 3), ``standing`` of them.
-        moving: as in `agora.planners._bands.discs.gather`, ``movers`` of them.
-        goal: x and y.
+        still: (S, 3) standing discs; the first ``standing`` entries are valid.
+        moving: moving discs, as in `agora.planners._bands.discs.gather`; the first ``movers`` entries are valid.
+        goal: x and y of the goal.
         width: gap between discs below which they are one obstacle, m.
-        order: (S,) int32, room.
-        out: (S + Q, 4) position, and velocity up to the last predicted moment.
+        order: (S,) int32, scratch.
+        out: (S + Q, 4) position, and mean velocity up to the last predicted time.
 
     Returns:
-        How many obstacles.
+        The number of obstacles.
     """
     for i in range(standing):
         order[i] = i
@@ -85,7 +86,9 @@ def obstacles(still, standing, moving, movers, goal, width, order, out):
 
 @lean
 def sweep(band, n, obstacle):
-    """Return the angle that a band sweeps around an obstacle (x, y, vx, vy), seen from it, in turns; positive counter-clockwise."""
+    """Return the angle, in turns, that a band sweeps around an obstacle (x, y, vx, vy), as seen from the obstacle; positive
+    counter-clockwise.
+    """
     time, total = ZERO, ZERO
     before = atan2(band[0, 1] - obstacle[1], band[0, 0] - obstacle[0])
     for i in range(1, n):
@@ -99,12 +102,12 @@ def sweep(band, n, obstacle):
 
 @lean
 def product(band, n, places, count, prescaler):
-    """Return the H-signature of a band in two dimensions, real and imaginary part, in float64.
+    """Return the two-dimensional H-signature of a band, as real and imaginary part, in float64.
 
-    The sum over obstacles o_l of A_l (ln |z - o_l| + i arg(z - o_l)) from the band's start to its end, with the angle along the
-    band and A_l = prescaler a (o_l - P) b (o_l - Q) / prod (o_l - o_j) and a + b = max(count - 1, 5); obstacles nearer than 0.05 m
-    are left out of the product. P is to the right of the start and Q to the left of the end, by the distance between start and end;
-    for ends less than 3 m apart P is 3 m below the start and Q 3 m right of it and 3 m above.
+    This is the sum over obstacles o_l of A_l (ln |z - o_l| + i arg(z - o_l)) from the band's start to its end, with the angle along
+    the band and A_l = prescaler a (o_l - P) b (o_l - Q) / prod (o_l - o_j) and a + b = max(count - 1, 5); obstacles nearer than
+    0.05 m are left out of the product. P is to the right of the start and Q to the left of the end, by the distance between start
+    and end; if the ends are less than 3 m apart, P is 3 m below the start, and Q is 3 m to the right of it and 3 m above it.
     """
     most = max(count - 1, 5)
     scale = np.float64(prescaler) * np.float64((most + 1) // 2) * np.float64(most // 2)
@@ -137,20 +140,20 @@ def product(band, n, places, count, prescaler):
 
 @lean
 def classify(band, n, places, count, signatures, known, rule):
-    """Return the number of the class of a band among the ``known`` ones, ``known`` for a new class, -1 for a band around an
-    obstacle.
+    """Return the index of a band's class among the ``known`` classes, ``known`` for a new class, or -1 for a band without a class.
 
-    Two bands are of one class if they pass every obstacle on the same side; obstacles around which either sweeps less than the
-    threshold do not count. With products, they are of one class if neither part differs by more than the threshold; a band through
-    the centre of an obstacle has no class. The band's signature is written after the known ones.
+    Two bands belong to the same class if they pass every obstacle on the same side; obstacles around which either band sweeps less
+    than the threshold are ignored. With products, they belong to the same class if neither the real nor the imaginary part differs
+    by more than the threshold; a band through the centre of an obstacle has no class. The band's signature is written after the
+    known ones.
 
     Args:
         band: (n, 4) poses.
-        n: number of its poses.
-        places: (K, 4), ``count`` of them.
+        n: number of poses in the band.
+        places: (K, 4) obstacles, as written by `obstacles`; the first ``count`` entries are valid.
         signatures: (C + 1, K) float64, K at least 2.
-        known: number of the known signatures.
-        rule: threshold, in turns for sides; prescaler of products, 0 for sides.
+        known: number of known signatures.
+        rule: threshold, which is in turns for sides; prescaler for products, 0 for sides.
     """
     own, (threshold, prescaler) = signatures[known], rule
     if prescaler > ZERO:
@@ -177,7 +180,7 @@ def classify(band, n, places, count, signatures, known, rule):
 
 @hidden
 def _radical_inverse(number, base):
-    """Return element ``number`` of van der Corput's sequence: the digits mirrored at the point."""
+    """Return element ``number`` of the van der Corput sequence: its digits mirrored at the radix point."""
     value, share = ZERO, ONE / np.float32(base)
     while number > 0:
         value += share * np.float32(number % base)
@@ -188,17 +191,16 @@ def _radical_inverse(number, base):
 
 @lean
 def scatter(goal_x, goal_y, width, scale, tick, samples, nodes):
-    """Write the nodes of a roadmap: the robot, pairs of points of Halton's sequence left and right of the line to the goal, the
-    goal.
+    """Write the nodes of a roadmap: the robot, pairs of Halton points to the left and right of the line to the goal, and the goal.
 
-    Every call takes the next points of the sequence.
+    Each call uses the next points of the Halton sequence.
 
     Args:
         goal_x: x of the goal relative to the robot, m.
         goal_y: y of the goal relative to the robot, m.
         width: width of the area, m.
-        scale: length of the area, in distances to the goal.
-        tick: number of the call.
+        scale: length of the area, as a multiple of the distance to the goal.
+        tick: index of the call.
         samples: number of points.
         nodes: out, (samples + 2, 2).
     """
@@ -217,15 +219,16 @@ def scatter(goal_x, goal_y, width, scale, tick, samples, nodes):
 
 @lean
 def connect(nodes, many, still, standing, moving, movers, clear, threshold, edges):
-    """Write the connected pairs of nodes: those that lead towards the goal, ``clear`` m from every disc.
+    """Write which pairs of nodes are connected: those whose edge leads towards the goal and stays ``clear`` m from every disc.
 
     Args:
         nodes: (many, 2).
         many: number of nodes.
-        still: (S, 3), ``standing`` of them.
-        moving: as in `agora.planners._bands.discs.gather`, ``movers`` of them, at their present positions.
+        still: (S, 3) standing discs; the first ``standing`` entries are valid.
+        moving: moving discs at their current positions, as in `agora.planners._bands.discs.gather`; the first ``movers`` entries
+            are valid.
         clear: distance from every disc, m.
-        threshold: smallest cosine of the angle to the direction to the goal.
+        threshold: minimum cosine of the angle to the direction to the goal.
         edges: out, (many, many) bool.
     """
     goal_x, goal_y = nodes[many - 1, 0], nodes[many - 1, 1]
@@ -252,26 +255,26 @@ def connect(nodes, many, still, standing, moving, movers, clear, threshold, edge
 
 @lean
 def explore(nodes, many, edges, ends, guess, places, count, rule, bands, counts, known, most, roadmap, signatures):
-    """Add bands of unknown classes along paths of the roadmap, depth first, until there are ``most``.
+    """Add bands of new classes along paths in the roadmap, depth first, until there are ``most`` bands.
 
     At most 200 paths are examined.
 
     Args:
         nodes: (many, 2).
         many: number of nodes.
-        edges: (many, many).
+        edges: (many, many), as in `connect`.
         ends: headings of the robot and of the goal.
-        guess: speed and turning rate of an initial guess, smallest number of steps.
-        places: (K, 4), ``count`` of them.
+        guess: speed and turning rate of an initial guess, and its minimum number of steps.
+        places: (K, 4) obstacles, as written by `obstacles`; the first ``count`` entries are valid.
         rule: as in `classify`.
-        bands: (C, M, 4), ``known`` of them.
-        counts: (C,) numbers of their poses.
-        most: largest number of bands, up to C.
-        roadmap: (3, many) int32, room: path, and for each of its nodes the next node to try.
+        bands: (C, M, 4) bands; the first ``known`` entries are valid.
+        counts: (C,) number of poses in each band.
+        most: maximum number of bands, up to C.
+        roadmap: (3, many) int32, scratch: the path, and for each of its nodes the next node to try.
         signatures: (C + 1, K).
 
     Returns:
-        How many bands there are then.
+        The new number of bands.
     """
     path, following, visited = roadmap[0], roadmap[1], roadmap[2]
     visited[:many] = 0
@@ -298,7 +301,7 @@ def explore(nodes, many, edges, ends, guess, places, count, rule, bands, counts,
 
 @hidden
 def _add_band(nodes, path, length, ends, guess, places, count, rule, bands, counts, known, signatures):
-    """Add a band along a path of the roadmap after the known ones; return 1 if it is of a new class, else 0."""
+    """Add a band along a path in the roadmap after the known bands; return 1 if it belongs to a new class, otherwise 0."""
     band = bands[known]
     route = bands[known + 1]
     for k in range(length):
@@ -309,16 +312,17 @@ def _add_band(nodes, path, length, ends, guess, places, count, rule, bands, coun
 
 @lean
 def is_detour(band, n, best, best_n, tolerance, long, ratio):
-    """Return whether a band starts in another direction than the best one, or takes much longer; true for a band too short to tell.
+    """Return whether a band starts in a different direction from the best band, or takes much longer; true for a band that is too
+    short to tell.
 
     Args:
-        band: (n, 4).
-        n: number of its poses.
-        best: (best_n, 4).
-        best_n: number of its poses.
-        tolerance: angle between the directions, rad.
-        long: distance at which the directions are measured, m.
-        ratio: ratio of the durations.
+        band: (n, 4) band.
+        n: number of poses in the band.
+        best: (best_n, 4) best band.
+        best_n: number of poses in the best band.
+        tolerance: maximum angle between the directions, rad.
+        long: distance from the start at which the directions are measured, m.
+        ratio: maximum ratio of the durations.
     """
     found, direction = _start_direction(band, n, long)
     best_found, best_direction = _start_direction(best, best_n, long)
@@ -334,7 +338,7 @@ def is_detour(band, n, best, best_n, tolerance, long, ratio):
 
 @hidden
 def _start_direction(band, n, long):
-    """Return whether a band leads ``long`` m away, and the direction of its first pose beyond that distance."""
+    """Return whether a band leads at least ``long`` m away, and the direction of its first pose beyond that distance."""
     for i in range(n):
         if band[i, 0] * band[i, 0] + band[i, 1] * band[i, 1] > long * long:
             return True, atan2(band[i, 1], band[i, 0])

@@ -2,46 +2,48 @@
 
 Rösmann, Feiten, Wösch, Hoffmann, Bertram, "Trajectory modification considering dynamic constraints of autonomous robots", ROBOTIK
 2012, and Rösmann, Hoffmann, Bertram, "Integrated online trajectory planning and optimization in distinctive topologies", RAS 88,
-2017; the residuals, weights and defaults are those of the package teb_local_planner (melodic-devel b68c328), whose parameter names
-are kept. Limits are soft, as in the package: a band may exceed its limits, but the command does not.
+2017; the residuals, weights and default values are those of the package teb_local_planner (melodic-devel b68c328), whose parameter
+names are kept. Limits are soft, as in the package: a band may exceed the limits, but the command does not.
 
 Differences from the source:
-- Pedestrians and other robots are discs, not cells of the costmap; standing ones are static obstacles, the others move as
-  predicted, by default at constant velocity. Edges of lethal or unknown areas in the costmap are points 0.15 m apart.
-- The local path ends before an obstacle on its end. After an infeasible band the horizon is halved, after ten in a row halved again
-  (upstream intends this, but its comparison hardly ever triggers it).
-- The check of the first poses includes people and robots, for the stopping time of the robot; no disc may come deeper than it is,
-  so that a robot in contact with a person can leave. In contact with a wall it stops.
-- The margin to a limit is at most half of the limit, and a robot that cannot drive backwards has no margin there.
-- Limits that are not given are the robot's. The poses of a robot faster than 1 m/s are closer in time, 0.3 m apart at full speed:
-  0.6 m, as the package's 0.3 s are at 2 m/s, are too coarse for a door. Those of a robot slower than 0.4 m/s are farther apart in
-  time, 0.12 m at full speed like the package's at its own 0.4 m/s: closer poses are pushed back one by one before a narrow place,
-  and the robot stays there. The package's own limits and times are the preset `teb_ros`.
-- A robot that cannot drive backwards has the weight 100,000 on driving forwards; the package advises 1000: with less, the
-  band backs away from a wall that the robot must turn from, and the robot stands. Residuals of acceleration limits below the
-  package's 0.5 are relative to the limit.
-- A robot that can move sideways does so at up to half its forward speed, with a combined speed of at most the forward speed, and
-  has
-  the weight 1 on sideways motion, as the package advises. With equal speeds, some robots get stuck before a lane as wide as twice
-  ``min_obstacle_dist``.
-- Inside a polygon the distance to its edge is negative. `agora.planners._bands.discs` describes the treatment of points of the
-  path for which no pose is left.
-- A point that represents a robot of more than 0.35 m is a disc, so that ``min_obstacle_dist`` leaves 0.15 m next to the body.
-  Otherwise bands for a robot of 0.62 m lead through people.
-- Between walls that are nearer to each other than twice ``min_obstacle_dist``, the desired distance is half the width of the lane
-  (``min_lane_dist``). With the package's distance the poses of the band are pushed out of the lane, back to its mouth, and the
+- Pedestrians and other robots are discs, not cells of the costmap; standing ones are static obstacles, and the others move as
+  predicted, by default at constant velocity. Edges of lethal or unknown areas in the costmap are represented by points 0.15 m
+  apart.
+- If an obstacle covers the end of the local path, the path ends before the obstacle. After an infeasible band the horizon is
+  halved, and after ten in a row it is halved again (upstream intends this, but its comparison hardly ever triggers it).
+- The feasibility check of the first poses includes people and robots, for the robot's stopping time. No disc may penetrate the
+  robot more deeply than it already does, so that a robot in contact with a person can move away. A robot in contact with a wall
+  stops.
+- The margin to a limit is at most half of the limit, and a robot that cannot drive backwards has no margin on its backward speed.
+- Limits that are not given are the robot's. For a robot faster than 1 m/s, the poses are closer together in time, so that they are
+  0.3 m apart at full speed; 0.6 m, which is what the package's 0.3 s gives at 2 m/s, is too coarse for a door. For a robot slower
+  than 0.4 m/s, they are farther apart in time, so that they are 0.12 m apart at full speed, as in the package at its own 0.4 m/s;
+  closer poses are pushed back one by one in front of a narrow place, and the robot stays there. The package's own limits and times
+  are in the preset `teb_ros`.
+- For a robot that cannot drive backwards, the weight on driving forwards is 100,000; the package advises 1000. With a lower weight,
+  the band backs away from a wall that the robot must turn away from, and the robot stops. Residuals of acceleration limits below
+  the package's 0.5 are relative to the limit.
+- A robot that can move sideways does so at up to half its forward speed, with a combined speed of at most the forward limit, and
+  has the weight 1 on sideways motion, as the package advises. With equal forward and sideways speeds, some robots get stuck in
+  front of a lane that is as wide as twice ``min_obstacle_dist``.
+- Inside a polygon, the distance to its edge is negative. `agora.planners._bands.discs` describes how path points are treated for
+  which no pose is left.
+- If a robot with an inscribed radius of more than 0.35 m is represented by a point, the point is enlarged to a disc, so that
+  ``min_obstacle_dist`` leaves 0.15 m next to the body. Otherwise bands for a robot of 0.62 m lead through people.
+- Between walls that are closer together than twice ``min_obstacle_dist``, the desired distance is half the width of the lane
+  (``min_lane_dist``). With the package's distance, the poses of the band are pushed out of the lane, back to its entrance, and the
   robot stays there.
-- A band has at most 100 poses (``max_samples``; 500 upstream).
-- Points of the roadmap are not random; at most 200 of its paths are examined; `_homotopy` defines the classes of bands.
+- A band has at most 100 poses (``max_samples``; upstream: 500).
+- Roadmap points are not random, and at most 200 paths in the roadmap are examined; `_homotopy` defines the classes of bands.
 - The solver stops when the expected gain is less than 1e-5 of the cost.
 
-Narrow places: by default a robot is a point, so the bands of long robots come too near to walls to turn there. A loaded pallet
-truck rarely turns round in a lane of 2.0 m; with a polygon, 0.2 m for ``min_obstacle_dist`` and 0.3 m for ``inflation_dist`` it
-does in 7 of 9 starts. With the package's times `jackal` touches the jamb of a door of 0.9 m in one of 12 starts at its 2 m/s, and
-does not pass it in another.
+Narrow places: by default a robot is represented by a point, so the bands of long robots come too close to walls for the robot to
+turn there. A loaded pallet truck rarely turns round in a lane of 2.0 m; with a polygon, 0.2 m for ``min_obstacle_dist`` and 0.3 m
+for ``inflation_dist``, it does so in 7 of 9 starts. With the package's times, `jackal`, at its 2 m/s, touches the jamb of a door of
+0.9 m in one of 12 starts, and does not pass the door in another.
 
-Not implemented: slowing down near obstacles, exact arc lengths, several bands of one class, random removal of bands, durations as
-costs, obstacles other than points and discs, a separate weight for points of the path in the choice between bands.
+Not implemented: slowing down near obstacles, exact arc lengths, several bands in one class, random removal of bands, durations as
+costs, obstacles other than points and discs, a separate weight for path points in the choice between bands.
 """
 
 from __future__ import annotations
@@ -107,101 +109,105 @@ _TUNABLE: dict[str, Span] = {
 class Teb(Checked):
     """Optimises the poses of a band and the times between them for minimum time, within limits and away from obstacles.
 
-    The planner drives the first step of the band. Limits are combined with the robot's; None uses the robot's limit alone. The
-    outline of the window's footprint must not touch a lethal or unknown cell.
+    The planner drives the first step of the band. The limits apply in addition to the robot's own; None means that only the robot's
+    limit applies. The outline of the window's footprint must not touch a lethal or unknown cell.
 
     Attributes:
         window: local costmap; pedestrians and robots are known as discs and need not be in it.
-        prediction: predictor of the pedestrians, by name; robots are assumed to keep their velocity.
-        footprint_model: footprint for distances to obstacles: the robot's centre ("point"), the circumscribed disc ("circular"),
-            the outline of the window's footprint ("polygon"), a line along its middle ("line"), or discs as wide as the robot at
-            both ends of that line ("two_circles").
-        max_vel_x: largest forward speed, m/s.
-        max_vel_x_backwards: largest backward speed, m/s, positive; the robot backs up blindly, so this is a choice and not a limit
-            of the robot.
-        max_vel_y: largest sideways speed, m/s; None for half of the forward speed. 0 drives a robot as if it could not move
+        prediction: predictor of the pedestrians, by name; other robots are assumed to keep their velocity.
+        footprint_model: shape used to measure distances to obstacles: the robot's centre ("point"), the circumscribed disc
+            ("circular"), the outline of the window's footprint ("polygon"), a line along its middle ("line"), or discs as wide as
+            the robot at both ends of that line ("two_circles").
+        max_vel_x: maximum forward speed, m/s.
+        max_vel_x_backwards: maximum backward speed, m/s, positive; because the robot backs up blindly, this is a choice of the user
+            and does not default to the robot's limit.
+        max_vel_y: maximum sideways speed, m/s; None for half of the forward speed. With 0, a robot drives as if it could not move
             sideways.
-        max_vel_theta: largest turning rate, rad/s.
+        max_vel_theta: maximum turning rate, rad/s.
         acc_lim_x: acceleration limit, m/s2.
-        acc_lim_y: acceleration limit sideways, m/s2.
-        acc_lim_theta: acceleration limit of the turning rate, rad/s2.
+        acc_lim_y: sideways acceleration limit, m/s2.
+        acc_lim_theta: angular acceleration limit, rad/s2.
         min_turning_radius: turning radius of car-like robots, m; 0 for robots that turn in place.
-        dt_ref: time between poses, s; None for 0.3 s, less if a robot covers more than 0.3 m in that time, sideways and ahead
-            together, and more if it covers less than 0.12 m, up to 1 s. A step of less than 0.3 s has the time weight of one of 0.3
-            s, so that a finer band is driven with the same urgency.
-        dt_hysteresis: allowed deviation from that time, s; None for a third of it.
-        min_samples: smallest number of steps of a band.
-        max_samples: largest number of poses of a band.
+        dt_ref: time between poses, s; None for 0.3 s, but less if a robot covers more than 0.3 m in that time (forwards and
+            sideways combined), and more, up to 1 s, if it covers less than 0.12 m. A step shorter than 0.3 s has the same time
+            weight as a step of 0.3 s, so that a finer band is driven with the same urgency.
+        dt_hysteresis: allowed deviation from ``dt_ref``, s; None for a third of ``dt_ref``.
+        min_samples: minimum number of steps of a band.
+        max_samples: maximum number of poses of a band.
         max_global_plan_lookahead_dist: length of the path to plan for, m; the window also limits it.
-        global_plan_viapoint_sep: distance between points of the path that attract the band, m; 0 or less for none.
-        via_points_ordered: whether the band passes them in their order.
-        force_reinit_new_goal_dist: jump of the local goal beyond which the band is reset, m.
-        force_reinit_new_goal_angular: turn of the local goal beyond which the band is reset, rad.
-        feasibility_check_no_poses: number of poses that are checked for collisions; -1 for all, None for those of 1.5 s, which
-            corresponds to the package's 5.
-        feasibility_check_lookahead_distance: distance beyond which poses are not checked, m; -1 for none.
+        global_plan_viapoint_sep: distance between the path points that attract the band, m; 0 or less to disable them.
+        via_points_ordered: whether the band passes these points in order.
+        force_reinit_new_goal_dist: if the local goal jumps by more than this distance, the band is reset, m.
+        force_reinit_new_goal_angular: if the local goal turns by more than this angle, the band is reset, rad.
+        feasibility_check_no_poses: number of poses that are checked for collisions; -1 for all, None for the poses of the first 1.5
+            s, which corresponds to the package's 5.
+        feasibility_check_lookahead_distance: distance beyond which poses are not checked, m; -1 for no limit.
         xy_goal_tolerance: distance to the goal within which the robot stops, m.
         yaw_goal_tolerance: deviation from the goal's heading within which the robot stops, rad.
         free_goal_vel: whether the band may end at any speed instead of at rest.
         min_obstacle_dist: desired distance to obstacles, m.
-        min_body_dist: smallest distance, m, between obstacles and the largest disc inside a robot represented by a point; None for
+        min_body_dist: minimum distance, m, between obstacles and the largest disc inside a robot represented by a point; None for
             the package's behaviour, which ignores the size of such a robot.
-        min_lane_dist: smallest desired distance between the body and the walls of a lane, m. Between walls that are nearer to each
-            other than twice ``min_obstacle_dist``, the desired distance is half the width of the lane. None for the package's
-            behaviour, which uses ``min_obstacle_dist`` there too.
-        inflation_dist: distance within which standing obstacles have a small cost, m.
+        min_lane_dist: minimum desired distance between the body and the walls of a lane, m. Between walls that are closer together
+            than twice ``min_obstacle_dist``, the desired distance is half the width of the lane. None for the package's behaviour,
+            which uses ``min_obstacle_dist`` there too.
+        inflation_dist: distance within which static obstacles have a small cost, m.
         dynamic_obstacle_inflation_dist: distance within which moving obstacles have a small cost, m.
-        include_dynamic_obstacles: whether moving discs are predicted to move on; otherwise they count as standing.
-        costmap_obstacles_behind_robot_dist: distance behind the robot beyond which obstacles are left out, m.
-        obstacle_association_force_inclusion_factor: multiple of ``min_obstacle_dist`` within which all obstacles count.
-        obstacle_association_cutoff_factor: multiple of ``min_obstacle_dist`` within which the nearest on either side count.
+        include_dynamic_obstacles: whether moving discs are predicted to keep moving; otherwise they are treated as static.
+        costmap_obstacles_behind_robot_dist: distance behind the robot beyond which obstacles are ignored, m.
+        obstacle_association_force_inclusion_factor: multiple of ``min_obstacle_dist`` within which all obstacles are considered.
+        obstacle_association_cutoff_factor: multiple of ``min_obstacle_dist`` within which the nearest obstacle on each side is
+            considered.
         no_inner_iterations: inner iterations of the solver.
         no_outer_iterations: outer iterations of the solver; the band is resized before each.
-        penalty_epsilon: margin to limits, in their units.
+        penalty_epsilon: margin to the limits, in the unit of each limit.
         weight_max_vel_x: weight of the squared residual of the speed.
-        weight_max_vel_y: weight of the squared residual of the speed sideways.
+        weight_max_vel_y: weight of the squared residual of the sideways speed.
         weight_max_vel_theta: weight of the squared residual of the turning rate.
         weight_acc_lim_x: weight of the squared residual of the acceleration.
-        weight_acc_lim_y: weight of the squared residual of the acceleration sideways.
-        weight_acc_lim_theta: weight of the squared residual of the turning acceleration.
-        weight_kinematics_nh: weight of the squared residual of sideways motion; None for 1000, and 1 for a holonomic robot.
+        weight_acc_lim_y: weight of the squared residual of the sideways acceleration.
+        weight_acc_lim_theta: weight of the squared residual of the angular acceleration.
+        weight_kinematics_nh: weight of the squared residual of sideways motion; None for 1000, or 1 for a holonomic robot.
         weight_kinematics_forward_drive: weight of the squared residual of driving backwards.
         weight_kinematics_turning_radius: weight of the squared residual of the turning radius.
         weight_optimaltime: weight of the squared time.
         weight_shortest_path: weight of the squared length.
-        weight_viapoint: weight of the squared distance to points of the path.
+        weight_viapoint: weight of the squared distance to path points.
         weight_obstacle: weight of the squared residual of obstacles.
         weight_inflation: weight of the squared residual of inflated obstacles.
         weight_dynamic_obstacle: weight of the squared residual of moving obstacles.
         weight_dynamic_obstacle_inflation: weight of the squared residual of inflated moving obstacles.
-        weight_prefer_rotdir: weight of the squared residual of the preferred turn.
-        weight_adapt_factor: factor of the weight of obstacles at every outer iteration.
+        weight_prefer_rotdir: weight of the squared residual of the preferred turning direction.
+        weight_adapt_factor: factor by which the weight of obstacles is multiplied at every outer iteration.
         shrink_horizon_backup: whether to halve the horizon after an infeasible band, and to quarter it after ten failures.
         shrink_horizon_min_duration: time for which the horizon stays reduced, s.
         oscillation_recovery: whether to prefer one turning direction when the robot oscillates.
-        oscillation_v_eps: mean speed below which the robot oscillates, as a fraction of the largest.
-        oscillation_omega_eps: mean turning rate below which the robot oscillates, as a fraction of the largest.
+        oscillation_v_eps: mean speed below which the robot may count as oscillating, as a fraction of the maximum speed.
+        oscillation_omega_eps: mean turning rate below which the robot may count as oscillating, as a fraction of the maximum
+            turning rate.
         oscillation_filter_duration: time over which these means are taken, s.
         oscillation_recovery_min_duration: time for which one direction is preferred, s.
-        max_number_classes: number of classes of paths around obstacles that are planned in parallel; 1 for the class of the path
-            only, and then the remaining parameters have no effect.
-        selection_cost_hysteresis: factor of the driven band's cost in the choice.
-        selection_prefer_initial_plan: factor of the cost of the path's class in the choice.
-        selection_obst_cost_scale: factor of the obstacle part of all costs in the choice.
-        switching_blocking_period: time after a change of class during which there is no other change, s.
-        roadmap_graph_no_samples: number of points for the search of new classes in every period.
-        roadmap_graph_area_width: width of the area with these points, m.
-        roadmap_graph_area_length_scale: length of that area, in distances to the local goal.
-        h_signature: definition of classes: the side on which each obstacle is passed ("sides"), or the sum over all obstacles of a
-            product ("product").
-        h_signature_prescaler: factor of these products.
-        h_signature_threshold: obstacles around which a band sweeps a smaller angle do not count for its class, turns; for products
-            the largest difference within one class.
-        obstacle_heading_threshold: smallest cosine of the angle between an edge of the roadmap and the direction to the local goal.
-        delete_detours_backwards: whether to drop bands that start in another direction than the driven one, or take much longer.
-        detours_orientation_tolerance: angle above which a direction counts as another, rad.
-        length_start_orientation_vector: distance at which the direction is measured, m.
-        max_ratio_detours_duration_best_duration: ratio to the driven band's duration above which a band takes much longer.
+        max_number_classes: maximum number of homotopy classes that are planned in parallel; with 1, only the path's own class is
+            planned, and the parameters below have no effect.
+        selection_cost_hysteresis: factor applied to the cost of the band being driven when bands are compared.
+        selection_prefer_initial_plan: factor applied to the cost of the band in the path's class when bands are compared.
+        selection_obst_cost_scale: factor applied to the obstacle part of all costs when bands are compared.
+        switching_blocking_period: time after a change of class during which the class may not change again, s.
+        roadmap_graph_no_samples: number of points used to search for new classes in every period.
+        roadmap_graph_area_width: width of the area that contains these points, m.
+        roadmap_graph_area_length_scale: length of that area, as a multiple of the distance to the local goal.
+        h_signature: how classes are defined: by the side on which each obstacle is passed ("sides"), or by the sum of a product
+            over all obstacles ("product").
+        h_signature_prescaler: factor applied to these products.
+        h_signature_threshold: with "sides", obstacles around which a band sweeps a smaller angle than this are ignored, turns; with
+            "product", maximum difference within one class.
+        obstacle_heading_threshold: minimum cosine of the angle between an edge of the roadmap and the direction to the local goal.
+        delete_detours_backwards: whether to drop bands that start in a different direction from the band being driven, or take much
+            longer.
+        detours_orientation_tolerance: angle above which two directions count as different, rad.
+        length_start_orientation_vector: distance from the start at which the direction is measured, m.
+        max_ratio_detours_duration_best_duration: ratio to the duration of the band being driven above which a band counts as taking
+            much longer.
     """
 
     window: Window = field(default_factory=lambda: Window(sources=("map",)))
@@ -306,8 +312,8 @@ class Teb(Checked):
         )
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3); the memory: bands, place on the path, failures, last commands; and the reasons why robots
-        stand.
+        """Return the twists (N, 3); the memory: bands, progress on the path, failures and last commands; and the reasons why robots
+        stop.
         """
         o = observation
         assert o.path is not None and o.path_count is not None and o.costmap is not None
@@ -319,7 +325,7 @@ class Teb(Checked):
         return Answer(twists, recall._asdict() | {"prediction": foretold}, {"reason": reasons})
 
     def parameters(self, dt: float) -> Any:
-        """Return the kernel's parameters; times are numbers of control periods."""
+        """Return the kernel's parameters; times are given in control periods."""
         return Parameters.of(
             self,
             shape=KINDS[self.footprint_model],
@@ -334,7 +340,7 @@ class Teb(Checked):
 
     @property
     def weights(self) -> TebWeights:
-        """Weights of the residuals, and the related thresholds; for a robot that cannot move sideways."""
+        """Weights of the residuals, and the related thresholds, for a robot that cannot move sideways."""
         named = ("penalty_epsilon", "min_obstacle_dist", "inflation_dist", "dynamic_obstacle_inflation_dist")
         given = dataclasses.replace(self, weight_kinematics_nh=_ARCS) if self.weight_kinematics_nh is None else self
         return TebWeights(*(np.float32(getattr(given, name)) for name in (*_WEIGHTS, *named)))

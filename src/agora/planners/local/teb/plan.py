@@ -1,4 +1,4 @@
-"""The timed elastic band planner, one row after the other: local path, discs, bands, choice, check, command.
+"""The timed elastic band planner for one row after another: local path, discs, bands, choice, feasibility check, command.
 
 Facts from teb_local_planner (optimal_planner.cpp, homotopy_class_planner.cpp, teb_local_planner_ros.cpp).
 """
@@ -30,7 +30,7 @@ _IN_CONTACT, _NOT_CONVERGED = np.int8(Reason.START_IN_CONTACT), np.int8(Reason.N
 
 @spliced
 def bounds_of(p, scene, n, turn):
-    """Return the limits and the present motion of a row's robot."""
+    """Return the limits and the current motion of the robot in a row."""
     return Bounds(
         min(p.max_vel_x, scene.max_x[n]),
         max(min(p.max_vel_x_backwards, -scene.min_x[n]), ZERO),
@@ -50,7 +50,7 @@ def bounds_of(p, scene, n, turn):
 
 @spliced
 def weights_at(scene, n):
-    """Return the weights for a row's robot."""
+    """Return the weights for the robot in a row."""
     w = scene.weights[n]
     return TebWeights(
         *(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10]),
@@ -60,7 +60,9 @@ def weights_at(scene, n):
 
 @spliced
 def write_all_discs(p, scene, n, scratch, standing):
-    """Write all discs around the robot, including standing ones, as moving ones for the check of a band; return their number."""
+    """Write all discs around the robot, including standing ones, as moving discs for the feasibility check; return how many there
+    are.
+    """
     x, y, reach = scene.pose[n, 0], scene.pose[n, 1], p.max_global_plan_lookahead_dist + p.cutoff
     movers, _ = gather(scene.discs, n, x, y, _EVERYBODY, reach, scratch.moving, scratch.still, standing)
     return movers
@@ -68,7 +70,7 @@ def write_all_discs(p, scene, n, scratch, standing):
 
 @spliced
 def _discs(p, scene, n, scratch):
-    """Write the discs around the robot; return the numbers of standing and of moving ones."""
+    """Write the discs around the robot; return the numbers of standing and of moving discs."""
     x, y = scene.pose[n, 0], scene.pose[n, 1]
     sine, cosine = sincos(scene.pose[n, 2])
     left, bottom = x - scene.origin[n, 0], y - scene.origin[n, 1]
@@ -82,7 +84,7 @@ def _discs(p, scene, n, scratch):
 
 @spliced
 def recalled_bands(p, scene, n, recall, scratch, goal):
-    """Transform the remembered bands into the robot's present frame, and update them; return their number."""
+    """Transform the remembered bands into the robot's current frame, and update them; return how many there are."""
     x, y = scene.pose[n, 0], scene.pose[n, 1]
     kept = 0
     for c in range(recall.counts.shape[1]):
@@ -104,9 +106,9 @@ def recalled_bands(p, scene, n, recall, scratch, goal):
 
 @spliced
 def _optimise(p, times, band, count, robot, points, standing, movers, scratch):
-    """Resize and optimise a band alternately; return the number of its poses, and its cost in two parts.
+    """Resize and optimise a band in turn; return the number of its poses, and its cost in two parts.
 
-    ``robot`` holds weights, bounds, shape, radius, and the smallest distance in lanes.
+    ``robot`` holds the weights, bounds, shape and radius, and the minimum desired distance in lanes.
     """
     more, total, discs = ONE, ZERO, ZERO
     weights, bounds, shape, radius, lane = robot
@@ -137,10 +139,10 @@ def store(p, scene, n, recall, scratch, kept):
 
 @spliced
 def local_goal(p, scene, n, recall, scratch, standing):
-    """Write the path to plan for, which ends before an obstacle on its end.
+    """Write the path to plan for; if an obstacle covers its end, the path ends before the obstacle.
 
     Returns:
-        How many points, 1 for no path; whether the path is near; the pose at its end, m from the robot.
+        Number of points, 1 for no path; whether the path is nearby; the pose at its end, relative to the robot, m.
     """
     x, y = scene.pose[n, 0], scene.pose[n, 1]
     path, count = scene.path[n], scene.path_count[n]
@@ -163,10 +165,10 @@ def local_goal(p, scene, n, recall, scratch, standing):
 
 @spliced
 def _classes(p, scene, n, tick, scratch, b, points, goal, kept, standing, movers):
-    """Drop remembered bands without a class of their own, and add those of the path and of the roadmap.
+    """Drop remembered bands that do not have a class of their own, and add bands along the path and along paths in the roadmap.
 
     Returns:
-        The number of bands, and the number of the band of the path's class.
+        The number of bands, and the index of the band in the path's class.
     """
     bands, counts, places, signatures = scratch.bands, scratch.counts, scratch.places, scratch.signatures
     width = TWO * scene.inscribed[n]
@@ -205,10 +207,11 @@ def _classes(p, scene, n, tick, scratch, b, points, goal, kept, standing, movers
 
 @spliced
 def _choose(p, scene, n, recall, scratch, kept, driven, movers):
-    """Move the feasible band of lowest cost to the front; return `FREE`, or the kind of obstacle that the best band hits.
+    """Move the feasible band with the lowest cost to the front; return `FREE`, or the kind of obstacle that the best band hits if
+    none is used.
 
-    If the driven band is the best but hits a wall, none is taken: the robot stops before it takes another. For a while after a
-    change of the best band, the driven band counts as the best.
+    If the band being driven is the best but hits a wall, no band is used: the robot stops before it switches to another. For a
+    while after a change of the best band, the band being driven counts as the best.
     """
     bands, counts, costs, reason = scratch.bands, scratch.counts, scratch.costs, LOST
     for k in range(kept):
@@ -239,7 +242,7 @@ def _choose(p, scene, n, recall, scratch, kept, driven, movers):
 
 @spliced
 def begin_row(p, scene, n, recall):
-    """Return the robot's present limits, and whether it should drive: it has a path, can move, and has not arrived."""
+    """Return the robot's current limits, and whether it should drive, i.e. has a path, can move, and has not arrived."""
     choose_turn(p, recall.history[n], recall.turning[n], scene.twist[n, 2])
     b = bounds_of(p, scene, n, recall.turning[n, 1])
     dx, dy = scene.goal[n, 0] - scene.pose[n, 0], scene.goal[n, 1] - scene.pose[n, 1]
@@ -255,7 +258,7 @@ def begin_row(p, scene, n, recall):
 
 @spliced
 def end_row(p, scene, n, recall, scratch, b, hit, kept):
-    """Return the twist of the first band, or that of standing, and the reason why the robot stands; store the bands."""
+    """Return the twist from the first band, or a zero twist and the reason why the robot stops; store the bands."""
     still = (ZERO, ZERO, ZERO)
     if hit != FREE:
         recall.counts[n, :] = 0
@@ -273,7 +276,7 @@ def end_row(p, scene, n, recall, scratch, b, hit, kept):
 
 @spliced
 def _row(p, scene, n, recall, scratch):
-    """Return the twist of one row, and the reason why it stands."""
+    """Return the twist for one row, and the reason if its robot stops."""
     still = (ZERO, ZERO, ZERO)
     b, drives = begin_row(p, scene, n, recall)
     if not drives:
@@ -283,7 +286,7 @@ def _row(p, scene, n, recall, scratch):
     if points < 2:
         recall.counts[n, :] = 0
         return still, _BLOCKED if near_by else _NO_PATH
-    # Continue with the bands of the previous period; with several classes, search for new ones.
+    # Continue with the bands from the previous period; if several classes are planned, search for new ones.
     kept = recalled_bands(p, scene, n, recall, scratch, goal)
     driven, initial = kept > 0, 0
     if p.max_number_classes > 1:
@@ -296,13 +299,14 @@ def _row(p, scene, n, recall, scratch):
     shape = Shape(p.shape, scene.shape_x[n], scene.shape_y[n])
     robot = (weights_at(scene, n), b, shape, scene.shape_radius[n], scene.lane[n])
     times = (scene.dt_ref[n], scene.dt_hysteresis[n])
-    # Optimise every band, and favour the driven class and the path's class, so that the robot does not alternate.
+    # Optimise every band, and favour the class being driven and the path's class, so that the robot does not alternate between
+    # classes.
     for c in range(kept):
         band = scratch.bands[c]
         scratch.counts[c], total, discs = _optimise(p, times, band, scratch.counts[c], robot, points, standing, movers, scratch)
         favour = p.selection_cost_hysteresis if driven and c == 0 else p.selection_prefer_initial_plan if c == initial else ONE
         scratch.costs[c] = favour * (total + p.selection_obst_cost_scale * discs)
-    # The check uses all discs as moving ones, including those that the band treats as static.
+    # The check treats all discs as moving, including those that the band treats as static.
     hit = _choose(p, scene, n, recall, scratch, kept, driven, write_all_discs(p, scene, n, scratch, standing))
     recall.switching[n] = max(recall.switching[n] - 1, 0)
     return end_row(p, scene, n, recall, scratch, b, hit, kept)
@@ -313,14 +317,14 @@ def plan(p, scene, recall, scratch, twists, reasons, first, last):
     """Plan the rows ``first <= n < last``.
 
     Args:
-        p: the record of `Teb.parameters`.
+        p: record returned by `Teb.parameters`.
         scene: `agora.planners.local.teb.scene.Observed`.
         recall: `agora.planners.local.teb.scene.Recall`, changed in place.
-        scratch: `agora.planners.local.teb.scene.Scratch`, of one thread.
+        scratch: `agora.planners.local.teb.scene.Scratch` of this thread.
         twists: out, (N, 3).
-        reasons: out, (N,) numbers of `agora.core.recording.Reason`.
+        reasons: out, (N,) values of `agora.core.recording.Reason`.
         first: first row.
-        last: one after the last row.
+        last: one past the last row.
     """
     for n in range(first, last):
         mark, count = recall.path[n], np.float32(scene.path_count[n])

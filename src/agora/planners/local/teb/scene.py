@@ -1,4 +1,4 @@
-"""An observation and the memory of a timed elastic band planner, in the form that its kernels read."""
+"""The observation and the memory of a timed elastic band planner, in the form that its kernels read."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _ONLY = 100_000.0
 
 
 class Observed(NamedTuple):
-    """The arrays of an observation, and settings of each row.
+    """The arrays of an observation, and the settings for each row.
 
-    ``discs`` are pedestrians and robots; their predicted positions are relative to those at constant velocity.
+    ``discs`` are pedestrians and robots; predicted positions are relative to the positions at constant velocity.
     """
 
     pose: Floats
@@ -70,14 +70,16 @@ class Recall(NamedTuple):
     """The memory of the rows; all values are zero at the start of an episode.
 
     Attributes:
-        bands: (N, C, M, 4) bands in the map's frame, the driven one first.
-        counts: (N, C) numbers of their poses, 0 for none.
-        path: (N, 3) first point of the path and its number of points: another path resets the memory.
-        leg: (N,) leg of the path that the robot has reached.
-        trouble: (N, 2) consecutive periods without a feasible band; periods for which the horizon stays short.
-        switching: (N,) periods for which no other class is driven.
-        history: (N, L, 2) the last commands, as fractions of the largest: speed, turning rate.
-        turning: (N, 3) number of recorded commands; the preferred turn, 1 or -1 or 0; periods for which it stays.
+        bands: (N, C, M, 4) bands in the map frame, the one being driven first.
+        counts: (N, C) numbers of their poses, 0 for an empty slot.
+        path: (N, 3) first point of the path and its number of points; a different path resets the memory.
+        leg: (N,) index of the path's leg that the robot has reached.
+        trouble: (N, 2) number of consecutive periods without a feasible band; number of periods for which the horizon stays
+            reduced.
+        switching: (N,) number of periods for which the class may not change.
+        history: (N, L, 2) the last commands (speed and turning rate), as fractions of their maximum.
+        turning: (N, 3) number of recorded commands; the preferred turning direction, 1, -1 or 0; number of periods for which it is
+            kept.
     """
 
     bands: Floats
@@ -95,21 +97,21 @@ class Scratch(NamedTuple):
 
     Attributes:
         route: (A, 2) local path, m.
-        bands: (C + 1, M, 4) bands; the last is room.
+        bands: (C + 1, M, 4) bands; the last one is scratch.
         counts: (C + 1,) numbers of their poses.
         costs: (C,) costs of the bands.
-        blocks: room for `agora.planners._bands.discs.cluster`.
-        sums: room for `agora.planners._bands.discs.cluster`.
+        blocks: scratch for `agora.planners._bands.discs.cluster`.
+        sums: scratch for `agora.planners._bands.discs.cluster`.
         still: (S, 3) standing discs.
         moving: (Q, 5 + 2 T) moving discs.
         near: discs near each pose, for the solver.
         work: working memory of the solver.
-        order: room for `_homotopy`.
-        places: room for `_homotopy`.
-        signatures: room for `_homotopy`.
-        nodes: room for `_homotopy`.
-        edges: room for `_homotopy`.
-        roadmap: room for `_homotopy`.
+        order: scratch for `_homotopy`.
+        places: scratch for `_homotopy`.
+        signatures: scratch for `_homotopy`.
+        nodes: scratch for `_homotopy`.
+        edges: scratch for `_homotopy`.
+        roadmap: scratch for `_homotopy`.
     """
 
     route: Floats
@@ -131,13 +133,13 @@ class Scratch(NamedTuple):
 
 
 def weights_of(teb: Teb, o: Observation, hurry: Floats) -> Floats:
-    """Return the weights of each row, (N, W) in the order of `TebWeights`.
+    """Return the weights for each row, (N, W), in the order of `TebWeights`.
 
-    The residual of an acceleration limit below the package's is relative to the limit.
+    If an acceleration limit is below the package's, its residual is relative to the limit.
 
     Args:
         o: the observation.
-        hurry: (N,) factors of the weight on time.
+        hurry: (N,) factors applied to the weight on time.
     """
     m, rows = o.limits, np.tile(np.array(teb.weights, np.float32), (len(o.pose), 1))
     column = dict(zip(TebWeights._fields, rows.T, strict=True))
@@ -157,17 +159,17 @@ def weights_of(teb: Teb, o: Observation, hurry: Floats) -> Floats:
 
 
 def _sideways_speeds(teb: Teb, o: Observation) -> Floats:
-    """Return the largest sideways speeds (N,), m/s."""
+    """Return the maximum sideways speeds (N,), m/s."""
     usual = 0.5 * np.minimum(own(teb.max_vel_x), o.limits.max_vx) if teb.max_vel_y is None else own(teb.max_vel_y)
     most: Floats = np.where(o.limits.holonomic, np.minimum(usual, o.limits.max_vy), 0.0).astype(np.float32)
     return most
 
 
 def steps(teb: Teb, o: Observation) -> tuple[Floats, Floats, Floats, Ints]:
-    """Return the settings of each row that depend on the robots' speeds, (N,) each.
+    """Return the settings for each row that depend on the robots' speeds, (N,) each.
 
     Returns:
-        Times between poses, and their allowed deviations, s; factors of the weight on time; numbers of checked poses.
+        Times between poses and their allowed deviations, s; factors applied to the weight on time; numbers of poses to check.
     """
     rows, given = len(o.pose), np.float32(teb.dt_ref or DT_REF)
     times = np.full(rows, given, np.float32)
@@ -182,12 +184,13 @@ def steps(teb: Teb, o: Observation) -> tuple[Floats, Floats, Floats, Ints]:
 
 
 def _lanes(teb: Teb, inscribed: Floats, reach: Floats) -> Floats:
-    """Return the smallest desired distances (N,) from the shape to the walls of a lane, m; a robot that is a point has a body.
+    """Return the minimum desired distances (N,) from the shape to the walls of a lane, m; if the shape is a point, the robot's body
+    is taken into account.
 
     Args:
         teb: the planner.
-        inscribed: (N,) radii of the largest discs in the robots, m.
-        reach: (N,) radii around their shapes, m.
+        inscribed: (N,) radii of the largest discs inside the robots, m.
+        reach: (N,) radii that are added around their shapes, m.
     """
     if teb.min_lane_dist is None:
         return np.full_like(reach, np.inf)

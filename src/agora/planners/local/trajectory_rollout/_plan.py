@@ -1,4 +1,4 @@
-"""The kernel of `agora.planners.local.trajectory_rollout`: samples, their scores, turns in place and the escape, row by row."""
+"""The kernels of `agora.planners.local.trajectory_rollout`: samples, their scores, turns in place and the escape, row by row."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from agora.planners._rollouts.poses import (
 
 _HIT, _NO_WAY = np.float32(-1.0), np.float32(-2.0)
 _FAR = np.float32(1e30)
-ASIDE = np.float32(0.1)  # m/s, forward and sideways speed of the two curves that go sideways
+ASIDE = np.float32(0.1)  # m/s, forward and sideways speed of the two diagonal motions
 _EPSILON = np.float32(1e-4)
 _STANDS = np.float32(1e-3)  # m/s
 _UNKNOWN = np.uint8(NO_INFORMATION)
@@ -49,15 +49,15 @@ class Recall(NamedTuple):
     """The memory of the rows; all values are zero at the start of an episode.
 
     Attributes:
-        turned: (N, 2) whether the robot has turned right, left since it moved.
-        only: (N, 2) whether only right, left is allowed.
-        strafed: (N, 2) whether the robot has moved to the right, left since it moved.
-        only_strafe: (N, 2) whether only right, left is allowed when moving sideways.
-        place: (N, 2) place of the last turn or sideways motion, m.
+        turned: (N, 2) whether the robot has turned right, and left, since it last moved away.
+        only: (N, 2) whether only right turns, or only left turns, are allowed.
+        strafed: (N, 2) whether the robot has moved sideways to the right, and to the left, since it last moved away.
+        only_strafe: (N, 2) whether only sideways motion to the right, or only to the left, is allowed.
+        place: (N, 2) position of the last turn or sideways motion, m.
         escaping: (N,) whether the robot backs up.
         escape: (N, 3) pose at which the escape began.
         latch: (N, 2) whether the goal has been reached; whether the robot turns to its heading.
-        plan: (N, 3) first point of the path and its number of points: another path resets the progress.
+        plan: (N, 3) first point of the path and its number of points; a different path resets the progress.
         progress: (N, 2) segment and piece at which the path starts.
     """
 
@@ -74,7 +74,9 @@ class Recall(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Working memory of one thread: two grids, a queue, spans of a footprint, samples, their scores, poses (x, y, sine, cosine)."""
+    """Working memory of one thread: two grids, a queue, footprint spans, samples and their scores, and poses (x, y, sine,
+    cosine).
+    """
 
     path: Ints
     goal: Ints
@@ -88,7 +90,7 @@ class Scratch(NamedTuple):
 
 @hidden
 def roll_out(p, time, x, y, heading, now, sample, acceleration, points):
-    """Write the poses of one sample, starting at the present one; return their number."""
+    """Write the poses of one sample, starting at the current pose; return how many there are."""
     speed = math.sqrt(sample[0] * sample[0] + sample[1] * sample[1])
     steps = np.int64(max(speed * time / p.sim_granularity, abs(sample[2]) / p.angular_sim_granularity) + HALF)
     count = min(max(steps, 1), points.shape[0])
@@ -98,10 +100,10 @@ def roll_out(p, time, x, y, heading, now, sample, acceleration, points):
 
 @spliced
 def _grid_cost(p, points, count, cost, inverse, scratch):
-    """Return the part of path and goal in the cost of a roll-out's last pose.
+    """Return the path and goal terms of a roll-out's cost, taken at its last pose.
 
     Returns:
-        That part, and the number of poses until then.
+        The sum of these terms, and the number of poses up to that pose.
     """
     stride = cost.shape[1] + 2
     path, goal = np.int32(0), np.int32(0)
@@ -118,10 +120,10 @@ def _grid_cost(p, points, count, cost, inverse, scratch):
 
 @hidden
 def _score(p, scene, n, time, scratch, sample, acceleration):
-    """Return the score of one sample without obstacles, or why it is discarded: `_HIT` or `_NO_WAY`, whichever comes first.
+    """Return the score of one sample without the obstacle cost, or why it is discarded: `_HIT` or `_NO_WAY`, whichever comes first.
 
     Returns:
-        The score, and the number of poses until then; they are in ``scratch.points``.
+        The score, and the number of poses up to that point; the poses are in ``scratch.points``.
     """
     x, y = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
     now = (scene.twist[n, 0], scene.twist[n, 1], scene.twist[n, 2])
@@ -131,7 +133,7 @@ def _score(p, scene, n, time, scratch, sample, acceleration):
 
 @hidden
 def _score_with_obstacles(p, scene, n, scratch, score, count, scale):
-    """Return the score of `_score` plus the sample's obstacle cost times ``scale``; `_HIT` if the footprint meets an obstacle."""
+    """Return the score from `_score` plus ``scale`` times the sample's obstacle cost; `_HIT` if the footprint meets an obstacle."""
     corners_x, corners_y = scene.footprint_x[n], scene.footprint_y[n]
     worst = obstacle_cost(scratch.points, count, scene.cost[n], scene.inverse, corners_x, corners_y, ONE, p.centre)
     return _HIT if worst < ZERO else (score + scale * worst if score >= ZERO else score)
@@ -139,7 +141,7 @@ def _score_with_obstacles(p, scene, n, scratch, score, count, scale):
 
 @spliced
 def _prepare(p, scene, n, progress, scratch, reach):
-    """Run the waves from local path and local goal; return whether there is a path, and the distance to its end, m."""
+    """Run the waves from the local path and the local goal; return whether there is a path, and the distance to its end, m."""
     cost, inverse, path, points = scene.cost[n], scene.inverse, scene.path[n], scene.path_count[n]
     x, y, origin_x, origin_y = scene.pose[n, 0], scene.pose[n, 1], scene.origin[n, 0], scene.origin[n, 1]
     u, v = x - origin_x, y - origin_y
@@ -168,15 +170,15 @@ def _prepare(p, scene, n, progress, scratch, reach):
 
 @hidden
 def _even_sample(low, high, count, i):
-    """Return sample ``i`` of ``count`` from ``low`` to ``high``."""
+    """Return sample ``i`` of ``count`` evenly spaced samples from ``low`` to ``high``."""
     return low + np.float32(i) * (high - low) / np.float32(count - 1)
 
 
 @spliced
 def _try_curves(p, scene, n, time, scratch, acceleration, scale, slowest, fastest, rightmost, leftmost):
-    """Try the forward curves; return the best and its score, `_HIT` for none.
+    """Try the forward curves; return the best one and its score, or `_HIT` if there is none.
 
-    Obstacles only add to a score, so samples are tested in the order of their scores, until no other can be lower.
+    Obstacles can only increase a score, so samples are tested in the order of their scores until no remaining sample can be better.
     """
     samples, scores = scratch.samples, scratch.scores
     count = np.int64(0)
@@ -208,14 +210,16 @@ def _try_curves(p, scene, n, time, scratch, acceleration, scale, slowest, fastes
 
 @hidden
 def _nose(p, scene, n, points, count):
-    """Return column and row of the nose at the end of a roll-out of ``count`` poses; column -1 outside the window."""
+    """Return the column and row of the nose at the end of a roll-out of ``count`` poses; the column is -1 outside the window."""
     x, y, sine, cosine = points[count - 1, 0], points[count - 1, 1], points[count - 1, 2], points[count - 1, 3]
     return cell_of(x + p.heading_lookahead * cosine, y + p.heading_lookahead * sine, scene.inverse, scene.cost[n])
 
 
 @spliced
 def _try_turns(p, scene, n, time, scratch, only, acceleration, scale, rightmost, leftmost, max_theta, chosen, best):
-    """Try to turn in place, towards the side where the nose is nearest to the local goal; return the best so far and its score."""
+    """Try turns in place, preferring the one that brings the nose nearest to the local goal; return the best sample so far and its
+    score.
+    """
     step = (leftmost - rightmost) / np.float32(p.vtheta_samples - 1)
     slowest = min(p.min_vel_theta, max_theta)
     nearest = _FAR
@@ -239,7 +243,7 @@ def _try_turns(p, scene, n, time, scratch, only, acceleration, scale, rightmost,
 
 @spliced
 def _try_strafes(p, scene, n, time, scratch, only, acceleration, scale):
-    """Try to move sideways; return the best and its score, `_HIT` for none."""
+    """Try sideways motion; return the best sample and its score, or `_HIT` if there is none."""
     best, chosen, nearest = _HIT, (ZERO, ZERO, ZERO), _FAR
     for j in range(p.y_vels.size if scene.max_y[n] > ZERO else 0):
         sample = (ZERO, min(max(p.y_vels[j], -scene.max_y[n]), scene.max_y[n]), ZERO)
@@ -256,7 +260,7 @@ def _try_strafes(p, scene, n, time, scratch, only, acceleration, scale):
 
 @hidden
 def remember(recall, n, pose, command, reset_distance):
-    """Record the side to which the robot turned or moved on the spot, until it has left the place.
+    """Record the side to which the robot turned, or moved sideways, until it has moved away.
 
     Turning to one side twice forbids the other; moving sideways and back forbids the first side.
     """
@@ -275,7 +279,7 @@ def remember(recall, n, pose, command, reset_distance):
 
 @hidden
 def forget(recall, n, pose, reset_distance):
-    """Allow all turns again once the robot has left the place where it turned."""
+    """Allow all turns again once the robot has moved away from where it turned."""
     dx, dy = pose[0] - recall.place[n, 0], pose[1] - recall.place[n, 1]
     if dx * dx + dy * dy > reset_distance * reset_distance:
         recall.turned[n, :], recall.only[n, :], recall.strafed[n, :], recall.only_strafe[n, :] = False, False, False, False
@@ -283,7 +287,7 @@ def forget(recall, n, pose, reset_distance):
 
 @hidden
 def _ends_escape(p, recall, n, pose):
-    """Allow forward curves again once the robot has backed up far enough, or turned."""
+    """Allow forward curves again once the robot has backed up, or turned, far enough."""
     dx, dy, turned = pose[0] - recall.escape[n, 0], pose[1] - recall.escape[n, 1], abs(wrap(pose[2] - recall.escape[n, 2]))
     if dx * dx + dy * dy > p.escape_reset_dist * p.escape_reset_dist or turned > p.escape_reset_theta:
         recall.escaping[n] = False
@@ -291,7 +295,9 @@ def _ends_escape(p, recall, n, pose):
 
 @hidden
 def _comes_free(scene, n, scratch, count):
-    """Return whether a footprint that overlaps an obstacle leaves it on a roll-out of ``count`` poses and meets no other."""
+    """Return whether a footprint that overlaps an obstacle leaves it during a roll-out of ``count`` poses without meeting another
+    one.
+    """
     corners_x, corners_y = scene.footprint_x[n], scene.footprint_y[n]
     free = False
     for i in range(count):
@@ -304,7 +310,9 @@ def _comes_free(scene, n, scratch, count):
 
 @spliced
 def _drive(p, scene, n, time, recall, scratch, acceleration, low_x, high_x, max_theta):
-    """Return the twist of the best sample, zero without a path or valid sample, and the reason if it is no curve or turn."""
+    """Return the twist of the best sample, and a reason if it is not a curve or a turn; the twist is zero without a path or a valid
+    sample.
+    """
     still = (ZERO, ZERO, ZERO)
     pose, now = scene.pose[n], scene.twist[n]
     reached = p.period if p.dwa else time
@@ -319,7 +327,7 @@ def _drive(p, scene, n, time, recall, scratch, acceleration, low_x, high_x, max_
     rightmost = max(-max_theta, now[2] - acceleration[2] * reached)
     scale = p.occdist_scale * (fastest * time / p.occdist_length if p.occdist_length > ZERO else ONE)
     best, chosen = _HIT, still
-    # During an escape only turns, sideways motion and backing up are tried, until the robot has moved far enough.
+    # During an escape, only turns, sideways motion and backing up are tried until the robot has moved far enough.
     if not recall.escaping[n]:
         chosen, best = _try_curves(p, scene, n, time, scratch, acceleration, scale, slowest, fastest, rightmost, leftmost)
     if scene.turning_radius[n] == ZERO:
@@ -327,7 +335,7 @@ def _drive(p, scene, n, time, recall, scratch, acceleration, low_x, high_x, max_
         chosen, best = _try_turns(
             p, scene, n, time, scratch, only, acceleration, scale, rightmost, leftmost, max_theta, chosen, best
         )
-    elif chosen[0] < _STANDS and now[0] < _STANDS:  # standing on would not help a car
+    elif chosen[0] < _STANDS and now[0] < _STANDS:  # continuing to stand still would not help a car
         best = _HIT
     if best < ZERO:
         chosen, best = _try_strafes(p, scene, n, time, scratch, recall.only_strafe[n], acceleration, scale)
@@ -335,7 +343,7 @@ def _drive(p, scene, n, time, recall, scratch, acceleration, low_x, high_x, max_
         remember(recall, n, pose, chosen, p.oscillation_reset_dist)
         _ends_escape(p, recall, n, pose)
         return chosen, GOES_ON
-    # No sample is left: back up, if this is allowed or frees the robot.
+    # No sample is left: back up if this is allowed or frees the robot.
     back = (max(p.escape_vel, scene.min_x[n]), ZERO, ZERO)
     score, count = _score(p, scene, n, time, scratch, back, acceleration)
     score = _score_with_obstacles(p, scene, n, scratch, score, count, scale)
@@ -363,7 +371,7 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
         twists: out, (N, 3).
         reasons: out, (N,) int8, `agora.core.recording.Reason`.
         first: first row.
-        last: one after the last row.
+        last: one past the last row.
     """
     for n in range(first, last):
         twists[n, 0], twists[n, 1], twists[n, 2], reasons[n] = ZERO, ZERO, ZERO, NO_PATH

@@ -1,34 +1,39 @@
-"""Trajectory roll-out as ROS implements it: the older of the navigation stack's two planners, and the "DWA" of the BARN challenge.
+"""Trajectory roll-out as ROS implements it: the older of the navigation stack's two local planners, and the "DWA" of the BARN
+challenge.
 
 Gerkey, Konolige, "Planning and control in unstructured terrain", ICRA Workshop on Path Planning on Costmaps, 2008; samples,
 critics, escape and defaults are those of TrajectoryPlannerROS (package base_local_planner, ROS navigation, noetic-devel 9ad6441),
-whose parameter names are kept; the defaults are those of its BaseLocalPlanner.cfg, which override the others at start-up.
+whose parameter names are kept. The default values are those of its BaseLocalPlanner.cfg, which override the other defaults at
+start-up.
 
-Every step the planner tries 1. forward curves: ``vx_samples`` speeds, each straight and with ``vtheta_samples`` - 1 turning rates,
-from the rightmost on, without
-   the leftmost; for robots that can, also two curves that go sideways a little;
-2. turning in place, if no curve is better where the robot stands: the rate whose nose, ``heading_lookahead`` ahead, is nearest to
-   the local goal, but not to the side that the robot has just turned away from, until it has moved;
-3. moving sideways (``y_vels``), for robots that can; 4. backing up straight at ``escape_vel``, if there is room or it frees the
-robot, until the robot has moved
-   ``escape_reset_dist`` or turned ``escape_reset_theta``; until then it tries no forward curves.
-The score of a sample is the path and goal distance (waves in the grid, as in `dwa`) at the end of its roll-out, in which the twist
-approaches the sample at the limits of acceleration, plus the largest cost under the outline of the footprint or its centre along
-the roll-out. A sample is discarded if the outline meets an obstacle, or if the centre enters a cell without a connection to path
-and goal: a centre within the inscribed radius of an obstacle has none, and the robot then stands; upstream move_base's recovery
-behaviours start.
+At every step the planner tries, in this order:
+1. forward curves: ``vx_samples`` speeds, each straight and with ``vtheta_samples`` - 1 turning rates, from the rightmost on,
+   without the leftmost; for robots that can move sideways, also two slow diagonal motions;
+2. turning in place, if this scores no worse than the best curve, or if the best curve moves sideways: the turning rate that brings
+   the nose, ``heading_lookahead`` ahead, nearest to the local goal; until the robot has moved away, it may not turn back to the
+   side that it has just turned away from;
+3. moving sideways (``y_vels``), for robots that can;
+4. backing up straight at ``escape_vel``, if there is room or it frees the robot, until the robot has moved ``escape_reset_dist`` or
+   turned ``escape_reset_theta``; until then it tries no forward curves.
+
+The score of a sample is the path and goal distance (from waves in the grid, as in `dwa`) at the end of its roll-out, in which the
+twist approaches the sample at the acceleration limits, plus the maximum cost under the outline of the footprint or its centre along
+the roll-out. A sample is discarded if the outline meets an obstacle, or if the centre enters a cell that is not connected to the
+path and the goal. If the robot's centre is within the inscribed radius of an obstacle, there is no connection, and the robot stops;
+in upstream, move_base's recovery behaviours then start.
 
 Differences from the source:
-- The local goal, the pieces of paths, the pruning of the path behind, and car-like robots: as in `agora.planners.local.dwa`.
-- ``heading_scoring`` and ``simple_attractor``, off upstream, are left out.
-- On unknown ground, and outside its costmap, the robot stands; upstream it backs up.
-- Upstream the robot backs up whatever is behind; the presets of the package do so, with ``escape_blindly``.
-- The cost of obstacles is that under the robot's centre, and is scaled by the length of the roll-outs, as in
-  `agora.planners.local.dwa`; the presets of the package behave as upstream.
+- The local goal, the resampling of paths, the pruning of the path behind the robot, and car-like robots are treated as in
+  `agora.planners.local.dwa`.
+- ``heading_scoring`` and ``simple_attractor``, which are off by default in upstream, are left out.
+- On unknown ground, and outside its costmap, the robot stops; in upstream it backs up.
+- In upstream, the robot backs up regardless of what is behind it; the package's presets do the same, with ``escape_blindly``.
+- The obstacle cost is read under the robot's centre, and is scaled by the length of the roll-outs, as in
+  `agora.planners.local.dwa`; the package's presets behave as in upstream.
 - At the goal only the footprint is checked for obstacles.
-- A standing car backs up if no forward curve is better than standing. Upstream has no cars.
-- Limits that are not given are the robot's; the package's own are the preset `trajectory_rollout_ros`. Roll-outs end where the
-  fastest would leave the window.
+- A stationary car backs up if no forward curve is better than standing still. Upstream does not support cars.
+- Limits that are not given are the robot's; the package's own limits are in the preset `trajectory_rollout_ros`. Roll-outs end
+  where the fastest would leave the window.
 """
 
 from __future__ import annotations
@@ -72,44 +77,45 @@ _TUNABLE: dict[str, Span] = {
 
 @dataclass(frozen=True)
 class TrajectoryRollout(Checked):
-    """Samples twists, rolls them out, scores them on the local costmap, and drives the best; backs up if there is none.
+    """Samples twists, rolls them out, scores them on the local costmap, and drives the best one; backs up if none is valid.
 
-    Limits are combined with the robot's; None uses the robot's limit alone. The outline of the window's footprint must not touch a
-    lethal or unknown cell.
+    The limits apply in addition to the robot's own; None means that only the robot's limit applies. The outline of the window's
+    footprint must not touch a lethal or unknown cell.
 
     Attributes:
         window: local costmap.
         acc_lim_x: acceleration limit along x, m/s2.
         acc_lim_y: acceleration limit along y, m/s2.
-        acc_lim_theta: acceleration limit of the turning rate, rad/s2.
-        max_vel_x: largest speed of forward curves, m/s.
-        min_vel_x: lowest speed of forward curves, m/s.
-        max_vel_theta: largest turning rate, rad/s.
-        min_in_place_vel_theta: slowest turn in place, rad/s.
-        escape_vel: velocity of backing up, m/s, negative.
-        escape_blindly: whether the robot backs up whatever is behind.
-        y_vels: sideways speeds, m/s; only for robots that can.
+        acc_lim_theta: angular acceleration limit, rad/s2.
+        max_vel_x: maximum speed of forward curves, m/s.
+        min_vel_x: minimum speed of forward curves, m/s.
+        max_vel_theta: maximum turning rate, rad/s.
+        min_in_place_vel_theta: minimum rate of a turn in place, rad/s.
+        escape_vel: velocity for backing up, m/s, negative.
+        escape_blindly: whether the robot backs up regardless of what is behind it.
+        y_vels: sideways speeds, m/s; only for robots that can move sideways.
         xy_goal_tolerance: distance to the goal within which the robot brakes and turns in place, m.
         yaw_goal_tolerance: accepted deviation from the goal's heading, rad.
-        latch_xy_goal_tolerance: whether the robot continues to turn in place if it slides out again, until the path changes.
-        sim_time: length of the roll-outs, s; less if the fastest would leave the window.
-        sim_granularity: largest step of a roll-out, m.
-        angular_sim_granularity: largest step of a roll-out, rad (upstream, rad per second).
-        vx_samples: number of samples of the speed.
-        vtheta_samples: number of samples of the turning rate.
+        latch_xy_goal_tolerance: whether the robot continues to turn in place until the path changes, even if it slides out of the
+            tolerance.
+        sim_time: duration of the roll-outs, s; shorter if the fastest one would leave the window.
+        sim_granularity: maximum distance between two poses of a roll-out, m.
+        angular_sim_granularity: maximum angle between two poses of a roll-out, rad (in upstream, rad per second).
+        vx_samples: number of speed samples.
+        vtheta_samples: number of turning-rate samples.
         path_distance_bias: scale of the distance to the path.
         goal_distance_bias: scale of the distance to the goal.
-        meter_scoring: whether these are per metre; else per cell. Upstream reads this parameter but does not use it: it uses a
-            member that is never set, so its biases are most likely per cell, whatever the parameter.
-        occdist_scale: scale of the largest cost under the footprint along the roll-out.
-        occdist_length: as in `agora.planners.local.dwa`; 0 is upstream.
+        meter_scoring: whether these two scales are per metre; otherwise they are per cell. Upstream reads this parameter but does
+            not use it: it uses a member that is never set, so its biases are most likely per cell, whatever the parameter's value.
+        occdist_scale: scale of the maximum costmap cost along the roll-out (see ``occdist_at``).
+        occdist_length: as in `agora.planners.local.dwa`; 0 is the upstream behaviour.
         occdist_at: as in `agora.planners.local.dwa`; "outline" is upstream.
-        heading_lookahead: distance ahead of the centre of the nose that turns to the local goal, m.
-        oscillation_reset_dist: distance to move before the robot may turn to the other side again, m.
+        heading_lookahead: distance from the robot's centre to its nose, which turns in place bring towards the local goal, m.
+        oscillation_reset_dist: distance that the robot must move before it may turn to the other side again, m.
         escape_reset_dist: distance to back up, m.
-        escape_reset_theta: angle to turn while backing up, rad.
-        dwa: whether samples can be reached in one period; otherwise in the whole ``sim_time``.
-        prune_plan: whether to cut off the path behind.
+        escape_reset_theta: angle that ends an escape once the robot has turned by it, rad.
+        dwa: whether samples must be reachable within one period; otherwise within the whole ``sim_time``.
+        prune_plan: whether to cut off the part of the path behind the robot.
     """
 
     window: Window = field(default_factory=Window)
@@ -157,8 +163,8 @@ class TrajectoryRollout(Checked):
         )
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3); the memory: turns, escape, goal latch, progress on the path; and the reasons why robots
-        stand.
+        """Return the twists (N, 3); the memory: turns, escape, goal latch and progress on the path; and the reasons why robots
+        stop.
         """
         o = observation
         assert o.path is not None and o.path_count is not None and o.costmap is not None
@@ -170,16 +176,17 @@ class TrajectoryRollout(Checked):
         return Answer(twists, recall._asdict(), {"reason": reasons})
 
     def act_by(self, observation: Observation, memory: Memory, settings: Mapping[str, Floats]) -> Answer:
-        """Return the result of `act` with settings per robot instead of fields; the fields are the upper bounds of the settings.
+        """Return the result of `act` with per-robot settings instead of this planner's fields, which are upper bounds for the
+        settings.
 
-        The window's costs beyond a robot's inflation radius count as 0. A cost is a whole number, so its last cells may lie up to a
-        thousandth of a metre beyond.
+        Costs in the window beyond a robot's inflation radius count as 0. Because costs are whole numbers, the outermost cells that
+        count may lie up to a thousandth of a metre beyond the radius.
 
         Args:
             observation: as for `act`.
             memory: as for `act`.
-            settings: (N,) each, ``max_vel_x``, ``max_vel_theta``, ``vx_samples``, ``vtheta_samples``, ``path_distance_bias``,
-                ``goal_distance_bias``, and ``inflation_radius``, which is at most that of the window.
+            settings: arrays (N,) by name: ``max_vel_x``, ``max_vel_theta``, ``vx_samples``, ``vtheta_samples``,
+                ``path_distance_bias``, ``goal_distance_bias``, and ``inflation_radius``, which is at most that of the window.
         """
         o, s = observation, settings
         assert o.path is not None and o.path_count is not None and o.costmap is not None
@@ -206,7 +213,7 @@ class TrajectoryRollout(Checked):
         return Answer(twists, recall._asdict(), {"reason": reasons})
 
     def horizon(self, o: Observation) -> Floats:
-        """Return the roll-out time of each robot (N,), s."""
+        """Return the roll-out duration for each robot (N,), s."""
         speed = np.minimum(o.limits.max_vx, own(self.max_vel_x))
         return horizon(self.sim_time, speed, self.window, self.heading_lookahead)
 
