@@ -359,7 +359,7 @@ def test_a_crowd_model_of_the_library_as_plugin_walks_as_the_library_does(graph,
     assert np.abs(np.stack([message.x, message.y]) - np.stack([mine.x[0, :3], mine.y[0, :3]])).max() < 0.1
 
 
-@pytest.mark.parametrize(("plugin", "words"), [("broken", "is not finite and is ignored"), ("raises", "so no forces are sent: KeyError")])
+@pytest.mark.parametrize(("plugin", "words"), [("broken", "is not finite and is ignored"), ("raises", "forces are sent: KeyError")])
 def test_a_plugin_that_fails_is_named_once_and_the_crowd_goes_on(graph, plugins, wait_until, plugin, words):
     crowd, agents_node, driver = with_plugin(graph, plugin, plugin_timeout=0.05)
     message = driver.step(12)
