@@ -131,7 +131,7 @@ class Card:
         """Return a situation whose parameters are sampled from the stream, except for those given in ``values``.
 
         Raises:
-            InputError: a parameter that the card does not have, or a value outside its range.
+            InputError: the card does not have a parameter, or a value is outside its range.
         """
         return self.build(stream, **self.settings(stream, values))
 
@@ -139,7 +139,7 @@ class Card:
         """Return the value of every parameter; setting some of them does not change the sampled values of the others.
 
         Raises:
-            InputError: as `draw`.
+            InputError: as for `draw`.
         """
         given = values or {}
         self.check(given)

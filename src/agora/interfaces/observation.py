@@ -35,7 +35,7 @@ class SemanticWindow:
 
     Attributes:
         attributes: names in `agora.core.semantics.ATTRIBUTES`.
-        size: length of a side, m.
+        size: side length of the maps, m.
         resolution: side length of a cell, m.
     """
 
