@@ -139,9 +139,7 @@ def narrow_places(
     if not asked:
         return []
     found: dict[int, Recording] = {}
-    for seen in dict.fromkeys(
-        s.robots[0].model.lidar if sees else None for _, _, s, _ in asked
-    ):  # one batch per sensor
+    for seen in dict.fromkeys(s.robots[0].model.lidar if sees else None for _, _, s, _ in asked):  # one batch per lidar
         mine = [i for i, (_, _, s, _) in enumerate(asked) if not sees or s.robots[0].model.lidar == seen]
         played = Episodes([asked[i][2] for i in mine], planner, Conditions())
         found |= {mine[index]: recordings[0] for index, recordings in played}
