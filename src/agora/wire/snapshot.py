@@ -23,10 +23,10 @@ class PedestriansNow:
     Attributes:
         present: (P,) whether the slot holds a pedestrian.
         id: (P,) number of the pedestrian.
-        x: (P,) m.
-        y: (P,) m.
-        vx: (P,) m/s.
-        vy: (P,) m/s.
+        x: (P,) position, x, m.
+        y: (P,) position, y, m.
+        vx: (P,) velocity in the map frame, x, m/s.
+        vy: (P,) velocity in the map frame, y, m/s.
         heading: (P,) heading, rad.
         radius: (P,) body radius, m.
         speed: (P,) preferred speed, m/s.

@@ -16,7 +16,7 @@ class Waits:
     Other systems use wall-clock time. A call is measured from the first check.
 
     Args:
-        process: number of the process.
+        process: process id.
     """
 
     def __init__(self, process: int | None) -> None:
@@ -45,7 +45,7 @@ class Patience:
     """A deadline for an answer from another process, which excludes the time that the process waits for a processor.
 
     Args:
-        process: number of the process.
+        process: process id.
         most: maximum time from now until the answer, s.
 
     Attributes:

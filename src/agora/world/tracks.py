@@ -14,8 +14,8 @@ class Tracks:
     """Moving discs that a robot knows of, in Q masked slots.
 
     Attributes:
-        position: (N, Q, 2) m.
-        velocity: (N, Q, 2) m/s.
+        position: (N, Q, 2) positions, m.
+        velocity: (N, Q, 2) velocities, m/s.
         radius: (N, Q) radii, m.
         present: (N, Q) whether the slot is in use.
         id: (N, Q) identity.
@@ -37,7 +37,7 @@ def onward(position: Floats, velocity: Floats, steps: int, dt: float) -> Floats:
 
     Args:
         position: (N, Q, 2) current positions, m.
-        velocity: (N, Q, 2) m/s.
+        velocity: (N, Q, 2) velocities, m/s.
         steps: T, the number of prediction times.
         dt: interval between prediction times, s; the first is ``dt`` from now.
     """

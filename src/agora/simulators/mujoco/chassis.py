@@ -26,7 +26,7 @@ _RESPONSE = 0.02  # s, time constant of a motor: its speed error falls to 1/e
 _ROTOR = 0.1  # inertia of a geared motor at the wheel, relative to the robot's mass at the wheel's radius
 _GRIP = 0.8  # share of the friction used to accelerate and brake; curves need the rest
 _LIFT = 0.001  # m, height of casters above the floor when a robot stands level
-_STEERING = 0.05  # s
+_STEERING = 0.05  # s, time constant of the steering
 
 
 @dataclass(frozen=True)
