@@ -124,9 +124,7 @@ class TeleopNode:
         except AgoraError as error:
             rospy.logerr("teleop: %s", error)
             return
-        with (
-            warnings.catch_warnings()
-        ):  # rospy recommends a queue, but the stop command in it would never be sent when the node exits
+        with warnings.catch_warnings():  # rospy recommends a queue, but at exit the stop command in it would never be sent
             warnings.simplefilter("ignore", SyntaxWarning)
             self._publisher = rospy.Publisher(f"{ros_name(robot)}/cmd_vel", Twist, tcp_nodelay=True)
         self._robot = robot
