@@ -1,4 +1,4 @@
-"""The engine's public step against plain C on the same scene."""
+"""Compares the engine's public step with plain C on the same scene."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from agora.pedestrians.models.evacuation import Evacuation
 
 
 def _check(worlds: Worlds, plain: PlainC, robots: bool) -> None:
-    """Make sure that both do the same work: one step and one scan of each agree."""
+    """Check that both do the same work: one step and one scan of each must agree."""
     if robots:
         ranges = worlds.scanner.scan()[:, 0]
         plain.scan()
@@ -26,7 +26,7 @@ def _check(worlds: Worlds, plain: PlainC, robots: bool) -> None:
 
 
 def _check_step(worlds: Worlds, plain: PlainC, step: Callable[[], None]) -> None:
-    """Make sure that a step of both takes the pedestrians to the same places."""
+    """Check that one step of each moves the pedestrians to the same positions."""
     worlds.engine.step()
     step()
     people, count = worlds.world.pedestrians, plain.people[0].shape[1]
@@ -36,7 +36,9 @@ def _check_step(worlds: Worlds, plain: PlainC, step: Callable[[], None]) -> None
 
 
 def world_step(worlds: int, quick: bool) -> Line:
-    """32 pedestrians, a robot and its scan; a single robot is somewhere else at every call, or the branches are learnt by heart."""
+    """Time 32 pedestrians, a robot and its scan. In a single world, the robot is at a different position at every call, because
+    otherwise the processor would learn the branches.
+    """
     scene = halls(worlds, 32)
     mine, plain = Worlds(scene, SOCIAL_FORCE, robots=True), PlainC(scene)
     _check(mine, plain, robots=True)
@@ -66,7 +68,7 @@ def world_step(worlds: int, quick: bool) -> Line:
 
 
 def social_force(pedestrians: int, worlds: int, quick: bool) -> Line:
-    """Pedestrians alone: no robot."""
+    """Time pedestrians without a robot."""
     scene = halls(worlds, pedestrians)
     mine, plain = Worlds(scene, SOCIAL_FORCE), PlainC(scene)
     _check(mine, plain, robots=False)
@@ -79,7 +81,7 @@ def social_force(pedestrians: int, worlds: int, quick: bool) -> Line:
 
 
 def evacuation(pedestrians: int, worlds: int, quick: bool) -> Line:
-    """One substep of pedestrians who may be in contact."""
+    """Time one substep of pedestrians who may be in contact."""
     scene, model = halls(worlds, pedestrians), Evacuation()
     mine, plain = Worlds(scene, model, dt=model.max_step), PlainC(scene)
     _check_step(mine, plain, plain.evacuate)
@@ -92,7 +94,7 @@ def evacuation(pedestrians: int, worlds: int, quick: bool) -> Line:
 
 
 def benches() -> list[Bench]:
-    """The lines; none without gcc."""
+    """Return the lines of the table; none without gcc."""
     if library() is None:
         return []
     steps = [Bench(f"world-step-{w}", "C", 1.2, functools.partial(world_step, w)) for w in (1, 64, 1024)]

@@ -1,4 +1,4 @@
-"""The deep social force through the engine's public step against plain C on the same scene."""
+"""Compares the deep social force, through the engine's public step, with plain C on the same scene."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ class _PlainPotential(PlainC):
 
 
 def deep_social_force(pedestrians: int, worlds: int, quick: bool) -> Line:
-    """Pedestrians alone, after one step that agrees to 1 mm for 999 of 1,000 (the view has an edge)."""
+    """Time pedestrians without a robot, after checking that one step agrees to 1 mm for 999 of 1,000 pedestrians (not all, because
+    the field of view has an edge).
+    """
     scene, model = halls(worlds, pedestrians), DeepSocialForce()
     mine, plain = Worlds(scene, model), _PlainPotential(scene, model)
     mine.engine.step()
@@ -41,7 +43,7 @@ def deep_social_force(pedestrians: int, worlds: int, quick: bool) -> Line:
 
 
 def benches() -> list[Bench]:
-    """The lines; none without gcc."""
+    """Return the lines of the table; none without gcc."""
     if library() is None:
         return []
     sizes = [(p, w) for p in (30, 300) for w in (1, 64, 1024)]

@@ -1,4 +1,4 @@
-"""The engine's public step against published packages on the same scene; one that is not installed has no line."""
+"""Compares the engine's public step with published packages on the same scene; packages that are not installed have no line."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from agora.pedestrians.models.helbing import Helbing
 from agora.pedestrians.models.orca import Orca
 from agora.pedestrians.models.pysocial import PySocial
 
-DENSITY = 0.25  # pedestrians per square metre; the packed scenes against JuPedSim have three times as many
+DENSITY = 0.25  # pedestrians per square metre; the dense scenes for the comparison with JuPedSim have three times as many
 
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """For packages that print, or log everything everywhere into the folder they are imported from."""
+    """Context manager for packages that print, or that log everything into the folder from which they are imported."""
     root = logging.getLogger()
     handlers, level = list(root.handlers), root.level
     here = Path.cwd()
@@ -49,7 +49,9 @@ def quiet() -> Iterator[None]:
 
 
 def _scatter(count: int, density: float) -> tuple[np.ndarray, np.ndarray, float]:
-    """Places (P, 2) on a jittered lattice in a square that begins at (0, 0), goals opposite of its middle, and its side, m."""
+    """Return positions (P, 2) on a jittered lattice in a square that starts at (0, 0), goals opposite its centre, and its side
+    length, m.
+    """
     rng = np.random.default_rng(11)
     side, cells = math.sqrt(count / density), math.ceil(math.sqrt(count))
     lattice = np.stack(np.meshgrid(np.arange(cells), np.arange(cells)), -1).reshape(-1, 2)[:count]
@@ -58,7 +60,9 @@ def _scatter(count: int, density: float) -> tuple[np.ndarray, np.ndarray, float]
 
 
 def orca(count: int, quick: bool) -> Line:
-    """Against pyrvo's ``do_step`` alone: its preferred velocities are set outside the clock, ours are part of the step."""
+    """Compare with pyrvo's ``do_step`` alone: its preferred velocities are set outside the timed part; ours are part of the
+    step.
+    """
     import pyrvo
 
     model = Orca(neighbour_distance=10.0, max_neighbours=10, horizon=5.0, padding=0.0)
@@ -82,7 +86,7 @@ def orca(count: int, quick: bool) -> Line:
 
 
 def pysocialforce(quick: bool) -> Line:
-    """50 pedestrians, of whom 20 walk in pairs, and three walls; the peer's own step."""
+    """Compare with PySocialForce's step: 50 pedestrians, of whom 20 walk in pairs, and three walls."""
     with quiet():
         import pysocialforce
     places, goals, side = _scatter(50, DENSITY)
@@ -106,7 +110,9 @@ def pysocialforce(quick: bool) -> Line:
 
 
 def jupedsim(count: int, cutoff: float, quick: bool) -> Line:
-    """Against its social force model with its cell grid; targets are given outside the clock, so nothing of it is routing."""
+    """Compare with JuPedSim's social force model with its cell grid; targets are set outside the timed part, so no routing is
+    included.
+    """
     import jupedsim
     import shapely
 
@@ -163,7 +169,7 @@ obstacle:
 
 
 def irsim(quick: bool) -> Line:
-    """One world: a robot with 360 beams, 30 ORCA pedestrians on a circle, three walls."""
+    """Compare with ir-sim in one world: a robot with 360 beams, 30 ORCA pedestrians on a circle, and three walls."""
     with quiet():
         import irsim
 
@@ -196,7 +202,7 @@ def irsim(quick: bool) -> Line:
 
 
 def benches() -> list[Bench]:
-    """The lines of the packages that are installed."""
+    """Return the lines for the packages that are installed."""
     lines: list[tuple[str, str, str, float, Callable[[bool], Line]]] = [
         ("orca-30", "pyrvo", "pyrvo", 4.0, functools.partial(orca, 30)),
         ("orca-1000", "pyrvo", "pyrvo", 3.0, functools.partial(orca, 1000)),

@@ -1,8 +1,9 @@
-"""Path lengths as AG-RL's code counts them, of results: `python benchmarks/attngraph.py results/attngraph results/taga`.
+"""Computes path lengths from results in the way that AG-RL's code does: `python benchmarks/attngraph.py results/attngraph
+results/taga`.
 
-Its rl/evaluation.py adds up the robot's way between observations. The observation after an episode's last step is the first of the
-next episode, so the sum lacks the last step and has the jump to the next start. TAGA's code is made of it. In the suites taga* an
-episode ends where the robot comes into a group's circle, as in TAGA's table.
+Its rl/evaluation.py adds up the robot's motion between observations. The observation after an episode's last step is the first one
+of the next episode, so the sum omits the last step and includes the jump to the next start. TAGA's code is derived from it. In the
+taga* suites, an episode ends when the robot enters a group's circle, as in TAGA's table.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from agora.reporting.statistics import bootstrap
 
 
 def ways(folder: Path) -> dict[tuple[str, str], list[np.ndarray]]:
-    """The places (T, 2) of every episode, in the order of the suite, by stage and planner; stages of taga are one."""
+    """Return the positions (T, 2) in every episode, in suite order, by stage and planner; the stages of taga are treated as one."""
     suite = RunFolder.read(folder).record.outline.name
     found: dict[tuple[str, str], dict[tuple[str, int], np.ndarray]] = {}
     for shard in sorted((folder / "trajectories").glob("*.parquet")):
@@ -34,12 +35,12 @@ def ways(folder: Path) -> dict[tuple[str, str], list[np.ndarray]]:
 
 
 def length(way: np.ndarray) -> float:
-    """Of a polyline (T, 2), m."""
+    """Return the length of a polyline (T, 2), m."""
     return float(np.hypot(*np.diff(way, axis=0).T).sum())
 
 
 def main() -> None:
-    """Print a line for each stage and planner: the path length, and the one that its code counts."""
+    """Print a line per stage and planner: the path length, and the length as computed by AG-RL's code."""
     print("| suite | stage | planner | path, m | as coded, m |\n| --- | --- | --- | --- | --- |")
     for folder in map(Path, sys.argv[1:]):
         for (stage, planner), every in ways(folder).items():

@@ -1,8 +1,8 @@
-"""The BARN challenge's published measures of a planner, from folders of results: `python benchmarks/barn.py results/barn ...`.
+"""Computes the BARN challenge's published measures of planners from results folders: `python benchmarks/barn.py results/barn ...`.
 
-Rates, the time of the successes and the score are means of the worlds' means; an interval is the percentile bootstrap over the
-worlds, because the runs of one world resemble each other. The time counts from the first 0.1 m, the optimal time is that of the
-challenge's reference path. The published runs of its DWA baseline, in the data, go through the same arithmetic.
+Rates, the time of the successes and the score are means of the worlds' means; intervals are percentile bootstraps over worlds,
+because runs in the same world resemble each other. Time is measured from the first 0.1 m driven, and the optimal time is that of
+the challenge's reference path. The published runs of its DWA baseline, which are in the data, are evaluated in the same way.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ COLUMNS = ("success", "collision", "time-out", "time (s)", "score, a = 4", "scor
 
 
 def kept_runs(folder: Path) -> dict[str, list[tuple[int, str, float]]]:
-    """World, outcome and time of every run in a folder of results, by planner."""
+    """Return the world, outcome and time of every run in a results folder, by planner."""
     rows = read_rows(folder / "episodes")
     seen = recordings(folder, [row["key"] for row in rows])
     runs = defaultdict(list)
@@ -41,7 +41,7 @@ def kept_runs(folder: Path) -> dict[str, list[tuple[int, str, float]]]:
 
 
 def published_runs() -> list[tuple[int, str, float]]:
-    """The same of the challenge's baseline."""
+    """Return the world, outcome and time of every published run of the challenge's baseline."""
     with (data_folder("barn") / "dwa_reference_runs.csv").open() as file:
         return [
             (
@@ -54,7 +54,7 @@ def published_runs() -> list[tuple[int, str, float]]:
 
 
 def table(runs: list[tuple[int, str, float]]) -> list[str]:
-    """The columns of one planner, each with its interval."""
+    """Return the columns for one planner, each with its interval."""
     worlds = defaultdict(list)
     for world, end, time in runs:
         worlds[world].append((end, time))
@@ -74,7 +74,7 @@ def table(runs: list[tuple[int, str, float]]) -> list[str]:
 
 
 def at_hand(runs: list[tuple[int, str, float]], whose: str) -> list[tuple[int, str, float]]:
-    """The runs of the worlds that the data has; says how many others there are."""
+    """Return the runs in worlds that are in the data, and print how many other runs there are."""
     known = set(world_numbers())
     kept = [run for run in runs if run[0] in known]
     if len(kept) < len(runs):

@@ -1,7 +1,8 @@
-"""Images a second of cameras: ``python benchmarks/cameras.py [people]``.
+"""Measures how many images per second cameras produce: ``python benchmarks/cameras.py [people]``.
 
-One robot in a hall of 16 x 12 m with furniture and people who walk all about it; colours and depth at 160 x 120, and segmentation;
-medians of single images, on one thread of Python, with the cores that the driver takes. It prints where the time goes, too.
+The scene is one robot in a hall of 16 x 12 m with furniture and people walking all around it. Images are colour and depth at 160 x
+120, and segmentation. Times are medians of single images, on one Python thread, plus the cores that the driver uses. The program
+also prints where the time goes.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ ROUNDS = 200
 
 
 def hall(people: int) -> Start:
-    """The episode."""
+    """Return the episode."""
     rng = np.random.default_rng(3)
     place = rng.uniform((1.0, 1.0), (15.0, 11.0), (4 * people, 2))
     place = place[np.hypot(*(place - ROBOT[:2]).T) > 1.5][:people]
@@ -57,7 +58,7 @@ def hall(people: int) -> Start:
 
 
 def cameras(camera: Camera, start: Start) -> tuple[Cameras, World]:
-    """A camera at work in one world."""
+    """Return a working camera in one world."""
     world = World.of([start], dt=0.1)
     observer = Observer(world, Wiring.of((camera,), Setting()), 0.1)
     world.reset(0, start)
@@ -69,7 +70,7 @@ def cameras(camera: Camera, start: Start) -> tuple[Cameras, World]:
 
 
 def median(work: Callable[[], object]) -> tuple[float, float, float]:
-    """The median time of a call, the least, and the processors' time of all threads, ms."""
+    """Return the median and minimum time of a call, and the processor time of all threads, ms."""
     times, used = [], time.process_time()
     for _ in range(ROUNDS):
         began = time.perf_counter()
@@ -79,7 +80,7 @@ def median(work: Callable[[], object]) -> tuple[float, float, float]:
 
 
 def measured(camera: Camera, start: Start) -> tuple[tuple[float, float, float], int]:
-    """The times of an image while everybody walks, ms, and how many people it shows."""
+    """Return the times of an image while people walk, ms, and how many people it shows."""
     part, world = cameras(camera, start)
 
     def one() -> None:

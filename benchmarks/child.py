@@ -1,4 +1,4 @@
-"""The processes that `whole.py` starts: `python child.py start|memory` or `python child.py episodes PLANNER`."""
+"""The child processes that `whole.py` starts: `python child.py start|memory` or `python child.py episodes PLANNER`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def start() -> None:
-    """The first step and scan of a world."""
+    """Run the first step and scan of a world."""
     from scene import SOCIAL_FORCE, Worlds, halls
 
     worlds = Worlds(halls(1, 32), SOCIAL_FORCE, robots=True)
@@ -18,7 +18,7 @@ def start() -> None:
 
 
 def memory() -> None:
-    """1,024 worlds of 32 pedestrians, a robot and a scan in 256 different halls; prints the most memory ever used, bytes."""
+    """Run 1,024 worlds with 32 pedestrians, a robot and a scan in 256 different halls, and print the peak memory, bytes."""
     from scene import SOCIAL_FORCE, Worlds, halls
 
     worlds = Worlds(halls(1024, 32, 256), SOCIAL_FORCE, robots=True)
@@ -29,7 +29,7 @@ def memory() -> None:
 
 
 def episodes(planner: str) -> None:
-    """The suite under a planner, by two workers, with recordings and metrics; prints the simulated seconds."""
+    """Run the suite with a planner on two workers, with recordings and metrics, and print the simulated seconds."""
     from agora.benchmark.bench import run_all
     from agora.benchmark.request import Options, Request
     from agora.registry import Named

@@ -1,9 +1,10 @@
-"""DynaBARN's table from folders of results of one suite: `python benchmarks/dynabarn.py results/dynabarn ...`.
+"""Prints DynaBARN's table from results folders of one suite: `python benchmarks/dynabarn.py results/dynabarn ...`.
 
-A line for each stage, and for each difficulty that several stages share; success with Wilson's interval, and the difference from
-the robot that drives straight on, paired by episode, with the bootstrap's (`agora.reporting.statistics`). Both say how far other
-phases of the same cylinders would lead, not other worlds. Where the stages are drawn as those of another suite and its folder is
-there too, a last table has the difference: `python benchmarks/dynabarn.py results/dynabarn_shapes results/dynabarn_tree`.
+There is one line per stage, and one per difficulty that several stages share. It gives the success rate with Wilson's interval, and
+the difference from a robot that drives straight on, paired by episode, with a bootstrap interval (`agora.reporting.statistics`).
+Both intervals cover other phases of the same cylinders, not other worlds. If the stages use the random streams of another suite and
+a folder of that suite is given too, a last table shows the difference: `python benchmarks/dynabarn.py results/dynabarn_shapes
+results/dynabarn_tree`.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ ENDS = ("reached", "pedestrian_collision", "wall_collision", "timeout")
 
 
 def words(estimate: Estimate, sign: str = "") -> str:
-    """An estimate with its interval, and what it stands on."""
+    """Return an estimate with its interval and the number of episodes behind it."""
     return f"{estimate.value:{sign}.3f} [{estimate.low:{sign}.3f}, {estimate.high:{sign}.3f}] of {estimate.n}"
 
 
 def parts(rows: Sequence[Row], stages: Sequence[str]) -> dict[str, list[Row]]:
-    """Rows of each stage, then of each difficulty that several stages share."""
+    """Return the rows of each stage, then of each difficulty that several stages share."""
     members = {stage: [stage] for stage in stages}
     shared: dict[str, list[str]] = {}
     for stage in stages:
@@ -38,7 +39,7 @@ def parts(rows: Sequence[Row], stages: Sequence[str]) -> dict[str, list[Row]]:
 
 
 def print_origins(suite: dict[str, Any], rows: Sequence[Row], everything: Sequence[Row], planners: Sequence[str]) -> None:
-    """Print how much more often planners succeed than in the stages as which those of a suite are drawn."""
+    """Print how much more often planners succeed than in the stages whose random streams a suite's stages use."""
     print("\n| more than there | as drawn |", " | ".join(planners), "|\n" + "|" + " --- |" * (len(planners) + 2))
     for stage in suite["stages"]:
         here = [row for row in rows if row["stage"] == stage["name"]]

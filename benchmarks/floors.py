@@ -1,10 +1,10 @@
-"""Success against friction, load, latency and slip: a table and a plot of runs of the suite floors.
+"""Success rates over friction, load, latency and slip: a table and a plot from runs of the suite floors.
 
 agora bench floors -p orca -p teb -o results/floors
 python benchmarks/floors.py results/floors --plot floors.png
 
-Several folders are put together. Episodes are the same in every stage, so each is compared with itself on the dry floor: `lost` was
-reached there and not here, `won` the other way round. A dash is a stage that has not been played to its end.
+Several folders are combined. Episodes are the same in every stage, so each episode is compared with itself on the dry floor: `lost`
+counts goals reached only on the dry floor, `won` goals not reached there. A dash marks a stage that has not been completed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ USUAL = {"friction": 1.0, "latency": 0.0, "load": 1.0, "slip": 0.0}
 
 
 def main() -> None:
-    """Print the tables, and draw the plot if one is asked for."""
+    """Print the tables, and draw the plot if requested."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", type=Path, nargs="+", help="folders of runs of the suite floors")
     parser.add_argument("--plot", type=Path, help="picture to write")
@@ -68,7 +68,7 @@ def _share(rows: Sequence[Row]) -> str:
 
 
 def _beside(dry: Sequence[Row], here: Sequence[Row]) -> list[str]:
-    """How the same episodes went on the dry floor and here."""
+    """Return how the same episodes went on the dry floor and in this stage."""
     pairs = list(zip(dry, here, strict=True))
     lost = sum(one["outcome"] == _REACHED != other["outcome"] for one, other in pairs)
     won = sum(one["outcome"] != _REACHED == other["outcome"] for one, other in pairs)
@@ -85,7 +85,7 @@ def _ratio(pairs: Sequence[tuple[Row, Row]], metric: str) -> str:
 
 
 def draw(path: Path, stages: Mapping[str, Mapping[str, Any]], rows: Sequence[Row], planners: Sequence[str]) -> None:
-    """Draw the share that reached the goal over each condition, with intervals of 95 %."""
+    """Plot the share of episodes that reached the goal over each condition, with 95 % intervals."""
     import matplotlib
 
     matplotlib.use("Agg")

@@ -1,8 +1,8 @@
-"""AG-RL with other predictions than those of its training: `python benchmarks/foresight.py` (5 minutes).
+"""Runs AG-RL with predictions that differ from those in its training: `python benchmarks/foresight.py` (5 minutes).
 
-The registered policy drives the suite attngraph as it is, and with the places of a predictor, or the true ones, in place of those
-at constant velocity. Nothing is trained. People there see no robot, so that the true places are known before the episode.
-Differences are of the same episodes, with intervals of 95 % from drawing episodes anew.
+The registered policy drives the suite attngraph unchanged, and with positions from a predictor or the true positions instead of
+constant-velocity predictions. Nothing is trained. In this suite, people do not see the robot, so the true positions are known
+before the episode. Differences are between the same episodes, with 95 % intervals from resampling episodes.
 """
 
 from __future__ import annotations
@@ -32,32 +32,32 @@ SUITE, BATCH = "attngraph", 100
 
 @dataclass(frozen=True, eq=False)
 class Told(AgRlNetwork):
-    """The network, told where people will be.
+    """The network, given where people will be.
 
     Attributes:
-        there: (M, 2 (periods + 1)) places in what the robot sees.
+        there: (M, 2 (periods + 1)) current and predicted positions that the robot is given.
     """
 
     there: Array | None = None
 
     def places(self, persons: Floats) -> Floats:
-        """Return the places that it was told, and radii."""
+        """Return the given positions, and radii."""
         assert self.there is not None
         return np.concatenate([self.there, persons[:, 4:5]], 1)
 
 
 @dataclass(frozen=True)
 class Foresight(AgRl):
-    """AG-RL that believes a predictor.
+    """AG-RL that uses a predictor.
 
     Attributes:
-        predictor: foretells the people's ways.
+        predictor: predictor of the people's paths.
     """
 
     predictor: Any = None
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return twists (N, 3), and the memory: the policy's state, and that of the predictor."""
+        """Return twists (N, 3), and the memory, which holds the states of the policy and the predictor."""
         o, policy = observation, self.policy
         people = o.pedestrians
         assert people is not None and isinstance(policy.network, AgRlNetwork)
@@ -65,7 +65,7 @@ class Foresight(AgRl):
         vectors = policy.see(o)
         seen = vectors[:, ROBOT:].reshape(len(o.pose), -1, PERSON)
         there = [seen[..., :2]]
-        for k in range(1, AgRlNetwork.periods + 1):  # a velocity that leads to the place, so that the frame is that of what is seen
+        for k in range(1, AgRlNetwork.periods + 1):  # as a velocity, so that the frame is that of the observation
             velocity = (answer.position[:, :, k - 1] - people.position) / np.float32(k * AgRlNetwork.period)
             velocity[~people.present] = 0.0
             ways = policy.see(replace(o, pedestrians=replace(people, velocity=velocity)))[:, ROBOT:].reshape(seen.shape)
@@ -79,10 +79,10 @@ class Foresight(AgRl):
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """The places where people will be.
+    """A predictor that returns the true future positions of people.
 
     Attributes:
-        way: (E, T, P, 2) places in each episode at each control period, m.
+        way: (E, T, P, 2) positions in each episode at each control period, m.
         id: (E, P) identities.
     """
 
@@ -92,7 +92,9 @@ class Truth:
     declares = PredictorDeclaration()
 
     def predict(self, observation: Observation, steps: int, dt: float, memory: Memory) -> Prediction:
-        """Return the true places; the number of the episode, by its first places, and that of the period are remembered."""
+        """Return the true positions. The memory holds the number of the episode, which is recognised by its first positions, and
+        the number of the period.
+        """
         people, rows = observation.pedestrians, len(observation.pose)
         assert people is not None
         episode, tick = (memory.get(name, np.zeros(rows, np.int64)).copy() for name in ("episode", "tick"))
@@ -108,7 +110,7 @@ class Truth:
 
 
 def truth_of(stage: str) -> Truth:
-    """Return the ways of all people of a stage."""
+    """Return the trajectories of all people in a stage."""
     suite = load_suite(SUITE)
     conditions = replace(Conditions.of(suite.stage(stage)), ends=0, sees_robots=False)
     starts, ways, ids = Drawn(suite, stage), [], []
@@ -131,7 +133,7 @@ def truth_of(stage: str) -> Truth:
 
 
 def reached(planner: AgRl, stage: str) -> Array:
-    """Whether each episode of a stage ends at the goal."""
+    """Return whether each episode of a stage ends at the goal."""
     suite = load_suite(SUITE)
     played = Episodes(Drawn(suite, stage), planner, Conditions.of(suite.stage(stage)), worlds=64)
     ends = {number: robots[0].outcome == Outcome.REACHED for number, robots in played}
@@ -139,7 +141,7 @@ def reached(planner: AgRl, stage: str) -> Array:
 
 
 def main() -> None:
-    """Print a line for each stage and prediction."""
+    """Print a line per stage and prediction."""
     print("| stage | prediction | reached | difference from constant velocity | alone, of each |\n| --- | --- | --- | --- | --- |")
     for stage in ("fixed", "randomised"):
         plain = reached(AgRl(), stage)

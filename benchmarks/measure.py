@@ -1,4 +1,6 @@
-"""Lines of the table, and the clock: two callables in alternating blocks, so that a noisy machine spoils both alike."""
+"""Lines of the table, and timing: two callables are timed in alternating blocks, so that noise on the machine affects both
+equally.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +19,9 @@ class Pair:
     """The times of two callables.
 
     Attributes:
-        ours: median of one call of ours, s.
-        other: median of one call of the other, s.
-        ratio: median of the paired ratios other / ours; above 1 ours is faster.
+        ours: median time of one call of ours, s.
+        other: median time of one call of the other, s.
+        ratio: median of the paired ratios other / ours; if above 1, ours is faster.
         spread: lower and upper quartile of those ratios.
     """
 
@@ -41,12 +43,12 @@ def paired(
     """Time two callables in alternating blocks.
 
     Args:
-        ours: called again and again.
-        other: likewise.
-        pairs: how many pairs of blocks.
-        block: about how long one is, s.
-        most: calls in one.
-        before: called before every block, outside the clock (puts both scenes back to where they begin).
+        ours: callable that is timed repeatedly.
+        other: callable to compare with, timed in the same way.
+        pairs: number of pairs of blocks.
+        block: approximate duration of a block, s.
+        most: maximum number of calls in a block.
+        before: called before every block, outside the timed part (resets both scenes to their start).
     """
     counts = []
     for function in (ours, other):
@@ -65,7 +67,7 @@ def paired(
 
 
 def clock(function: Callable[[], object], calls: int) -> float:
-    """Seconds of one call, as the mean of many; the garbage collector waits."""
+    """Return the mean duration of a call over many calls, s, with the garbage collector disabled."""
     gc.disable()
     try:
         start = time.perf_counter()
@@ -81,9 +83,9 @@ class Line:
     """One line of the table.
 
     Attributes:
-        ours, other: what was measured, as text.
-        value: what the target is compared with.
-        spread: quartiles of the ratio; empty where there are none.
+        ours, other: measured values, as text.
+        value: value that is compared with the target.
+        spread: quartiles of the ratio; empty if there are none.
     """
 
     ours: str
@@ -93,20 +95,20 @@ class Line:
 
     @staticmethod
     def of(pair: Pair) -> Line:
-        """The line of two timings."""
+        """Return the line for two timings."""
         return Line(duration(pair.ours), duration(pair.other), pair.ratio, f"{pair.spread[0]:.3g} .. {pair.spread[1]:.3g}")
 
 
 @dataclass(frozen=True)
 class Bench:
-    """A line that can be measured.
+    """A benchmark: a line of the table that can be measured.
 
     Attributes:
-        name: of the line.
-        against: whom.
-        target: least value; most where ``most``.
-        measure: makes the line; its argument says whether to be quick.
-        unit: of the value, "x" for a ratio.
+        name: name of the line.
+        against: what it is compared with.
+        target: minimum value of the result, or maximum value if ``most``.
+        measure: function that returns the line; its argument is True for a quick measurement.
+        unit: unit of the value, "x" for a ratio.
     """
 
     name: str
@@ -122,21 +124,23 @@ class Bench:
 
 
 def busy(seconds: float = 0.5) -> float:
-    """Return the number of cores that others use at the moment, while this process waits; 0 where the system does not say."""
+    """Return the number of cores that other processes currently use, measured while this process waits; 0 if the system does not
+    report it.
+    """
     before = _core_seconds()
     time.sleep(seconds)  # noqa: TID251 - the one place that waits for the machine
     return max(0.0, (_core_seconds() - before) / seconds)
 
 
 def wait_for_cores(most: float = 90.0) -> None:
-    """Wait until nobody else uses the cores, at most so many seconds."""
+    """Wait until no other process uses the cores, for at most ``most`` seconds."""
     end = time.perf_counter() + most
     while busy() > 0.1 and time.perf_counter() < end:
         pass
 
 
 def _core_seconds() -> float:
-    """Seconds for which cores have been in use since the system started, summed over them."""
+    """Return the time for which cores have been in use since the system started, summed over the cores, s."""
     try:
         user, nice, system, _, _, *rest = map(int, Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:])
     except (OSError, ValueError):
@@ -145,7 +149,7 @@ def _core_seconds() -> float:
 
 
 def duration(seconds: float) -> str:
-    """Seconds with three digits and a unit."""
+    """Return a duration in seconds as text with three digits and a unit."""
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
         if seconds >= size:
             return f"{seconds / size:.3g} {unit}"

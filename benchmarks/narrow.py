@@ -1,4 +1,4 @@
-"""The narrow places that each planner gets through, with which robots: the table of docs/reference/planners.md.
+"""Measures which narrow places each planner gets through, with which robots: the table in docs/reference/planners.md.
 
 python benchmarks/narrow.py dwa teb orca --place door --place corridor
 python benchmarks/narrow.py dwa --write     # puts a planner's rows into docs/reference/narrow.csv
@@ -19,27 +19,27 @@ from agora.testing.narrow import PLACES, narrow_places
 KEPT = Path(__file__).parents[1] / "docs" / "reference" / "narrow.csv"
 COLUMNS = ("planner", "place", "robot", "passed", "asked")
 WHEN = ("date", "commit")
-"""Day on which rows were measured, and the commit of the code that was measured."""
+"""Columns for the day on which rows were measured and the commit of the measured code."""
 
 STARTS = 3
-"""Of each place and robot in the rows that are kept."""
+"""Number of starts for each place and robot in the stored rows."""
 
 
 def rows_of(planner: str, place: str, starts: int = STARTS) -> list[dict[str, str]]:
-    """A row for each robot that has room in a place: how often it passed of how many starts."""
+    """Return a row for each robot that fits in a place: how many of the starts it passed."""
     runs = narrow_places(named_planner(planner)[1].part, [place], starts=starts)
     asked, passed = Counter(run.robot for run in runs), Counter(run.robot for run in runs if run.passed)
     return [dict(zip(COLUMNS, (planner, place, robot, str(passed[robot]), str(asked[robot])), strict=True)) for robot in asked]
 
 
 def kept() -> list[dict[str, str]]:
-    """The rows that the manual keeps."""
+    """Return the rows stored in the manual."""
     with KEPT.open(newline="") as file:
         return list(csv.DictReader(file))
 
 
 def write(rows: list[dict[str, str]], commit: str) -> None:
-    """Put rows in place of those of the same planners and places, with today's date and the commit of the code."""
+    """Replace the rows of the same planners and places, with today's date and the commit of the code."""
     new = {(row["planner"], row["place"]) for row in rows}
     measured = dict(zip(WHEN, (datetime.datetime.now(datetime.UTC).date().isoformat(), commit), strict=True))
     rows = [row | measured for row in rows]
@@ -52,7 +52,7 @@ def write(rows: list[dict[str, str]], commit: str) -> None:
 
 
 def main() -> None:
-    """Print a line for each planner and, below it, each robot that does not pass everywhere."""
+    """Print a line per planner and, below it, every robot that does not pass everywhere."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("planners", nargs="+")
     parser.add_argument("--place", action="append", choices=PLACES, help="all where none is given")

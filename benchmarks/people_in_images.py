@@ -1,9 +1,9 @@
-"""Detectors of people in images against the truth, a table of docs/reference/perception.md.
+"""Compares detectors of people in images with the ground truth: a table in docs/reference/perception.md.
 
-``python benchmarks/people_in_images.py``. Robots of a suite's stages drive under ORCA, which knows everybody. Five times a second
-their camera of 640 x 480 px takes a frame, each detector looks at it, and a tracker follows what it finds by the depth, which has
-the noise of structured light. Times are those of the processor, on one thread. It needs the extras
-images and mujoco.
+``python benchmarks/people_in_images.py``. The robots in a suite's stages are driven by ORCA, which knows the true positions of all
+people. Five times per second their camera (640 x 480 px) takes a frame, each detector processes it, and a tracker follows the
+detections using the depth image, which has structured-light noise. Times are processor times on one thread. The program needs the
+extras images and mujoco.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from agora.tasks.suite import load_suite
 
 CAMERA = Camera(width=640, height=480)
 PERIOD = 0.2  # s
-LEAST = 400  # px that somebody must show to be one to be found
+LEAST = 400  # px, visible area from which a person counts as one to be found
 BANDS = ((0.0, 3.0), (3.0, 6.0), (6.0, 10.0))
 DETECTORS: dict[str, Callable[[], FindsPeople]] = {
     "HOG": HogDetector,
@@ -46,19 +46,19 @@ DETECTORS: dict[str, Callable[[], FindsPeople]] = {
 
 @dataclass(frozen=True)
 class Frame:
-    """What a robot sees at a moment, and the truth about it.
+    """What a robot sees at one time, with the ground truth.
 
     Attributes:
         rgb: (rows, columns, 3) uint8.
         depth: (rows, columns) m, with noise.
-        pose: (3,) of the robot.
+        pose: (3,) pose of the robot.
         person: (K,) slots of the people in the image.
-        corners: (K, 4) of what is seen of them, px.
-        counts: (K,) whether they show enough to be found.
-        distance: (K,) from the camera to their middle along the ground, m.
-        place: (S, 2) m of all people, by their slots.
-        velocity: (S, 2) m/s.
-        there: (S,) whether they are there.
+        corners: (K, 4) box around the visible part of each person, px.
+        counts: (K,) whether enough of the person is visible to be found.
+        distance: (K,) distance from the camera to the person's centre along the ground, m.
+        place: (S, 2) positions of all people, by slot, m.
+        velocity: (S, 2) velocities, m/s.
+        there: (S,) whether the slot holds a person.
     """
 
     rgb: Array
@@ -74,7 +74,7 @@ class Frame:
 
 
 class Photographer:
-    """Takes frames from the robot while an episode is played, and hands them on."""
+    """Takes frames from the robot while an episode runs, and passes them on."""
 
     def __init__(self, work: Callable[[Frame], None]) -> None:
         self._work, self._next, self._noise = work, 0.0, NOISES["structured_light"](0.0)
@@ -82,7 +82,7 @@ class Photographer:
         self._studio: Any = None
 
     def before(self, what: str) -> None:
-        """Let people walk on, and take a frame if it is due."""
+        """Move the rendered people, and take a frame if one is due."""
         if what != WORLD:
             return
         world = self.episodes.world
@@ -110,18 +110,18 @@ class Photographer:
 
 @dataclass
 class Measured:
-    """A detector at work, and its counts.
+    """A detector with its results.
 
     Attributes:
         detector: detector.
-        people: (bands,) people to be found.
-        found: (bands,) of these, people found.
-        whole: (2,) people to be found whose box touches no edge of the image, and those of them who are found.
-        false: (bands,) boxes of nobody.
-        times: of the processor, s for each frame.
-        scores: of the tracks, an object an episode.
+        people: (bands,) number of people to be found.
+        found: (bands,) number of these people that were found.
+        whole: (2,) number of people to be found whose box does not touch the edge of the image, and how many of them were found.
+        false: (bands,) number of false detections.
+        times: processor time per frame, s.
+        scores: scores of the tracks, one object per episode.
         tracker: tracker of the episode.
-        first: whether no frame of the episode has come.
+        first: whether no frame of the episode has been taken yet.
     """
 
     detector: FindsPeople
@@ -140,14 +140,14 @@ class Measured:
         self.scores.append(Scores())
 
     def detect(self, image: Array) -> Any:
-        """Detect, and keep the time."""
+        """Detect people and record the time."""
         began = time.thread_time()
         boxes = self.detector.detect(image)
         self.times.append(time.thread_time() - began)
         return boxes
 
     def take(self, frame: Frame) -> Any:
-        """Count a frame; return its boxes, and whose they are."""
+        """Evaluate a frame; return its boxes and the person to whom each belongs."""
         tracks = self.tracker.see(frame.rgb, frame.depth, frame.pose, 0.0 if self.first else PERIOD)
         self.first = False
         boxes = self.tracker.boxes
@@ -171,7 +171,7 @@ class Measured:
 
 
 def _away(depth: Array, corners: Array) -> float:
-    """The median of the depths in the middle half of a box, m; that of the farthest band where there is none."""
+    """Return the median depth in the middle half of a box, m; if there is none, the depth of the farthest band."""
     left, top, right, bottom = corners
     wide, high = (right - left) / 4, (bottom - top) / 4
     inside = depth[int(top + high) : int(bottom - high) + 1, int(left + wide) : int(right - wide) + 1]
@@ -180,7 +180,7 @@ def _away(depth: Array, corners: Array) -> float:
 
 
 def draw(path: Path, frame: Frame, boxes: Any, owner: Array) -> None:
-    """Save a frame with the true boxes in green, found ones in blue, and false ones in red."""
+    """Save a frame with true boxes in green, correct detections in blue, and false detections in red."""
     image = Image.fromarray(frame.rgb)
     pen = ImageDraw.Draw(image)
     for corners, counts in zip(frame.corners, frame.counts, strict=True):
@@ -193,7 +193,7 @@ def draw(path: Path, frame: Frame, boxes: Any, owner: Array) -> None:
 
 
 def play(suite_name: str, episodes: int, seconds: float, measured: Sequence[Measured], pictures: Path | None) -> int:
-    """Play some episodes of each stage, and return the number of frames."""
+    """Run some episodes of each stage, and return the number of frames."""
     suite, count = load_suite(suite_name), 0
     if pictures is not None:
         pictures.mkdir(parents=True, exist_ok=True)
@@ -220,7 +220,7 @@ def play(suite_name: str, episodes: int, seconds: float, measured: Sequence[Meas
 
 
 def show(name: str, one: Measured) -> None:
-    """Print the rows of a detector."""
+    """Print the rows for a detector."""
     for k, (near, far) in enumerate(BANDS):
         told = one.found[k] + one.false[k]
         shares = [f"{a}/{b} = {a / max(b, 1):.2f}" for a, b in ((one.found[k], told), (one.found[k], one.people[k]))]

@@ -1,11 +1,13 @@
-"""Trains a small detector of people on rendered frames, and writes it as ONNX.
+"""Trains a small person detector on rendered frames, and writes it as ONNX.
 
-``python benchmarks/people_network.py configs/perception/rendered_people.onnx``. The frames show the places of suites for training,
-with people whom nobody simulates: drawn places, looks, headings, speeds and social states, and cameras of drawn heights and angles.
-They are drawn with 320 x 240 px and seen with 160 x 120, which a coin makes of means or of every other pixel, so that images of any
-size and smoothness are the same to the network. One in 25 more shows nothing: noise, one colour, a slope of colours, as a camera
-does that is covered, blinded or broken. It has seven convolutions and tells one box a cell of 8 px, in the form of YOLOv8,
-which `agora.perception.images.ImageDetector` reads. It needs the extras learning, mujoco and onnx.
+``python benchmarks/people_network.py configs/perception/rendered_people.onnx``. The frames show places from training suites, with
+people that are not simulated: their positions, appearances, headings, speeds and social states are random, as are the heights and
+angles of the cameras. Frames are rendered at 320 x 240 px and halved to 160 x 120 px, at random either by averaging or by taking
+every other pixel, so that the network works with images of any size and smoothness. In addition, one frame in 25 shows nothing
+(noise, one colour, or a colour gradient), like a covered, blinded or broken camera.
+
+The network has seven convolutions and outputs one box per cell of 8 px, in YOLOv8's format, which
+`agora.perception.images.ImageDetector` reads. The program needs the extras learning, mujoco and onnx.
 """
 
 from __future__ import annotations
@@ -28,26 +30,26 @@ from agora.tasks.suite import load_suite
 from agora.world.world import World
 
 WIDTH, HEIGHT, CELL = 160, 120, 8
-LEAST = 60  # px of a drawn frame that somebody must show
+LEAST = 60  # px, minimum visible area of a person in a rendered frame
 LAYERS = ((16, 2, 1), (24, 2, 1), (32, 1, 1), (64, 2, 1), (64, 1, 1), (64, 1, 2), (64, 1, 4))  # channels, stride, dilation
 GROUNDS = {"social_training": 4, "planners_training": 4, "rosnav_training": 4}
-"""Suites whose places are seen, and episodes of each stage."""
+"""Suites whose places are rendered, and the number of episodes per stage."""
 
 
 def places() -> list[Any]:
-    """The starts whose places are seen."""
+    """Return the starts whose places are rendered."""
     suites = {name: load_suite(name) for name in GROUNDS}
     return [suites[n].start(stage.name, k) for n, count in GROUNDS.items() for stage in suites[n].stages for k in range(count)]
 
 
 def drawn_camera(rng: np.random.Generator) -> Camera:
-    """A camera of any height and angle that robots have."""
+    """Return a camera with a random height and angle as found on robots."""
     view, height, pitch = rng.uniform(0.9, 1.5), rng.uniform(0.4, 1.4), rng.uniform(-0.15, 0.3)
     return Camera(width=2 * WIDTH, height=2 * HEIGHT, view=view, z=height, pitch=pitch, smooth=bool(rng.random() < 0.5))
 
 
 def scatter(world: World, start: Any, rng: np.random.Generator) -> Array:
-    """Put everybody of a world somewhere else, and return the pose of a robot near them."""
+    """Move all people in a world to random positions, and return the pose of a robot near them."""
     people, traits, minds = world.pedestrians, world.traits, world.minds
     low, high = np.array([start.map.origin, np.add(start.map.origin, start.map.size)]) + [[0.8], [-0.8]]
     pose = np.array([*rng.uniform(low, high), rng.uniform(-np.pi, np.pi)])
@@ -65,7 +67,7 @@ def scatter(world: World, start: Any, rng: np.random.Generator) -> Array:
 
 
 def gathered(count: int, seed: int) -> tuple[Array, list[Array]]:
-    """Return drawn frames (F, rows, columns, 3), and the true boxes (K, 4) of each."""
+    """Return rendered frames (F, rows, columns, 3), and the true boxes (K, 4) in each."""
     rng, images, truths = np.random.default_rng(seed), [], []
     starts = [start for start in places() if start.crowd_size]
     for start in starts:
@@ -89,7 +91,7 @@ def gathered(count: int, seed: int) -> tuple[Array, list[Array]]:
 
 
 def halved(images: Array, truths: list[Array], rng: np.random.Generator) -> tuple[Array, list[Array]]:
-    """Return frames and boxes of half the size: the means of four pixels, or one of them."""
+    """Return frames and boxes at half the size; each pixel is the mean of four pixels, or one of them."""
     mean = rng.random(len(images)) < 0.5
     small = images[:, ::2, ::2].copy()
     for k in np.flatnonzero(mean):
@@ -98,7 +100,7 @@ def halved(images: Array, truths: list[Array], rng: np.random.Generator) -> tupl
 
 
 def nothing(count: int, rng: np.random.Generator) -> Array:
-    """Return frames (F, H, W, 3) of a camera that sees nothing: noise of any grain, one colour, a slope of colours."""
+    """Return frames (F, H, W, 3) of a camera that sees nothing: noise of any grain size, one colour, or a colour gradient."""
     frames = np.zeros((count, HEIGHT, WIDTH, 3))
     for k, frame in enumerate(frames):
         frame += rng.uniform(0.0, 255.0, 3) if rng.random() < 0.7 else rng.choice([0.0, 255.0])
@@ -113,12 +115,14 @@ def nothing(count: int, rng: np.random.Generator) -> Array:
 
 
 def cells() -> tuple[Array, Array]:
-    """The middles (H, W) of the cells, px."""
+    """Return the centres (H, W) of the cells, px."""
     return np.meshgrid(np.arange(CELL / 2, WIDTH, CELL), np.arange(CELL / 2, HEIGHT, CELL))
 
 
 def targets(boxes: Array) -> tuple[Array, Array]:
-    """Which cells (H, W) tell of somebody, and of whose box (H, W, 4): those in its middle, the smaller box first."""
+    """Return which cells (H, W) should detect a person, and the person's box (H, W, 4): the cells in the middle of a box; smaller
+    boxes take precedence.
+    """
     x, y = cells()
     there, wanted = np.zeros(x.shape, np.float32), np.zeros((*x.shape, 4), np.float32)
     area = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
@@ -130,7 +134,7 @@ def targets(boxes: Array) -> tuple[Array, Array]:
 
 
 def network() -> Any:
-    """The network in PyTorch: image (F, 3, rows, columns) to (F, 5, H, W)."""
+    """Return the PyTorch network, which maps images (F, 3, rows, columns) to (F, 5, H, W)."""
     from torch import nn
 
     layers, before = [], 3
@@ -143,7 +147,7 @@ def network() -> Any:
 
 
 def boxes_of(told: Any) -> Any:
-    """The corners (F, H, W, 4), px, of what the network tells."""
+    """Return the box corners (F, H, W, 4), px, from the network's output."""
     import torch
 
     x, y = (torch.as_tensor(a, dtype=torch.float32) for a in cells())
@@ -153,7 +157,7 @@ def boxes_of(told: Any) -> Any:
 
 
 def loss_of(told: Any, there: Any, wanted: Any) -> Any:
-    """Focal loss of the confidences, and one minus the generalised share of the union of the boxes."""
+    """Return the focal loss of the confidences plus one minus the generalised intersection over union of the boxes."""
     import torch
     from torch.nn import functional
 
@@ -168,7 +172,7 @@ def loss_of(told: Any, there: Any, wanted: Any) -> Any:
 
 
 def trained(images: Array, truths: list[Array], rounds: int, seed: int) -> Any:
-    """The network, trained; half of the frames of a batch are turned over, all are lit differently."""
+    """Return the trained network; half of the frames in a batch are flipped, and all have their lighting varied."""
     import torch
 
     torch.manual_seed(seed)
@@ -199,7 +203,7 @@ def trained(images: Array, truths: list[Array], rounds: int, seed: int) -> Any:
 
 
 def folded(net: Any) -> list[tuple[Array, Array]]:
-    """Weights and biases of the convolutions, with what is normalised after them."""
+    """Return the weights and biases of the convolutions, with the subsequent normalisation folded in."""
     from torch.nn.utils.fusion import fuse_conv_bn_eval
 
     parts = list(net)
@@ -256,7 +260,7 @@ def write(path: Path, net: Any) -> None:
 
 
 def main() -> None:
-    """Draw, train, write."""
+    """Render frames, train the network, and write it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("output", type=Path)
     parser.add_argument("--frames", type=int, default=3000)

@@ -1,4 +1,4 @@
-"""The quality of tracks from scans against the truth, and their cost: the table of docs/reference/perception.md."""
+"""Measures the quality of tracks from scans against the ground truth, and their cost: the table in docs/reference/perception.md."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TRACKED = Perception("tracked")
 
 
 def played(stage: str, lidar: Lidar, episodes: int, seconds: float, perception: Perception = TRACKED) -> Scores:
-    """The scores of every robot's tracks over the first seconds of a stage's episodes."""
+    """Return the scores of all robots' tracks over the first seconds of a stage's episodes."""
     suite = load_suite("density")
     conditions = replace(Conditions.of(suite.stage(stage)), lidar=lidar, perception=perception)
     starts = [suite.start(stage, k) for k in range(episodes)]
@@ -58,7 +58,7 @@ def played(stage: str, lidar: Lidar, episodes: int, seconds: float, perception: 
 
 
 def together(scores: list[Scores]) -> Scores:
-    """The sum of several."""
+    """Return the sum of several scores."""
     total = Scores()
     for name in ("people", "found", "tracks", "false", "switches"):
         setattr(total, name, sum(getattr(one, name) for one in scores))
@@ -68,7 +68,7 @@ def together(scores: list[Scores]) -> Scores:
 
 
 def timed(people: int, rows: int, beams: int = 360, repeats: int = 60) -> tuple[float, float]:
-    """Median and 95th percentile of the processor time of detector and tracker for one robot and scan, s."""
+    """Return the median and 95th percentile of the processor time of detector and tracker for one robot and scan, s."""
     from agora.core import state
     from agora.maps.grid import Map
     from agora.maps.store import build_store

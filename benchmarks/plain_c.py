@@ -20,7 +20,7 @@ FLAGS = ["-O3", "-march=native", "-ffast-math", "-mprefer-vector-width=512", "-s
 
 @cache
 def library() -> ctypes.CDLL | None:
-    """The compiled kernels; None without gcc."""
+    """Return the compiled kernels; None without gcc."""
     gcc = shutil.which("gcc")
     if gcc is None:
         return None
@@ -28,7 +28,7 @@ def library() -> ctypes.CDLL | None:
         target = Path(folder) / "kernels.so"
         subprocess.run([gcc, *FLAGS, "-o", target, Path(__file__).parent / "potential.c", "-lm"], check=True)
         loaded = ctypes.CDLL(str(target))
-        float_mode.set_usual()  # loading a library that was compiled with -ffast-math takes denormal numbers for zero from then on
+        float_mode.set_usual()  # a library compiled with -ffast-math makes the process flush denormals to zero
         return loaded
 
 
@@ -37,7 +37,7 @@ class PlainC:
 
     Attributes:
         robot: (3, W) pose of each robot.
-        ranges: (W, beams) of its scan, m.
+        ranges: (W, beams) ranges of its scan, m.
         people: x, y, vx, vy of the pedestrians, (W, P) each.
     """
 
@@ -65,18 +65,18 @@ class PlainC:
         self._social_force, self._evacuation, self._scan = kernels.social_force, kernels.evacuation, kernels.scan
 
     def step(self) -> None:
-        """Move the pedestrians by social force."""
+        """Move the pedestrians with the social force model."""
         self._social_force(*self._forces)
 
     def evacuate(self) -> None:
-        """Move the pedestrians by one substep of evacuation."""
+        """Move the pedestrians by one substep of the evacuation model."""
         self._evacuation(*self._forces)
 
     def scan(self) -> None:
-        """Scan from where the robots are."""
+        """Scan from the robots' positions."""
         self._scan(*self._rays)
 
     def restart(self) -> None:
-        """Put everybody back to where the scene begins."""
+        """Reset pedestrians and robots to the start of the scene."""
         for array, value in zip(self.people, self._begin, strict=True):
             array[...] = value

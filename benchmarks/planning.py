@@ -1,4 +1,4 @@
-"""Lines about planners: a control period of one robot in processor time, and one of 64 worlds by two threads."""
+"""Lines about planners: processor time of a control period for one robot, and a control period of 64 worlds with two threads."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PEOPLE, _PERIODS = 20, 40
 
 
 class Fleet:
-    """Robots on their way to a goal (W, 2); contacts end nothing. ``memory`` is the planner's."""
+    """Robots that drive to a goal (W, 2); contacts do not end episodes. ``memory`` is the planner's."""
 
     def __init__(self, scene: Scene, goal: np.ndarray, planner: Any, threads: int = 1) -> None:
         starts = starts_of(scene, True, goal)
@@ -32,7 +32,7 @@ class Fleet:
             self.batch.begin(w, w)
 
     def period(self) -> float:
-        """Let a control period pass; return the processor time of this thread in the planner, s."""
+        """Run a control period; return the processor time that this thread spent in the planner, s."""
         batch = self.batch
         batch.look()
         seen, ranges = batch.observer.observe(), batch.observer.everywhere if batch.world.threads.several else None
@@ -45,13 +45,15 @@ class Fleet:
 
 
 def _halls(worlds: int) -> tuple[Scene, np.ndarray]:
-    """Halls with 20 pedestrians, and where their robots go."""
+    """Return halls with 20 pedestrians, and the goals of their robots."""
     scene, rng = halls(worlds, _PEOPLE), np.random.default_rng(8)
     return scene, np.stack([free_points(rng, place, 1, 0.6)[0] for place in scene.maps])
 
 
 def _pillars(worlds: int) -> tuple[Scene, np.ndarray]:
-    """Four pillars in a row across the robot's way, five gaps to choose from; 20 pedestrians walk about behind them."""
+    """Return four pillars in a row across the robot's path, which leave five gaps to choose from; 20 pedestrians walk around behind
+    them.
+    """
     occupied = np.zeros((CELLS, CELLS), np.bool_)
     for y in (8.25, 9.4, 10.6, 11.75):
         row, column = round(y / RESOLUTION), round(5.3 / RESOLUTION)
@@ -67,7 +69,9 @@ def _pillars(worlds: int) -> tuple[Scene, np.ndarray]:
 
 
 def plan(planner: Any, poses: int, bands: int, quick: bool) -> Line:
-    """Median processor time of a call for one robot; of teb those with ``bands`` ways at least whose first has ``poses``."""
+    """Measure the median processor time of a call for one robot; for teb, of calls with at least ``bands`` alternative paths, the
+    first of which has at least ``poses`` poses.
+    """
     worlds, times = 4 if quick else 12, []
     scene, goal = _pillars(worlds) if bands > 1 else _halls(worlds)
     for w in range(worlds):
@@ -85,7 +89,9 @@ def plan(planner: Any, poses: int, bands: int, quick: bool) -> Line:
 
 
 def two_threads(planner: Any, quick: bool) -> Line:
-    """A control period of 64 worlds, all of it: the best of four tries, each when nobody else uses the cores, if that happens."""
+    """Time a complete control period of 64 worlds: the best of four tries, each made, if possible, when no other process uses the
+    cores.
+    """
     tries = []
     for _ in range(1 if quick else 4):
         if not quick:
@@ -95,7 +101,7 @@ def two_threads(planner: Any, quick: bool) -> Line:
 
 
 def _threads_once(planner: Any, pairs: int) -> Pair:
-    """A control period by two threads (ours) and by one (other); both sides live through the same periods."""
+    """Time a control period with two threads (ours) and with one (other); both sides run the same periods."""
     scene, goal = _halls(64)
     two, one = (Fleet(scene, goal, planner, threads) for threads in (2, 1))
     pair = paired(two.period, one.period, pairs=pairs, most=1)
@@ -104,7 +110,7 @@ def _threads_once(planner: Any, pairs: int) -> Pair:
 
 
 def benches() -> list[Bench]:
-    """The lines; those of teb have upstream's limits, under which its bands are long."""
+    """Return the lines; those for teb use upstream's limits, with which its bands are long."""
     slow = {"max_vel_x": 0.4, "max_vel_theta": 0.3, "acc_lim_x": 0.5, "acc_lim_theta": 0.5}
     alone, several = (Teb(max_number_classes=k, max_global_plan_lookahead_dist=far, **slow) for k, far in ((1, 3.8), (5, 4.4)))
     lines = [

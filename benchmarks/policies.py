@@ -1,4 +1,4 @@
-"""Lines about driving with policies: a row's time in batches of 64 on one core, beside the same network in PyTorch."""
+"""Lines about driving with policies: time per row in batches of 64 on one core, compared with the same network in PyTorch."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ ROWS = 64
 
 
 def _line(ours: object, theirs: object, quick: bool) -> Line:
-    """Microseconds a row of both; the value is ours."""
+    """Return the line with microseconds per row of both; the value is ours."""
     pair = paired(ours, theirs, pairs=5 if quick else 15)  # type: ignore[arg-type]
     mine, its = (1e6 * seconds / ROWS for seconds in (pair.ours, pair.other))
     return Line(f"{mine:.1f} us", f"{its:.1f} us", mine, f"{pair.spread[0]:.3g} .. {pair.spread[1]:.3g}")
 
 
 def mlp(quick: bool) -> Line:
-    """Two layers of 256, 36 beams and 6 pedestrians."""
+    """Time two layers of 256 units, with 36 beams and 6 pedestrians."""
     import torch
 
     from agora.policies.encoding import Observe
@@ -34,7 +34,7 @@ def mlp(quick: bool) -> Line:
 
 
 def sarl(quick: bool) -> Line:
-    """The 81 look-aheads of the policy sarl among five people."""
+    """Time the 81 look-aheads of the policy sarl among five people."""
     import torch
 
     from agora.interfaces import Shape
@@ -61,7 +61,7 @@ def sarl(quick: bool) -> Line:
 
 
 def benches() -> list[Bench]:
-    """The lines."""
+    """Return the lines of the table."""
     return [
         Bench("policy-mlp-row", "PyTorch", 20.0, mlp, most=True, unit="us"),
         Bench("policy-sarl-row", "PyTorch", 100.0, sarl, most=True, unit="us"),

@@ -1,13 +1,14 @@
-"""Predictors on people whom they have not learned from: `python benchmarks/prediction.py`, or with one of the words below.
+"""Evaluates predictors on people from whom they have not learned: `python benchmarks/prediction.py`, optionally with one of the
+arguments below.
 
-Without a word: ETH/UCY leave one set out, as trajectory prediction does (A. Gupta et al., "Social GAN", CVPR 2018). Weights of
-`learned_motion` are learned from four of the sets eth, hotel, univ, zara01 and zara02 and judged on the fifth; nothing simulated is
-learned from (10 minutes, with the extra learning). ``both``: the same, learned from simulated people, too. ``held_out``: the
-weights that come with Agora, on the scenes that they have not seen. ``simulated``: predictors among the people of suites for tests,
-who see no robot.
+Without an argument: leave-one-out on ETH/UCY, as is common in trajectory prediction (A. Gupta et al., "Social GAN", CVPR 2018). The
+weights of `learned_motion` are learned from four of the sets eth, hotel, univ, zara01 and zara02 and evaluated on the fifth,
+without simulated data (10 minutes; needs the extra learning). ``both``: the same, but also learned from simulated people.
+``held_out``: the weights that come with Agora, on scenes that they have not seen. ``simulated``: predictors among people in test
+suites, who do not see any robot.
 
-Differences are from constant velocity for the same people at the same moments, with intervals of 95 % from drawing stretches of
-4.8 s anew, and of simulated people whole episodes.
+Differences are relative to constant velocity for the same people at the same times. Their 95 % intervals come from resampling
+sections of 4.8 s or, for simulated people, whole episodes.
 """
 
 from __future__ import annotations
@@ -44,14 +45,14 @@ CROWDS = (
     ("social", "", "", 0.2),
     *(("social", "canteen", model, 0.2) for model in ("helbing", "pedsim", "pysocial", "orca")),
 )
-"""Suite, stage or nothing for all, crowd model or nothing for the stage's, and the time between two moments, s."""
+"""Suite; stage, or nothing for all stages; crowd model, or nothing for the stage's own; and sampling interval, s."""
 
 PREDICTORS = ("goal_directed", "crowd_rollout:walls=false", "learned_motion")
 EPISODES, SECONDS, EVERY = 8, 25.0, 4
 
 
 def cells(plain: Sequence[Array], ours: Sequence[Array]) -> list[str]:
-    """Both means and the mean difference of errors that lie in blocks."""
+    """Return both means and the mean difference of errors that are grouped in blocks."""
     count = np.array([float(part.size) for part in plain])
     theirs, mine = (np.array([part.sum() for part in parts]) for parts in (plain, ours))
     off: Estimate = mean(mine - theirs, count)
@@ -63,13 +64,13 @@ def cells(plain: Sequence[Array], ours: Sequence[Array]) -> list[str]:
 
 
 def heads(*names: str) -> str:
-    """The head of a table whose columns are those of `cells` under several names."""
+    """Return the header of a table whose columns are those of `cells` for several names."""
     first = [cell for name in names for cell in (f"{name}: constant velocity", "predictor", "difference")]
     return f"| people | {' | '.join(first)} |\n|{' --- |' * (len(first) + 1)}"
 
 
 def recorded(name: str, scenes: Sequence[str], predictor: Predictor) -> str:
-    """A line of average and final errors on recorded people, m."""
+    """Return a line with the average and final errors on recorded people, m."""
     found = [[Samples.of(read_scene(scene)).errors(one) for scene in scenes] for one in (ConstantVelocity(), predictor)]
     line = [name]
     for which in (0, 1):
@@ -79,13 +80,13 @@ def recorded(name: str, scenes: Sequence[str], predictor: Predictor) -> str:
 
 
 def stretches(values: Sequence[Doubles]) -> Iterator[Array]:
-    """Errors in stretches of 4.8 s."""
+    """Yield the errors in sections of 4.8 s."""
     for k in range(0, len(values), AHEAD):
         yield np.concatenate(values[k : k + AHEAD])
 
 
 def left_out(crowds: Sequence[Crowd]) -> None:
-    """Print a line for each set of ETH/UCY, by weights learned from the others and from crowds."""
+    """Print a line per ETH/UCY set, for weights learned from the other sets and from ``crowds``."""
     from agora.learning.trainers.motion import fit
 
     more = list(lessons((), crowds=crowds))
@@ -99,7 +100,7 @@ def left_out(crowds: Sequence[Crowd]) -> None:
 
 
 def errors(walks: Walks, predictor: Predictor) -> list[Array]:
-    """The distances (S, T) at all moments of the next 4.8 s, m, world by world."""
+    """Return the prediction errors (S, T) at all times of the next 4.8 s, m, world by world."""
     last, found, worlds = round(4.8 / walks.step), [], []
     memory: Memory = {}
     for moment in range(len(walks.position) - last):
@@ -118,7 +119,7 @@ def errors(walks: Walks, predictor: Predictor) -> list[Array]:
 
 
 def among_simulated() -> None:
-    """Print a line for each suite and predictor, of errors after 1.2 s, on average and after 4.8 s, m."""
+    """Print a line per suite and predictor with errors after 1.2 s, on average, and after 4.8 s, m."""
     for suite, stage, model, step in CROWDS:
         names = [stage] if stage else [one.name for one in load_suite(suite).stages]
         crowds = [simulated(suite, name, EPISODES, seconds=SECONDS, every=step, model=model) for name in names]
@@ -135,12 +136,12 @@ def among_simulated() -> None:
 
 
 def chosen(part: Array, step: float) -> tuple[Array, Array, Array]:
-    """Of the errors (S, T): after 1.2 s, on average, and after 4.8 s."""
+    """Return, from errors (S, T), those after 1.2 s, on average, and after 4.8 s."""
     return part[:, round(1.2 / step) - 1], part.mean(1), part[:, -1]
 
 
 def main() -> None:
-    """Print the table that the command line asks for."""
+    """Print the table requested on the command line."""
     word = sys.argv[1] if len(sys.argv) > 1 else ""
     if word == "simulated":
         print(heads("after 1.2 s", "average", "after 4.8 s"))

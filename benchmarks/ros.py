@@ -1,4 +1,6 @@
-"""The speed of the ROS graph: `make bench` runs it where ROS is found. One robot with 360 beams, DWA at 10 Hz, 20 pedestrians."""
+"""Measures the speed of the ROS graph; `make bench` runs it if ROS is found. The scene has one robot with 360 beams, DWA at 10 Hz,
+and 20 pedestrians.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,7 @@ RUNS = 3
 
 
 def main() -> None:
-    """Measure, and print a line for each number: the median of several runs, because other processes want the cores too."""
+    """Measure, and print a line per number: the median of several runs, because other processes also use the cores."""
     folder = tempfile.mkdtemp(prefix="agora-ros-")
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -64,7 +66,7 @@ def main() -> None:
 
 
 def line(name: str, values: Any, unit: str, most: float | None = None, least: float | None = None) -> None:
-    """Print one result: its values, and the most or the least that it should be."""
+    """Print one result: its values, and the maximum or minimum that it should have."""
     value = float(np.median(values))
     met = (most is None or value <= most) and (least is None or value >= least)
     target = f"> {least:g}" if least is not None else f"< {most:g}" if most is not None else ""
@@ -73,7 +75,7 @@ def line(name: str, values: Any, unit: str, most: float | None = None, least: fl
 
 
 def until(condition: Any, what: str, seconds: float = LIMIT) -> None:
-    """Wait for a condition, or end with what did not come."""
+    """Wait for a condition, or exit with a message naming what did not happen."""
     end, pause = time.monotonic() + seconds, threading.Event()
     while not condition():
         if time.monotonic() > end:
@@ -83,7 +85,7 @@ def until(condition: Any, what: str, seconds: float = LIMIT) -> None:
 
 @contextmanager
 def graph(names: Any = NODES, **params: Any) -> Iterator[dict[str, int]]:
-    """Nodes with private parameters; their process numbers."""
+    """Context manager that runs nodes with private parameters and yields their process ids."""
     import rospy
     from roslib.packages import find_node
 
@@ -102,7 +104,7 @@ def graph(names: Any = NODES, **params: Any) -> Iterator[dict[str, int]]:
 
 
 def episode(number: int, names: Any = NODES, periods: dict[str, float] | None = None) -> None:
-    """Begin an episode everywhere."""
+    """Begin an episode in all nodes."""
     import rospy
     from agora_ros.conversions import to_episode
 
@@ -121,7 +123,7 @@ def episode(number: int, names: Any = NODES, periods: dict[str, float] | None = 
 
 
 def call(service: str) -> None:
-    """Call a Trigger."""
+    """Call a Trigger service."""
     import rospy
     from std_srvs.srv import Trigger
 
@@ -129,7 +131,7 @@ def call(service: str) -> None:
 
 
 def lock_step() -> None:
-    """Simulated time over the wall's, of whole episodes."""
+    """Measure simulated time over wall time for whole episodes."""
     import rospy
     from sensor_msgs.msg import LaserScan
 
@@ -152,7 +154,7 @@ def lock_step() -> None:
             wall, last = time.perf_counter() - began, heard[-1]
             if last.interrupted:
                 sys.exit(f"ros: {last.reason}")
-            if number:  # the first one warms up
+            if number:  # the first episode is a warm-up
                 factors.append(last.step * 0.05 / wall)
                 steps.append([1000 * (now - then) / last.step for now, then in zip(used(pids), before, strict=True)])
                 lost.append(last.step // 2 + 1 - len(scans))
@@ -165,7 +167,7 @@ def lock_step() -> None:
 
 
 def free_running() -> None:
-    """Share of a core of each node at real time, and the time from a scan to the command that follows it."""
+    """Measure each node's share of a core at real time, and the time from a scan to the resulting command."""
     import rospy
     from geometry_msgs.msg import Twist
     from sensor_msgs.msg import LaserScan
@@ -208,7 +210,7 @@ def free_running() -> None:
 
 
 def resets() -> None:
-    """Growth of the simulator's memory over 100 resets."""
+    """Measure the growth of the simulator's memory over 100 resets."""
     with graph(["simulator"], synchronous=False, time_scale=100.0) as pids:
         sizes = []
         for number in range(120):
@@ -219,7 +221,7 @@ def resets() -> None:
 
 
 def first_motion() -> None:
-    """From `roslaunch` to a robot that moves."""
+    """Measure the time from `roslaunch` until a robot moves."""
     import rospy
 
     from agora_msgs.msg import Robots
@@ -243,19 +245,19 @@ def first_motion() -> None:
 
 
 def used(pids: dict[str, int]) -> list[float]:
-    """Processor time of every node so far, s."""
+    """Return the processor time of every node so far, s."""
     return [cpu(pid) for pid in pids.values()]
 
 
 def cpu(pid: int) -> float:
-    """Processor time of a process so far, s."""
+    """Return the processor time of a process so far, s."""
     with open(f"/proc/{pid}/stat") as file:
         fields = file.read().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def memory(pid: int) -> float:
-    """Resident memory of a process, MB."""
+    """Return the resident memory of a process, MB."""
     with open(f"/proc/{pid}/statm") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
 

@@ -1,4 +1,4 @@
-"""`make bench`: one table of how fast Agora is, beside plain C and published packages. See README.md."""
+"""`make bench`: prints one table of how fast Agora is compared with plain C and published packages. See README.md."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ import policies  # noqa: E402
 
 
 def main() -> None:
-    """Measure what was asked for; it is a measurement, so a missed target is no error."""
+    """Run the requested measurements; a missed target is not an error."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer repetitions: for a first look")
     parser.add_argument("--only", metavar="NAME", action="append", help="lines whose name contains NAME; may be repeated")
@@ -43,7 +43,7 @@ def main() -> None:
 
 
 def _cpu() -> str:
-    """The processor's name."""
+    """Return the processor's name."""
     try:
         names = [
             line.split(":", 1)[1].strip()

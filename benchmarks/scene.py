@@ -1,4 +1,4 @@
-"""The scenes: walled halls full of pedestrians, in the engine."""
+"""The benchmark scenes: walled halls full of pedestrians, run in the engine."""
 
 from __future__ import annotations
 
@@ -21,15 +21,16 @@ from agora.world.start import PedestrianStarts, RobotStart, Start
 RESOLUTION, CELLS, MAPS, DT = 0.05, 400, 16, 0.1
 LIDAR = Lidar(beams=360, angle_min=0.0, angle_max=2 * math.pi, range_max=10.0)
 MIDDLE = 1.5
-"""m, from the middle of a hall, within which nobody begins. Pedestrians there would slow down before their goals, opposite of the
-middle, and the C code does not slow down."""
-SOCIAL_FORCE = Helbing(repulsion=3.0, length=0.5, anisotropy=0.3)  # the law of kernels.c
+"""Radius around the centre of a hall within which no pedestrian starts, m. A pedestrian starting there would slow down near its
+goal, which is opposite the centre, and the C code does not slow pedestrians down.
+"""
+SOCIAL_FORCE = Helbing(repulsion=3.0, length=0.5, anisotropy=0.3)  # the model used in kernels.c
 ROBOT = RobotModel("disc", "differential", 0.3, (0.0, 1.0), 1.0, lidar=LIDAR)
 
 
 @cache
 def hall(number: int) -> Map:
-    """A hall of 20 x 20 m with eight blocks and four thin walls; each number another one."""
+    """Return a hall of 20 x 20 m with eight blocks and four thin walls, different for each number."""
     rng = np.random.default_rng([17, number])
     occupied = np.zeros((CELLS, CELLS), np.bool_)
     for _ in range(8):
@@ -44,8 +45,8 @@ def hall(number: int) -> Map:
 
 
 def free_points(rng: np.random.Generator, place: Map, count: int, gap: float, others: np.ndarray | None = None) -> np.ndarray:
-    """Points (count, 2) of a hall, 1 m from its border, ``gap`` from its walls, twice that from others (N, 2), and `MIDDLE` from
-    its middle.
+    """Return points (count, 2) in a hall, at least 1 m from its border, ``gap`` from its walls, twice ``gap`` from other points (N,
+    2), and `MIDDLE` from its centre.
     """
     points = np.empty((0, 2))
     while len(points) < count:
@@ -61,10 +62,10 @@ def free_points(rng: np.random.Generator, place: Map, count: int, gap: float, ot
 
 @dataclass(frozen=True)
 class Scene:
-    """Pedestrians and robots of W worlds as they begin.
+    """The initial state of pedestrians and robots in W worlds.
 
     Attributes:
-        maps: (W,) of each world.
+        maps: (W,) map of each world.
         position, velocity, goal: (W, P, 2).
         radius, speed: (W, P).
         robot: (W, 3) pose.
@@ -82,7 +83,9 @@ class Scene:
 
 
 def halls(worlds: int, pedestrians: int, different: int = MAPS) -> Scene:
-    """Everybody walks to the point opposite of the middle of the hall; world w is in hall w modulo ``different``."""
+    """Return halls in which every pedestrian walks to the point opposite the centre of the hall; world w uses hall w modulo
+    ``different``.
+    """
     rng = np.random.default_rng(5)
     maps = [hall(w % different) for w in range(worlds)]
     position = np.stack([free_points(rng, m, pedestrians, 0.3) for m in maps])
@@ -100,7 +103,7 @@ def halls(worlds: int, pedestrians: int, different: int = MAPS) -> Scene:
 
 
 def companies(worlds: int, groups: int) -> Scene:
-    """The halls with groups of three, who begin side by side and have a common way."""
+    """Return the halls with groups of three, who start side by side and walk together."""
     rng, places = np.random.default_rng(6), halls(worlds, 3 * groups)
     turn = np.arange(3) * 2 * math.pi / 3
     ring = 0.7 * np.stack([np.cos(turn), np.sin(turn)], -1)
@@ -114,7 +117,7 @@ def companies(worlds: int, groups: int) -> Scene:
 def crowd(
     position: np.ndarray, goal: np.ndarray, place: Map, *, radius: float, speed: float, group: np.ndarray | None = None
 ) -> Scene:
-    """One world of equal pedestrians at rest, from (P, 2) to (P, 2)."""
+    """Return one world with identical pedestrians, initially at rest, who walk from (P, 2) to (P, 2)."""
     count = len(position)
     return Scene(
         maps=[place],
@@ -129,7 +132,7 @@ def crowd(
 
 
 def starts_of(scene: Scene, robots: bool, goal: np.ndarray | None = None) -> list[Start]:
-    """The scene as episodes that never end: where robots have no goal (W, 2), theirs is out of reach."""
+    """Return the scene as episodes that never end; if no robot goals (W, 2) are given, they are out of reach."""
     count = scene.radius.shape[1]
     whole = np.ones(count, np.int32)
     aim = np.full((len(scene.maps), 2), -50.0) if goal is None else goal
@@ -159,15 +162,15 @@ def starts_of(scene: Scene, robots: bool, goal: np.ndarray | None = None) -> lis
 
 
 class Worlds:
-    """A scene in an engine; contacts end nothing, so every world goes on for ever.
+    """A scene in an engine; contacts do not end episodes, so every world continues forever.
 
     Args:
-        scene: that begins. crowd: model.
+        scene: initial scene. crowd: crowd model.
         robots: whether each world has its robot.
         dt: physics step, s.
-        threads: of the engine.
-        behaviours: of the pedestrians.
-        sees_robots: whether those react to robots.
+        threads: number of the engine's threads.
+        behaviours: behaviours of the pedestrians.
+        sees_robots: whether pedestrians react to robots.
     """
 
     def __init__(
@@ -191,7 +194,7 @@ class Worlds:
         self._kept = [array.copy() for array in self._state()]
 
     def restart(self) -> None:
-        """Put everybody back to where the scene begins."""
+        """Reset pedestrians and robots to the start of the scene."""
         for array, value in zip(self._state(), self._kept, strict=True):
             array[...] = value
 

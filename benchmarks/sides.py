@@ -1,15 +1,15 @@
-"""The side to which planners keep, where all robots drive by them.
+"""Measures on which side planners keep when all robots use the same planner.
 
 python benchmarks/sides.py sa_cadrl cadrl orca
 
-First two robots drive straight towards each other. They begin 6 to 10 m apart and up to 0.3 m off the line between them, each by a
-distance of its own. Who keeps right leaves the other on its left.
+First, two robots drive straight towards each other. They start 6 to 10 m apart and up to 0.3 m off the line between them, each with
+its own offset. A robot that keeps right passes the other on its left.
 
-Then two, three and four robots change places across a circle, as in the suite `ga3c`. A robot breaks a rule, that to keep right or
-that to keep left, where it is longer than 0.5 s on the wrong side of the nearest other (`agora.policies.look_ahead.wrong_side`).
-Who breaks that to keep left more often keeps right (Y. F. Chen, M. Everett, M. Liu, J. P. How, IROS 2017, section IV B).
+Then two, three and four robots swap positions across a circle, as in the suite `ga3c`. A robot breaks a rule (keep right or keep
+left) if it is on the wrong side of the nearest other robot for more than 0.5 s (`agora.policies.look_ahead.wrong_side`). A planner
+that breaks the keep-left rule more often keeps right (Y. F. Chen, M. Everett, M. Liu, J. P. How, IROS 2017, section IV B).
 
-Every trial is driven in the mirror, too, so that the places give no side. Shares have Wilson's intervals of 95 %.
+Every trial is also run mirrored, so that the positions do not favour a side. Shares have 95 % Wilson intervals.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from agora.tasks.suite import load_suite
 from agora.world.start import Start
 
 OFFSET, HALVES = 0.3, (3.0, 5.0)
-"""The largest distance of a robot from the line, and the least and largest half of the way between both, m."""
+"""Maximum distance of a robot from the line, and minimum and maximum half distance between both robots, m."""
 LONG, PREFERRED = 0.5, 1.0
-"""The time on the wrong side from which a rule is broken, s, and the speed of the robots, m/s."""
+"""Time on the wrong side after which a rule counts as broken, s, and speed of the robots, m/s."""
 SUITE, MIRROR = "ga3c", np.array([1.0, -1.0, -1.0])
 
 
 def head_on(trials: int = 100, seed: int = 0) -> list[Start]:
-    """Two robots that meet head-on, half of the trials in the mirror."""
+    """Return starts with two robots that meet head-on; half of the trials are mirrored."""
     start, random = load_suite(SUITE).start("agents_2", 0), np.random.default_rng(seed)
     starts = []
     for _ in range(trials // 2):
@@ -53,7 +53,7 @@ def head_on(trials: int = 100, seed: int = 0) -> list[Start]:
 
 
 def swaps(count: int, trials: int = 100) -> list[Start]:
-    """Robots that change places across a circle, half of the trials in the mirror."""
+    """Return starts with robots that swap positions across a circle; half of the trials are mirrored."""
     suite, name = load_suite(SUITE), f"agents_{count}"
     stage = suite.stage(name)
     circle = replace(stage.robots, part=replace(stage.robots.part, scattered=0.0))
@@ -62,19 +62,21 @@ def swaps(count: int, trials: int = 100) -> list[Start]:
 
 
 def both_ways(start: Start) -> list[Start]:
-    """A start in an open plane, and its image in the x axis."""
+    """Return a start in an open plane, and its reflection in the x axis."""
     robots = tuple(replace(one, pose=one.pose * MIRROR, goals=one.goals * MIRROR, turn=None) for one in start.robots)
     return [start, replace(start, robots=robots)]
 
 
 def driven(planner: Any, starts: Sequence[Start]) -> Iterator[list[Recording]]:
-    """The recordings of the robots of each start, in no order."""
+    """Yield the recordings of the robots in each start, in no particular order."""
     for _, robots in Episodes(starts, planner, Conditions.of(load_suite(SUITE).stage("agents_2"))):
         yield robots
 
 
 def side(first: Recording, second: Recording) -> str:
-    """The side to which both kept, or "neither" where they did not pass each other; the first drives along the x axis."""
+    """Return the side on which both robots kept, or "neither" if they did not pass each other; the first robot drives along the x
+    axis.
+    """
     steps = min(len(first.time), len(second.time))
     passed = np.flatnonzero(first.pose[:steps, 0] > second.pose[:steps, 0])
     if not len(passed):
@@ -83,7 +85,7 @@ def side(first: Recording, second: Recording) -> str:
 
 
 def sides(planner: Any, starts: Sequence[Start]) -> tuple[Counter[str], Counter[str]]:
-    """How many pairs kept to which side, and how many robots ended how."""
+    """Count the pairs by the side on which they kept, and the robots by outcome."""
     kept, ends = Counter[str](), Counter[str]()
     for both in driven(planner, starts):
         kept[side(*both)] += 1
@@ -92,7 +94,7 @@ def sides(planner: Any, starts: Sequence[Start]) -> tuple[Counter[str], Counter[
 
 
 def broken(robots: Sequence[Recording]) -> Counter[str]:
-    """How many robots broke the rule to keep to each side."""
+    """Count the robots that broke the rule for each side."""
     found = Counter[str]()
     for k, one in enumerate(robots):
         pairs = nearest(one, [other for j, other in enumerate(robots) if j != k])
@@ -102,7 +104,7 @@ def broken(robots: Sequence[Recording]) -> Counter[str]:
 
 
 def nearest(one: Recording, others: Sequence[Recording]) -> Floats:
-    """The pairs (T, 13) of a robot and the nearest other, as `agora.policies.look_ahead.pairs_of` has them."""
+    """Return the pairs (T, 13) of a robot and the nearest other robot, as in `agora.policies.look_ahead.pairs_of`."""
     steps = len(one.time)
     place, velocity = moved(one, steps)
     there, theirs = (np.stack(each) for each in zip(*(moved(other, steps) for other in others), strict=True))
@@ -118,14 +120,14 @@ def nearest(one: Recording, others: Sequence[Recording]) -> Floats:
 
 
 def moved(one: Recording, steps: int) -> tuple[Floats, Floats]:
-    """Places and velocities (T, 2) of a robot in the map; who has ended stands."""
+    """Return the positions and velocities (T, 2) of a robot in the map frame; after its end it stands still."""
     place = one.pose[np.minimum(np.arange(steps), len(one.time) - 1), :2]
     velocity = np.gradient(place, float(one.time[1] - one.time[0]), axis=0)
     return place, velocity
 
 
 def main() -> None:
-    """Print two tables with a line for each planner."""
+    """Print two tables with a line per planner."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("planners", nargs="+")
     parser.add_argument("--trials", type=int, default=100)
@@ -149,7 +151,7 @@ def main() -> None:
 
 
 def shown(count: int, of: int) -> str:
-    """A number with the interval of its share."""
+    """Return a count with the interval of its share."""
     low, high = wilson(count, of)
     return f"{count} of {of} [{low:.2f}, {high:.2f}]"
 

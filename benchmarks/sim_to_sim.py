@@ -5,8 +5,8 @@ python benchmarks/sim_to_sim.py table results/gap            # a row for each
 python benchmarks/sim_to_sim.py run results/gap --of mujoco --simulator mujoco:timestep=0.004     # how much chance is in it
 python benchmarks/sim_to_sim.py pair results/native results/mujoco      # two runs of `agora bench`, the second with --simulator
 
-`run` goes on where it was stopped, and leaves what is finished. Times and paths are those of the second simulator over the first,
-of episodes that reached the goal in both: the median, with the bootstrap's interval of 95 %. Shares have Wilson's.
+`run` continues where it was stopped, and keeps what is finished. Times and path lengths are ratios of the second simulator to the
+first, over episodes that reached the goal in both: the median, with a 95 % bootstrap interval. Shares have Wilson intervals.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ OWN = {
     "td3": "dynabarn_generated",
     "trail": "drl_vo",
 }
-"""The suites of learned planners' own tests: their robots and worlds are those that each was trained for."""
+"""The suites in which learned planners are tested: their robots and worlds are those for which each planner was trained."""
 SLOW = ("artplanner", "brne", "cohan", "mpc", "mppi")
-"""Planners that get a quarter of the episodes."""
+"""Planners that are run on only a quarter of the episodes."""
 
 
 def main() -> None:
-    """Run what is missing, or print a table."""
+    """Run the missing episodes, or print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True)
     runs = commands.add_parser("run", help="play what has not been played")
@@ -80,7 +80,7 @@ def main() -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Run every planner on its grounds under both simulators."""
+    """Run every planner on its suites with both simulators."""
     names = arguments.planner or sorted(runnable_planners()[0], key=lambda name: (name in SLOW, name))
     cells = [(name, suite) for name in names for suite in grounds(name) if suite in (arguments.suite or [suite])]
     for done, (name, suite) in enumerate(cells):
@@ -97,19 +97,19 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def grounds(planner: str) -> Iterator[str]:
-    """Yield the suites that a planner drives."""
+    """Yield the suites on which a planner is run."""
     yield from GROUNDS
     if planner in OWN:
         yield OWN[planner]
 
 
 def folder_of(folder: Path, planner: str, suite: str, simulator: str) -> Path:
-    """The folder of one run."""
+    """Return the folder of a run."""
     return folder / suite / planner / simulator.replace(":", "_")
 
 
 def play(folder: Path, planner: str, suite: str, simulator: str, episodes: int) -> Sequence[Row]:
-    """Return the rows of a run; what is there already is not played again."""
+    """Return the rows of a run; existing rows are not run again."""
     own = folder_of(folder, planner, suite, simulator)
     each = math.ceil(episodes / (4 if planner in SLOW else 1) / len(load_suite(suite).stages))
     form = RequestForm(
@@ -122,7 +122,9 @@ HEAD = "| suite | planner | episodes | reached, {} | there | the same outcome | 
 
 
 def every(arguments: argparse.Namespace) -> None:
-    """Print a row for each planner and suite whose runs are whole under both simulators, then one for all planners of a suite."""
+    """Print a row for each planner and suite whose runs are complete with both simulators, then one row for all planners of a
+    suite.
+    """
     print(HEAD.format(arguments.of))
     for suite in sorted({path.name for path in arguments.folder.iterdir()}, key=lambda name: ((*GROUNDS, name).index(name), name)):
         together: list[tuple[Row, Row]] = []
@@ -139,12 +141,12 @@ def every(arguments: argparse.Namespace) -> None:
 
 
 def unfinished(*folders: Path) -> bool:
-    """Return whether a run has not all its episodes."""
+    """Return whether a run is incomplete."""
     return any(audit_run(folder).problems() for folder in folders)
 
 
 def pair(arguments: argparse.Namespace) -> None:
-    """Print a row for each planner of two runs, then one for all."""
+    """Print a row for each planner of two runs, then one for all planners."""
     pairs = paired(audit_run(arguments.first).rows, audit_run(arguments.second).rows)
     suite = f"`{pairs[0][0]['suite']}`"
     print(HEAD.format("first"))
@@ -154,7 +156,7 @@ def pair(arguments: argparse.Namespace) -> None:
 
 
 def paired(first: Sequence[Row], second: Sequence[Row]) -> list[tuple[Row, Row]]:
-    """The rows of the same planner, stage, episode and seed."""
+    """Return pairs of rows with the same planner, stage, episode and seed."""
     there = {_key(row): row for row in second}
     found = [(row, there[_key(row)]) for row in first if _key(row) in there]
     if not found:
@@ -167,7 +169,7 @@ def _key(row: Row) -> tuple[Any, ...]:
 
 
 def line(names: tuple[str, str], pairs: Sequence[tuple[Row, Row]]) -> str:
-    """A row of the table."""
+    """Return a row of the table."""
     reached = [sum(pair[k]["outcome"] == _REACHED for pair in pairs) for k in (0, 1)]
     same = sum(one["outcome"] == other["outcome"] for one, other in pairs)
     both = [pair for pair in pairs if pair[0]["outcome"] == pair[1]["outcome"] == _REACHED]

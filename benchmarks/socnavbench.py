@@ -1,8 +1,8 @@
-"""SocNavBench's tables from folders of results: `python benchmarks/socnavbench.py results/socnavbench_positions ...`.
+"""Prints SocNavBench's tables from results folders: `python benchmarks/socnavbench.py results/socnavbench_positions ...`.
 
-A line for each suite and planner, with the columns of Tables 2 to 4 of the paper. Success is the paper's: the goal is reached and
-no pedestrian was touched. Means and standard deviations are over all episodes; the paper's are over those that all of its planners
-completed.
+There is one line per suite and planner, with the columns of Tables 2 to 4 in the paper. Success is defined as in the paper: the
+goal is reached without touching a pedestrian. Means and standard deviations are over all episodes; those in the paper are over the
+episodes that all of its planners completed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ COLUMNS = {
 
 
 def spread(rows: Sequence[Row], metric: str) -> str:
-    """Mean and standard deviation over the episodes in which a metric is defined."""
+    """Return the mean and standard deviation over the episodes in which a metric is defined."""
     values = [row[metric] for row in rows if row[metric] is not None]
     mean = sum(values) / len(values)
     return f"{mean:.2f} ± {math.sqrt(sum((v - mean) ** 2 for v in values) / len(values)):.2f}"

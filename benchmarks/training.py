@@ -1,4 +1,4 @@
-"""Lines about training: our PPO and that of Stable-Baselines3 in the same worlds, by two threads; simulation included."""
+"""Lines about training: our PPO and that of Stable-Baselines3 in the same worlds with two threads, including simulation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from agora.config import build
 from agora.tasks.suite import Suite
 
 WORLDS, STEPS, BATCHES, EPOCHS, EPISODES, THREADS = 1024, 32, 8, 2, 1024, 2
-_PUBLISHED = "157..950"  # environment steps a second and core: robot_sf 157 to 533, AG-RL's authors 176, DS-RNN's 950
+_PUBLISHED = "157..950"  # environment steps per second and core: robot_sf 157 to 533, AG-RL's authors 176, DS-RNN's 950
 _ROBOT = """
 name: small
 kinematics: differential
@@ -32,7 +32,7 @@ source: of the benchmark alone
 
 
 def _suite(folder: Path) -> Suite:
-    """A hall with six pedestrians, and a robot with 36 beams."""
+    """Return a suite with a hall, six pedestrians, and a robot with 36 beams."""
     (folder / "small.yaml").write_text(_ROBOT)
     hall = {
         "name": "hall",
@@ -48,7 +48,7 @@ def _suite(folder: Path) -> Suite:
 
 
 class _Ours:
-    """Rounds of our trainer."""
+    """Training rounds with our trainer."""
 
     def __init__(self, suite: Suite) -> None:
         import torch
@@ -67,10 +67,10 @@ class _Ours:
         self._shares = Shares(THREADS)
 
     def round(self) -> None:
-        """Play and learn."""
+        """Run episodes and learn."""
         import torch
 
-        torch.set_num_threads(1)  # as `Shares` has it; the other side sets its own
+        torch.set_num_threads(1)  # as in `Shares`; the other side sets its own value
         played, _ = self._worlds.play(self._network, self._chance, self._shares)
         self._ppo._learn(self._network, self._descent, played, 0, self._chance, self._shares)
 
@@ -80,7 +80,7 @@ class _Ours:
 
 
 class _Theirs:
-    """Rounds of Stable-Baselines3's PPO, with the same network, batch and passes."""
+    """Training rounds with Stable-Baselines3's PPO, with the same network, batch and passes."""
 
     def __init__(self, suite: Suite) -> None:
         import torch
@@ -98,7 +98,7 @@ class _Theirs:
         _, self._callback = self._model._setup_learn(10**9)
 
     def round(self) -> None:
-        """Play and learn."""
+        """Run episodes and learn."""
         import torch
 
         torch.set_num_threads(THREADS)
@@ -113,7 +113,7 @@ class _Theirs:
 
 @functools.cache
 def _timed(quick: bool) -> Pair:
-    """Seconds of a round: a few warm rounds of each side in turn."""
+    """Time a round: a few rounds of each side in turn, after a warm-up."""
     import torch
 
     torch.set_num_threads(THREADS)
@@ -130,12 +130,12 @@ def _timed(quick: bool) -> Pair:
 
 
 def _rate(seconds: float) -> float:
-    """Environment steps a second, where a round takes so long."""
+    """Return the environment steps per second for a round of this duration."""
     return WORLDS * STEPS / seconds
 
 
 def against_stable_baselines3(quick: bool) -> Line:
-    """Steps a second of both, and the ratio."""
+    """Measure the steps per second of both, and the ratio."""
     pair = _timed(quick)
     return Line(
         f"{_rate(pair.ours):.0f}/s", f"{_rate(pair.other):.0f}/s", pair.ratio, f"{pair.spread[0]:.3g} .. {pair.spread[1]:.3g}"
@@ -143,13 +143,13 @@ def against_stable_baselines3(quick: bool) -> Line:
 
 
 def rate(quick: bool) -> Line:
-    """Steps a second of ours, beside what was published."""
+    """Measure our steps per second, shown next to published values."""
     steps = _rate(_timed(quick).ours)
     return Line(f"{steps:.0f}/s", f"{_PUBLISHED}/s", steps / 1000.0)
 
 
 def benches() -> list[Bench]:
-    """The lines."""
+    """Return the lines of the table."""
     return [
         Bench("train-ppo", "SB3 PPO", 1.0, against_stable_baselines3),
         Bench("train-ppo-rate", "published", 40.0, rate, unit="k/s"),

@@ -1,4 +1,4 @@
-"""Lines about the whole: threads, memory, start-up, and episodes through the benchmark. They are limits, not comparisons."""
+"""Lines about the whole system: threads, memory, start-up, and episodes run by the benchmark. They are limits, not comparisons."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _HELP = "import sys; sys.argv = ['agora', '--help']; from agora.cli.app import m
 
 
 def _threads_once(worlds: int, pairs: int) -> Pair:
-    """The world step by two threads (ours) and by one (other)."""
+    """Time the world step with two threads (ours) and with one (other)."""
     scene = halls(worlds, 32)
     two, one = (Worlds(scene, SOCIAL_FORCE, robots=True, threads=n) for n in (2, 1))
 
@@ -39,7 +39,7 @@ def _threads_once(worlds: int, pairs: int) -> Pair:
 
 
 def two_threads(quick: bool) -> Line:
-    """1,024 worlds: the best of four tries, each made when nobody else uses the cores, if that happens within a while."""
+    """Time 1,024 worlds: the best of four tries, each made, if possible, when no other process uses the cores."""
     tries = []
     for _ in range(1 if quick else 4):
         if not quick:
@@ -49,14 +49,18 @@ def two_threads(quick: bool) -> Line:
 
 
 def one_world(quick: bool) -> Line:
-    """One world: the same code runs, so this shows what chance does; the median over engines, whose arrays lie differently."""
+    """Time one world: both sides run the same code, so this shows the effect of chance. The value is the median over several
+    engines, whose arrays lie differently in memory.
+    """
     tries = sorted((_threads_once(1, 5) for _ in range(3 if quick else 11)), key=lambda p: p.ratio)
     middle = tries[len(tries) // 2]
     return Line.of(replace(middle, spread=(tries[0].ratio, tries[-1].ratio)))
 
 
 def behaviours(names: tuple[str, ...], quick: bool) -> Line:
-    """1,024 worlds of 30 pedestrians, with a robot, 20 steps a second: the step with behaviours over the one without."""
+    """Time 1,024 worlds with 30 pedestrians and a robot at 20 steps per second: the step with behaviours relative to the step
+    without.
+    """
     scene = companies(1024, 10) if "groups" in names else halls(1024, 30)
     parts = tuple(make("behaviours", name) for name in names)
     thinking, plain = (Worlds(scene, Helbing(), robots=True, dt=0.05, behaviours=some, sees_robots=True) for some in (parts, ()))
@@ -68,14 +72,14 @@ def behaviours(names: tuple[str, ...], quick: bool) -> Line:
 
 
 def _run(*command: str) -> tuple[float, str]:
-    """Wall time of a process of Python, s, and what it printed."""
+    """Return the wall time of a Python process, s, and its output."""
     began = time.perf_counter()
     answer = subprocess.run([sys.executable, *command], capture_output=True, text=True, check=True)
     return time.perf_counter() - began, answer.stdout
 
 
 def started(command: tuple[str, ...], quick: bool) -> Line:
-    """Median wall time of a process, once everything is compiled."""
+    """Measure the median wall time of a process, once everything is compiled."""
     _run(*command)
     seconds = sorted(_run(*command)[0] for _ in range(3 if quick else 7))
     middle = statistics.median(seconds)
@@ -83,17 +87,17 @@ def started(command: tuple[str, ...], quick: bool) -> Line:
 
 
 def memory(quick: bool) -> Line:
-    """The most memory that a process with 1,024 worlds ever used, once everything is compiled: compiling needs as much again."""
+    """Measure the peak memory of a process with 1,024 worlds, once everything is compiled; compiling needs as much again."""
     _run(str(_CHILD), "memory")
     size = int(_run(str(_CHILD), "memory")[1])
     return Line(f"{size / 2**20:.0f} MiB", "", size / 2**30)
 
 
 def episodes(planner: str, tries: int, quick: bool) -> Line:
-    """Simulated seconds over wall seconds of a whole run, the start of its process and of its workers included.
+    """Measure simulated seconds per wall second for a whole run, including the start of its process and workers.
 
-    It needs both cores, so on a busy machine it says more of the others than of us: it waits for a quiet moment, and the best
-    of a few runs counts; slowest and fastest are shown.
+    The run needs both cores, so on a busy machine the result depends more on other processes than on Agora. The measurement
+    therefore waits for a quiet moment and takes the best of a few runs; the slowest and fastest are shown.
     """
     command = (str(_CHILD), "episodes", planner)
     _run(*command)
@@ -108,7 +112,7 @@ def episodes(planner: str, tries: int, quick: bool) -> Line:
 
 
 def benches() -> list[Bench]:
-    """The lines."""
+    """Return the lines of the table."""
     start = functools.partial(started, (str(_CHILD), "start"))
     shown = functools.partial(started, ("-c", _HELP))
     return [

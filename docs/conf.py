@@ -1,4 +1,4 @@
-"""The manual: Sphinx with MyST; tables of components are generated from the components."""
+"""Configuration of the manual, built by Sphinx with MyST; tables of components are generated from the components."""
 
 import sys
 from pathlib import Path

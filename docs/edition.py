@@ -1,4 +1,4 @@
-"""The tables of an edition: ranks, pairs of planners, and goals by stage."""
+"""Generates the tables of an edition: ranks, pairs of planners, and goals by stage."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def edition(suite: str, name: str) -> str:
 
 
 def _edition_ranks(suite: str, rows: Sequence[dict[str, str]], ranks: Mapping[str, Ranked]) -> str:
-    """The planners of an edition with their ranks there and, among themselves, on the suite."""
+    """Return the planners of an edition with their ranks in the edition and, among the same planners, on the suite."""
     there = {row["planner"] for row in rows}
     old = sorted((row for row in measured(suite) if row["planner"] in there), key=lambda row: -float(row["success"]))
     before = {row["planner"]: f"{rank}: {share(row, 'success')}" for rank, row in enumerate(old, 1)}
@@ -61,7 +61,7 @@ def _edition_ranks(suite: str, rows: Sequence[dict[str, str]], ranks: Mapping[st
 
 
 def _ceiling(rows: Sequence[dict[str, Any]]) -> str:
-    """A sentence about the informed robot on an edition, if it was run there."""
+    """Return a sentence about the informed robot on an edition, if it was run on it."""
     own = [row for row in rows if row["planner"] == INFORMED]
     if not own:
         return ""
@@ -70,7 +70,7 @@ def _ceiling(rows: Sequence[dict[str, Any]]) -> str:
 
 
 def _edition_pairs(planners: Sequence[str], pairs: Sequence[Pair], episodes: int) -> str:
-    """The table of pairs of planners; the planner in the row has the better rank."""
+    """Return the table of pairs of planners; the planner in the row has the better rank."""
     lines = []
     for first in planners[:-1]:
         found = {pair.second: pair for pair in pairs if pair.first == first}
@@ -84,7 +84,7 @@ def _edition_pairs(planners: Sequence[str], pairs: Sequence[Pair], episodes: int
 
 
 def _edition_stages(planners: Sequence[str], rows: Sequence[dict[str, Any]]) -> str:
-    """The number of goals that each planner reached in each stage."""
+    """Return the table with the number of goals that each planner reached in each stage."""
     found = by_stage(rows)
     lines = [[f"`{name}`", *(str(found[stage][name]) for stage in found)] for name in planners]
     return table(["planner", *(f"`{stage}`" for stage in found)], lines)

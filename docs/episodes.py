@@ -1,7 +1,7 @@
-"""How each episode of an edition, or of the suite `limits`, ended for each planner, and the ranks that follow.
+"""How each episode of an edition, or of the suite `limits`, ended for each planner, and the resulting ranks.
 
-The file docs/reference/measured/episodes/SUITE.csv has a line per episode and a column per planner. docs/measure.py writes it. So
-everybody can check every rank and compare a planner of their own on the same episodes.
+The file docs/reference/measured/episodes/SUITE.csv, written by docs/measure.py, has a line per episode and a column per planner, so
+that anyone can check every rank and compare a planner of their own on the same episodes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from agora.reporting.ranking import Pair, Ranked, ranking
 
 FOLDER = Path(__file__).resolve().parent / "reference" / "measured" / "episodes"
 CLEAN = "clean"
-"""Outcome of an episode in which the robot reached its goal clean; ``reached`` means that it arrived, but not clean."""
+"""Outcome of an episode in which the robot arrived cleanly at its goal; ``reached`` means that it arrived, but not cleanly."""
 
 _KEY = ("stage", "episode", PLACE)
 
@@ -27,7 +27,7 @@ Row = dict[str, Any]
 
 
 def write_episodes(suite: str, rows: Sequence[Mapping[str, Any]], folder: Path = FOLDER) -> Path:
-    """Write the outcomes of rows to the file of a suite, in place of older outcomes.
+    """Write the outcomes of rows to the file of a suite, replacing older outcomes.
 
     Args:
         suite: name of the suite.

@@ -1,4 +1,4 @@
-"""Reference pages, generated from the components themselves: docs/reference/generated."""
+"""Generates reference pages from the components themselves, in docs/reference/generated."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ COMPONENTS = {
     "trainers": ("trainers",),
     "parts_of_policies": ("encodings", "networks", "rewards"),
 }
-"""Pages of components, and the kinds on each."""
+"""Pages of components, with the kinds of component on each page."""
 
 FILES: dict[str, tuple[type, ...]] = {
     "pedestrian_types": (PedestrianType,),
@@ -159,7 +159,7 @@ FILES: dict[str, tuple[type, ...]] = {
     "training_file": (Training, Published),
     "arena_benchmark_files": (BenchmarkFile, SuiteChoice, ContestChoice, SuiteFile, StageEntry, ContestFile, Contestant),
 }
-"""Pages of file formats, and the records that the files are read into."""
+"""Pages of file formats, with the records into which the files are read."""
 
 RECORDS: dict[str, tuple[type, ...]] = {
     "observation": (Observation, Tracks, Limits, SemanticMaps, SemanticWindow),
@@ -172,7 +172,7 @@ RECORDS: dict[str, tuple[type, ...]] = {
     "wire": (Episode, Start, RobotStart, PedestrianStarts, Trajectories, Snapshot, PedestriansNow, RobotsNow, Recording),
     "program": (Hello, Question, Answer),
 }
-"""Pages of what plug-ins are given, and of parameters that only Python sets."""
+"""Pages about the data passed to plug-ins, and about parameters that can only be set in Python."""
 
 
 HERE = Path(__file__).resolve().parent
@@ -182,16 +182,16 @@ LABELS = {
     "reconstruction": "rebuilt from a publication that leaves much unsaid",
     "own": "no publication stands behind it",
 }
-"""What the labels of planners mean."""
+"""Meanings of the planner labels."""
 
 PURPOSES = {"training": "tuning and training", "test": "tests"}
-"""What a suite of each split is for."""
+"""Purpose of the suites of each split."""
 
 PICTURES = {
     "frontal_approach": "A pedestrian comes towards the robot: the first episode of the stage `frontal_approach`",
     "narrow_doorway": "A pedestrian in a doorway: the first episode of the stage `narrow_doorway`",
 }
-"""Stages of the suite planners of which `docs/measure.py` draws pictures, and what is under them."""
+"""Stages of the suite planners for which `docs/measure.py` draws pictures, with their captions."""
 
 
 def write(place: Path) -> None:
@@ -225,7 +225,7 @@ def write(place: Path) -> None:
 
 
 def put(path: Path, text: str) -> bool:
-    """Write a page that is not there or says something else; return whether it was."""
+    """Write a page if it is missing or has different content; return whether it was written."""
     if path.is_file() and path.read_text(encoding="utf-8") == text:
         return False
     path.write_text(text, encoding="utf-8")
@@ -233,7 +233,7 @@ def put(path: Path, text: str) -> bool:
 
 
 def write_cards(place: Path, names: Sequence[str] = ()) -> None:
-    """Write a page with a picture for each card of the scenario library, or for some, into a folder."""
+    """Write a page with a picture into a folder for each card of the scenario library, or for the named cards."""
     place.mkdir(parents=True, exist_ok=True)
     for name in names or card_names():
         card, picture = load_card(name), place / f"{name}.png"
@@ -252,7 +252,7 @@ def write_planners(place: Path) -> None:
 
 
 def write_policies(place: Path) -> None:
-    """Write the card of each policy, with a picture of its curve, into a folder."""
+    """Write the card of each policy, with a picture of its training curve, into a folder."""
     place.mkdir(parents=True, exist_ok=True)
     for name in policy_card_names():
         card = load_policy_card(name)
@@ -261,9 +261,9 @@ def write_policies(place: Path) -> None:
 
 
 def policies() -> str:
-    """Every policy with a card: what it claims to be, and what its first seed reaches in its test.
+    """Return a table of all policies that have a card: what each claims to be, and what its first seed achieves in its test.
 
-    Where a number is published of the first stage, the row is of that stage, otherwise of all stages.
+    If a number is published for the first stage, the row is for that stage; otherwise it is for all stages.
     """
     rows = []
     for name in policy_card_names():
@@ -282,7 +282,7 @@ def policies() -> str:
 
 
 def planners() -> str:
-    """Every local planner in a table: what it claims to be, what it reads, and what it does on the shared suite."""
+    """Return a table of all local planners: what each claims to be, what it reads, and its results on the shared suite."""
     rows = []
     for name in available("planners"):
         line = next((row for row in measured("planners") if row["planner"] == name), None)
@@ -319,7 +319,7 @@ def narrow() -> str:
 
 
 def among_people() -> str:
-    """The table of planners on the edition, with all outcomes, and among 25 tracked people per 100 m2."""
+    """Return the table of planners on the edition with all outcomes, and among 25 tracked people per 100 m2."""
     dense = {row["planner"].removesuffix("@tracked"): row for row in measured("density_people_25")}
     rows = sorted(measured(EDITION), key=lambda row: -float(row["success"]))
     ends = ["hit a person", "a wall", "left the map", "time-out"]
@@ -339,18 +339,18 @@ def among(row: dict[str, str] | None, outcomes: Sequence[str] = OUTCOMES) -> lis
 
 
 def declaration(name: str) -> Declaration:
-    """The declaration of a planner without parameters; an empty one where it needs some."""
+    """Return the declaration of a planner with default parameters; an empty one if it requires parameters."""
     found: Declaration = Declaration() if required("planners", name) else load("planners", name)().declares
     return found
 
 
 def reads(name: str) -> str:
-    """The channels that a planner reads."""
+    """Return the channels that a planner reads."""
     return "what its parameters say" if required("planners", name) else ", ".join(sorted(declaration(name).channels))
 
 
 def planner_page(name: str) -> str:
-    """The page of a planner: its claim, its parameters, its results on the suites, and its passing of people."""
+    """Return the page of a planner: its claim, its parameters, its results on the suites, and how it passes people."""
     planner, declares = load("planners", name), declaration(name)
     label, needs = declares.label, reads(name)
     lines = [f"# `{name}`\n", f"{summary(planner)}\n", f"Label\n: {label}: {LABELS[label]}\n"]
@@ -368,7 +368,7 @@ def planner_page(name: str) -> str:
 
 
 def pictures(folder: str, name: str, up: str) -> Iterable[str]:
-    """The pictures of a planner in a folder of images, which is next to what ``up`` leads to from the page."""
+    """Yield the pictures of a planner in a folder of images; ``up`` is the relative path from the page to the folder's parent."""
     for stage, caption in PICTURES.items():
         picture = HERE / "images" / folder / f"{name}_{stage}.png"
         if picture.is_file():
@@ -376,7 +376,7 @@ def pictures(folder: str, name: str, up: str) -> Iterable[str]:
 
 
 def interplanners() -> str:
-    """The page of interplanners: each measured local planner with every interplanner in front of it; then every interplanner."""
+    """Return the page of interplanners: each measured local planner combined with every interplanner, then every interplanner."""
     rows = measured("planners")
     guided = [row for row in rows if row.get("interplanner")]
     alone = [row for row in rows if row["planner"] in {row["component"] for row in guided}]
@@ -391,7 +391,7 @@ def interplanners() -> str:
 
 
 def measured_tables(component: str) -> Iterable[str]:
-    """A table for each suite that a planner was measured on, its presets included."""
+    """Yield a table for each suite on which a planner was measured, including its presets."""
     found = False
     for suite in measured_suites():
         rows = [row for row in measured(suite) if row["component"] == component and not row.get("interplanner")]
@@ -405,7 +405,7 @@ def measured_tables(component: str) -> Iterable[str]:
 
 
 def truth() -> str:
-    """Every published number next to ours, a table for each published row, and how many agree."""
+    """Return every published number next to ours, in one table per published row, and how many agree."""
     with (HERE / "reference" / "published.csv").open(newline="", encoding="utf-8") as file:
         found = {tuple(row[key] for key in ("source", "planner", "table", "metric")): row for row in csv.DictReader(file)}
     parts, counts = [], dict.fromkeys(("agrees", "differs", "no value", "not measured", "not here"), 0)
@@ -426,7 +426,7 @@ def truth() -> str:
 
 
 def truth_line(line: PublishedRow, name: str, row: dict[str, str]) -> list[str]:
-    """A published number in a line of a table; its verdict is the last cell."""
+    """Return a table line for a published number; the last cell is the verdict."""
     verdict = row.get("verdict") or ("not measured" if line.ours else "not here")
     scale = 100.0 if load("metrics", name).unit == "0/1" else 1.0
     return [
@@ -439,12 +439,12 @@ def truth_line(line: PublishedRow, name: str, row: dict[str, str]) -> list[str]:
 
 
 def component_section(kind: str) -> str:
-    """Every component of a kind."""
+    """Return a section with all components of a kind."""
     return "\n".join([f"## {KINDS[kind].capitalize()}s\n", *(component_part(kind, name, "###") for name in available(kind))])
 
 
 def component_part(kind: str, name: str, head: str) -> str:
-    """A component: what it is, what it needs, where it comes from, its parameters."""
+    """Return the description of a component: what it is, what it needs, its source, and its parameters."""
     component = load(kind, name)
     lines = [f"{head} `{name}`\n\n{summary(component)}\n"]
     if kind == "interplanners":
@@ -455,17 +455,17 @@ def component_part(kind: str, name: str, head: str) -> str:
 
 
 def record_section(record: type) -> str:
-    """A record: what it is, and its fields."""
+    """Return the description of a record and its fields."""
     return f"### {record.__name__}\n\n{summary(record)}\n\n{parameters(record)}"
 
 
 def summary(component: Any) -> str:
-    """The text of a docstring before its sections, as Markdown."""
+    """Return the text of a docstring before its sections, as Markdown."""
     return prose(introduction(component))
 
 
 def module_source(component: Any) -> str:
-    """The source that the component's module names, or the module of what it is made from: its docstring after the first line."""
+    """Return the source given after the first line of the docstring of the component's module, or of the module of a base class."""
     for origin in component.__mro__:
         _, _, rest = (inspect.getdoc(inspect.getmodule(origin)) or "").partition("\n\n")
         if re.search(r"\b(19|20)\d\d\b", rest):
@@ -474,7 +474,7 @@ def module_source(component: Any) -> str:
 
 
 def parameters(component: type) -> str:
-    """The fields of a dataclass in a table: name, type, default, meaning."""
+    """Return a table of a dataclass's fields: name, type, default, meaning."""
     fields = [field for field in dataclasses.fields(component) if field.init]
     if not fields:
         return "No parameters.\n"
@@ -490,7 +490,7 @@ def parameters(component: type) -> str:
 
 
 def default(field: dataclasses.Field[Any]) -> str:
-    """A field's default as it would be written in a file; empty if there is none."""
+    """Return a field's default as it would be written in a file; empty if there is none."""
     value = field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
     if value is dataclasses.MISSING:
         return ""
@@ -508,7 +508,7 @@ def default(field: dataclasses.Field[Any]) -> str:
 
 
 def type_name(hint: Any) -> str:
-    """A type in few words."""
+    """Return a short description of a type."""
     name = hint.__name__ if isinstance(hint, type) and not typing.get_args(hint) else str(hint)
     for pattern, short in (
         (r"numpy\.ndarray\[[^\]]*\]*, numpy\.dtype\[(?:numpy\.|typing\.)?(\w+)\]\]", r"array of \1"),
@@ -527,7 +527,7 @@ def type_name(hint: Any) -> str:
 
 
 def metrics() -> str:
-    """Every metric in a table."""
+    """Return a table of all metrics."""
     rows = []
     for name in available("metrics"):
         m = load("metrics", name)
@@ -539,7 +539,7 @@ def metrics() -> str:
 
 
 def robots() -> str:
-    """Every robot in a table."""
+    """Return a table of all robots."""
     rows = []
     for name in robot_names():
         r = load_robot(name)
@@ -553,7 +553,7 @@ def robots() -> str:
 
 
 def suites() -> str:
-    """Every suite and its stages."""
+    """Return all suites with their stages."""
     parts = []
     for name in suite_names():
         suite = load_suite(name)
@@ -581,7 +581,7 @@ def suites() -> str:
 
 
 def cards() -> str:
-    """Every card of the scenario library in a table."""
+    """Return a table of all cards in the scenario library."""
     rows = []
     for name in card_names():
         card = load_card(name)
@@ -590,7 +590,7 @@ def cards() -> str:
 
 
 def card_page(card: Card) -> str:
-    """The page of a card: its subject, and its parameters."""
+    """Return the page of a card: its subject and its parameters."""
     source = f"{card.origin}, figure {card.figure}" if card.figure else card.origin
     texts = {
         "Tests": card.tests,
@@ -620,13 +620,13 @@ def card_page(card: Card) -> str:
 
 
 def presets() -> str:
-    """Every preset of a planner, with its file."""
+    """Return all planner presets, each with its file."""
     files = ((name, (folder("configs") / "planners" / f"{name}.yaml").read_text(encoding="utf-8")) for name in preset_names())
     return "\n".join(f"### `{name}`\n\n```yaml\n{text.strip()}\n```\n" for name, text in files)
 
 
 def data_sets() -> str:
-    """Every data set that can be brought in."""
+    """Return all data sets that can be imported."""
     return table(["name", "what", "from"], [[f"`{d.name}`", prose(d.title), prose(d.origin)] for d in CATALOGUE.values()])
 
 
@@ -692,18 +692,18 @@ ROOMS = {
     )
     + ("optics", "simulators", "tasks", "testing", "world"),
 }
-"""The readers of public names, and the modules and packages that are for them; of two that fit, the longer one counts."""
+"""The audiences of public names, with the modules and packages intended for each; if two entries match, the longer one applies."""
 
 
 def room_of(module: str) -> str:
-    """Return the heading under which a module stands."""
+    """Return the heading under which a module is listed."""
     inside = module.removeprefix("agora").removeprefix(".")
     fits = [(len(one), room) for room, names in ROOMS.items() for one in names if f"{inside}.".startswith(f"{one}.")]
     return max(fits)[1] if inside else "At hand: `import agora`"
 
 
 def python_api() -> str:
-    """Return every public name of the library, by reader and module, with the first line of its docstring."""
+    """Return every public name of the library, by audience and module, with the first line of its docstring."""
     parts: dict[str, list[str]] = {}
     for name, names in sorted(public()):
         module = importlib.import_module(name)
@@ -720,7 +720,7 @@ def python_api() -> str:
 
 
 def web_addresses() -> str:
-    """The addresses of a web server, as it describes them itself."""
+    """Return the web server's addresses, as the server itself describes them."""
     paths = create_app(WebSettings(Path("web")), create_engine("sqlite://")).openapi()["paths"]
     rows = []
     for path, methods in paths.items():
@@ -731,12 +731,12 @@ def web_addresses() -> str:
 
 
 def command_line() -> str:
-    """Every command with its arguments and options."""
+    """Return all commands with their arguments and options."""
     return "\n".join(command_section(command, path) for path, command in commands(typer.main.get_command(app), ("agora",)))
 
 
 def commands(command: Any, path: tuple[str, ...]) -> Iterable[tuple[tuple[str, ...], Any]]:
-    """The commands of a group, groups opened; former names, which are hidden, are left out."""
+    """Yield the commands in a group, including those in subgroups, but not hidden commands (former names)."""
     inner = getattr(command, "commands", None)
     if inner is None:
         yield path, command
@@ -746,7 +746,7 @@ def commands(command: Any, path: tuple[str, ...]) -> Iterable[tuple[tuple[str, .
 
 
 def command_section(command: Any, path: Sequence[str]) -> str:
-    """One command."""
+    """Return the section of one command."""
     rows = []
     for part in command.params:
         if part.name == "help":
@@ -759,7 +759,7 @@ def command_section(command: Any, path: Sequence[str]) -> str:
 
 
 def prose(text: str) -> str:
-    """Plain docstring text as Markdown: code stays code, everything else is only words."""
+    """Return plain docstring text as Markdown: code stays code, and everything else is escaped."""
     parts = re.split(r"(``[^`]+``|`[^`]+`)", re.sub(r"[ \t]+", " ", text.strip()))
     words = (re.sub(r"([\\*_<>|\[\]$])", r"\\\1", part) if k % 2 == 0 else f"`{part.strip('`')}`" for k, part in enumerate(parts))
     return "".join(words)

@@ -1,4 +1,4 @@
-"""The limits of planners on the axes of the suite `limits`, from the outcomes of the episodes that the manual keeps."""
+"""The limits of planners on the axes of the suite `limits`, computed from the episode outcomes stored in the manual."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from agora.viewer.scene import OKABE_ITO
 SUITE = "limits"
 PICTURE = Path(__file__).resolve().parent / "images" / "limits.png"
 
-_COLOURED = 7  # planners with a colour, the first ones; the others are grey
+_COLOURED = 7  # number of planners shown in colour, counted from the first; all others are grey
 _GREY = "0.82"
 _COLUMNS = 2
 
 
 def measured_limits(folder: Path = FOLDER) -> list[Limits]:
-    """Return the limits of all planners whose outcomes are kept, one entry for each axis.
+    """Return the limits of all planners with stored outcomes, one entry per axis.
 
     Args:
         folder: folder of the outcomes (`episodes`).
@@ -52,7 +52,7 @@ def measured_limits(folder: Path = FOLDER) -> list[Limits]:
 
 
 def limits_page() -> str:
-    """Return a sentence and a table for each axis and outcome."""
+    """Return a sentence and a table per axis and outcome."""
     parts = []
     for limits in measured_limits():
         parts.append(f"## {limits.axis.axis.capitalize()}\n")
@@ -70,7 +70,7 @@ def limits_page() -> str:
 
 
 def _ordered(limits: Limits, outcome: str) -> list[Limit]:
-    """The limits by one outcome: the planners from the hard end of the axis to the easy end, then both references."""
+    """Return the limits for one outcome: the planners from the hard end of the axis to the easy end, then both references."""
     references = [one for name in (limits.ceiling, limits.floor) for one in limits.of(outcome) if one.planner == name]
     return [*ranked_limits(limits, outcome), *references]
 

@@ -1,12 +1,12 @@
-"""Puts measured rows and pictures into the manual, from the results of a suite: python docs/measure.py FOLDER...
+"""Writes measured rows and pictures into the manual from the results of a suite: python docs/measure.py FOLDER...
 
-Numbers next to which something is published (configs/published) go to docs/reference/published.csv. Rows of a planner on the suites
-`KEPT` and their editions go to docs/reference/measured/SUITE.csv, or SUITE_STAGE.csv of a run of one stage. The outcomes of the
-episodes of an edition and of the suite `limits` go to docs/reference/measured/episodes (docs/episodes.py), and the limits that
-follow from them go to docs/reference/limits.csv. Pictures of its first episode of the stages in `PICTURED` go to
-docs/images/planners, or to docs/images/interplanners where an interplanner is in front of it. The table of planners in the README
-is made from the rows on an edition and from the limits (docs/standings.py). Each replaces the existing ones, with the version and
-the date of the run. Nothing else writes any of these.
+Numbers that correspond to published ones (configs/published) go to docs/reference/published.csv. Rows of a planner on the suites
+`KEPT` and their editions go to docs/reference/measured/SUITE.csv, or SUITE_STAGE.csv for a run of one stage. The outcomes of the
+episodes of an edition and of the suite `limits` go to docs/reference/measured/episodes (docs/episodes.py), and the limits computed
+from them go to docs/reference/limits.csv. Pictures of a planner's first episode in the stages in `PICTURED` go to
+docs/images/planners, or to docs/images/interplanners if it is combined with an interplanner. The table of planners in the README is
+generated from the rows on an edition and from the limits (docs/standings.py). New values replace existing ones and include the
+version and date of the run. No other program writes these files.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ COLUMNS = (
 
 
 def measured(folder: Path) -> list[dict[str, Any]]:
-    """A row for each planner of a run that has all its episodes."""
+    """Return a row for each planner of a run, which must have all its episodes."""
     run, found = RunFolder.read(folder).record, audit_run(folder)
     if found.problems():
         raise SystemExit("\n".join([f"{folder} is not whole:", *found.problems()]))
@@ -96,16 +96,16 @@ def measured(folder: Path) -> list[dict[str, Any]]:
 
 
 def day(folder: Path) -> str:
-    """The day on which a run's last shard was written."""
+    """Return the day on which a run's last shard was written."""
     newest = max(path.stat().st_mtime for path in (folder / "episodes").glob("*.parquet"))
     return datetime.datetime.fromtimestamp(newest, datetime.UTC).date().isoformat()
 
 
 def parts(label: str, planner: dict[str, Any]) -> tuple[str, str]:
-    """The local planner of a planner of a run, and the interplanner in front of it, or nothing."""
+    """Return the local planner of one of a run's planners, and the interplanner before it, or "" if there is none."""
     if planner["name"] == "guided":
         return planner["planner"]["name"], planner["interplanner"]["name"]
-    return planner["name"], "bypass" if label.endswith("+bypass") else ""  # which leaves a planner as it is
+    return planner["name"], "bypass" if label.endswith("+bypass") else ""  # bypass leaves a planner unchanged
 
 
 def picture(label: str, planner: dict[str, Any], stage: str) -> Path | None:
@@ -117,7 +117,7 @@ def picture(label: str, planner: dict[str, Any], stage: str) -> Path | None:
 
 
 def suite_of(folder: Path) -> str:
-    """The name of a run's suite, and of its stage where it has one of several."""
+    """Return the name of a run's suite, followed by its stage if it ran only one of several."""
     outline, played = RunFolder.read(folder).record.outline, {row["stage"] for row in audit_run(folder).rows}
     return f"{outline.name}_{played.pop()}" if len(played) == 1 else outline.name
 
@@ -135,7 +135,7 @@ def write_rows(folder: Path) -> Path:
 
 
 def keep_outcomes(folder: Path) -> Path:
-    """Keep the outcomes of a run of the suite `limits`."""
+    """Store the outcomes of a run of the suite `limits`."""
     found = audit_run(folder)
     if found.problems():
         raise SystemExit("\n".join([f"{folder} is not whole:", *found.problems()]))
@@ -143,7 +143,7 @@ def keep_outcomes(folder: Path) -> Path:
 
 
 def write_limit_rows(path: Path = LIMITS) -> list[Path]:
-    """Compute all limits from the kept outcomes of the suite `limits`, and draw them."""
+    """Compute all limits from the stored outcomes of the suite `limits`, and draw them."""
     made = measured_limits()
     return [write_limits(path, limit_lines(made)), draw_limits(made)]
 
@@ -159,7 +159,7 @@ def write_standings() -> Path:
 
 
 def write_published(folder: Path) -> Path:
-    """Write a run's numbers next to those that are published, in place of what is there of these."""
+    """Write a run's numbers next to the published ones, replacing earlier values of the same numbers."""
     run, found = RunFolder.read(folder).record, audit_run(folder)
     if found.problems():
         raise SystemExit("\n".join([f"{folder} is not whole:", *found.problems()]))
@@ -178,7 +178,7 @@ def write_published(folder: Path) -> Path:
 
 
 def draw(folder: Path) -> list[Path]:
-    """Draw each registered planner, alone or with an interplanner, in the first episode of the stages that are pictured."""
+    """Draw each registered planner, alone or with an interplanner, in the first episode of the stages that have pictures."""
     run = RunFolder.read(folder).record
     suite = run.outline.name
     wanted = {
@@ -192,7 +192,7 @@ def draw(folder: Path) -> list[Path]:
 
 
 def main(folders: Sequence[Path]) -> None:
-    """Write everything that follows from some runs; what follows from all of them is computed once."""
+    """Write everything that depends on the given runs; results that depend on all of them are computed once."""
     made, has_limits, has_rows = list[Path](), False, False
     for folder in folders:
         made.append(write_published(folder))

@@ -1,4 +1,4 @@
-"""The measured rows of planners that the manual keeps, and how tables show them."""
+"""The measured rows of planners stored in the manual, and how tables show them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from agora.tasks.suite import load_suite, suite_names
 MEASURED = Path(__file__).resolve().parent / "reference" / "measured"
 OUTCOMES = ("pedestrian_collision", "wall_collision", "out_of_map", "timeout")
 STALE = "stale"
-"""Mark of a row if its planner, its suite or the engine has changed since it was measured (`measurements.freshness`)."""
+"""Mark for a row whose planner, suite or engine has changed since it was measured (`measurements.freshness`)."""
 
 MEASURED_HEAD = (
     *(
@@ -34,7 +34,7 @@ MEASURED_HEAD = (
 
 
 def measured_suites() -> list[str]:
-    """The suites, or stages of suites, that have measured rows."""
+    """Return the suites, or stages of suites, that have measured rows."""
     return sorted(path.stem for path in MEASURED.glob("*.csv"))
 
 
@@ -50,13 +50,13 @@ def stale_in(table: str) -> set[str]:
 
 
 def marked(planner: str, *marks: str) -> str:
-    """Return the name of a planner as code, with marks behind it."""
+    """Return the name of a planner as code, followed by marks."""
     shown = ", ".join(filter(None, marks))
     return f"`{planner}`" + (f" ({shown})" if shown else "")
 
 
 def read_rows(path: Path) -> list[dict[str, str]]:
-    """The rows of a CSV file; none if there is no file."""
+    """Return the rows of a CSV file; empty if there is no file."""
     if not path.is_file():
         return []
     with path.open(newline="", encoding="utf-8") as file:
@@ -64,7 +64,7 @@ def read_rows(path: Path) -> list[dict[str, str]]:
 
 
 def measured_line(row: dict[str, str]) -> list[str]:
-    """A row of a table, rates in percent."""
+    """Return a row of a table, with rates in percent."""
     counted = [f"{100 * float(row[outcome]):.0f} %" for outcome in OUTCOMES]
     shares = [share(row, name) for name in ("success", "clean_arrival")]
     numbers = [*shares, *counted, interval(row, "barn_score"), interval(row, "time_to_goal")]
@@ -100,13 +100,13 @@ def share(row: dict[str, str], name: str) -> str:
 
 
 def interval(row: dict[str, str], name: str) -> str:
-    """A mean with its interval."""
+    """Return a mean with its interval."""
     if not row[name]:
         return "none"
     return f"{row[name]} [{row[f'{name}_low']}, {row[f'{name}_high']}]" if row[f"{name}_low"] else row[name]
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table."""
+    """Return a Markdown table."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join("| " + " | ".join(re.sub(r"(?<!\\)\|", r"\\|", cell) for cell in line) + " |" for line in lines) + "\n"

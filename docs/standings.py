@@ -1,4 +1,4 @@
-"""The table of planners in the README, made from the measured rows of the manual."""
+"""The table of planners in the README, generated from the measured rows in the manual."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ Row = dict[str, str]
 def standings(place: Path | None = None) -> list[str]:
     """Return the lines of the table: the first ten planners of the edition by goals reached.
 
-    Each has its rank with the interval of the rank, goals reached, goals reached clean, and, if it is measured, D50, the density at
-    which it still reaches half of its goals.
+    Each line gives the rank with its interval, the goals reached, the goals reached cleanly and, if measured, D50, the density at
+    which the planner still reaches half of its goals.
 
     Args:
-        place: folder to which docs/measure.py writes the rows and episodes of the edition (``measured``) and ``limits.csv``; the
-            folder of the manual if None, and then stale rows are marked.
+        place: folder to which docs/measure.py writes the rows and episodes of the edition (``measured``) and ``limits.csv``; if
+            None, the folder of the manual, in which case stale rows are marked.
     """
     kept = measured(EDITION) if place is None else read_rows(place / "measured" / f"{EDITION}.csv")
     place, rows = place or REFERENCE, {row["planner"]: row for row in kept}
@@ -52,7 +52,7 @@ def standings(place: Path | None = None) -> list[str]:
 
 
 def _limit(limit: Row) -> str:
-    """A limit with its interval, with a sign if it, or an end of the interval, lies beyond the hard end of the axis."""
+    """Return a limit with its interval, with a sign if the limit or an end of the interval lies beyond the hard end of the axis."""
     [hard, *_] = (axis.hard for stage in load_suite(SUITE).stages if (axis := axis_of(stage)) and axis.axis == AXIS)
     low, high = (f"{'> ' if float(limit[name]) >= hard else ''}{float(limit[name]):.2f}" for name in ("d50_low", "d50_high"))
     return {"above": "> ", "below": "< "}.get(limit["bound"], "") + f"{float(limit['d50']):.2f} [{low}, {high}]"

@@ -1,4 +1,4 @@
-"""Draws faster_is_slower.png: the whole curve of examples/faster_is_slower.py, six rooms for each speed, in some minutes."""
+"""Draws faster_is_slower.png: the whole curve of examples/faster_is_slower.py, with six rooms per speed; takes several minutes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ COUNTS = {200: "all 200", 180: "the first 180", 100: "the first 100"}
 
 
 def main() -> None:
-    """Run the rooms, print the means and their standard errors, draw them."""
+    """Run the rooms, then print and plot the means and their standard errors."""
     example = runpy.run_path(str(HERE.parents[1] / "examples" / "faster_is_slower.py"))
     gone = example["left"](SPEEDS, SEEDS, example["PEOPLE"], LONGEST, Evacuation(max_step=STEP))
     figure, axes = plt.subplots(figsize=(6.4, 4.0), layout="constrained")

@@ -1,4 +1,4 @@
-"""Draws people.png, the people whom cameras see: ``python docs/images/people.py``."""
+"""Draws people.png, which shows people as seen by cameras: ``python docs/images/people.py``."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ROWS = (
 
 
 def row(scene: Scene, view: View, people: list, heading: float) -> Image.Image:
-    """A picture of people in a row, from left to right."""
+    """Return a picture of people in a row, from left to right."""
     what, ids = [one for one, _ in people], np.array([number for _, number in people], np.int32)
     kind = np.array([TYPES.index(one[0]) for one in what], np.int32)
     radius, body = np.full(COUNT, 0.3), np.full(COUNT, -1, np.int32)

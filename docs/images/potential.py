@@ -1,4 +1,6 @@
-"""Draws potential.png: the potential that comes with Agora, and its force, on those of the simulation it was learned from."""
+"""Draws potential.png: the potential that comes with Agora and its force, over those of the simulation from which it was
+learned.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ HERE = Path(__file__).resolve().parent
 
 
 def main() -> None:
-    """Draw it, and print how far apart the two are."""
+    """Draw the picture, and print the difference between the two."""
     b, learned, true = np.linspace(0.0, 2.2, 221), load_potential("deep_social_force"), load_potential("helbing_1995")
     with style():
         figure = Figure((8.8, 3.3), layout="constrained")

@@ -1,6 +1,6 @@
 """Draws rviz.png, rviz_side.png and rviz_camera.png: ``python docs/images/rviz.py [NAME ...]``, with the workspace sourced.
 
-Each is RViz over a graph that ``roslaunch`` starts, on a screen of Xvfb. Needs xdotool, too.
+Each picture shows RViz on an Xvfb screen, with a graph started by ``roslaunch``. xdotool is also required.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class Picture:
     """A picture of RViz.
 
     Attributes:
-        arguments: of ``start_arena.launch``.
+        arguments: arguments of ``start_arena.launch``.
         seconds: time from the beginning of the second episode to the picture, s; RViz opens during the first one.
-        view: saved view of the configuration; the view from above if empty.
-        part: left, upper, right and lower edge of what is kept of the window, px; all of it if empty.
+        view: saved view in the configuration; if empty, the top-down view.
+        part: left, upper, right and lower edge of the part of the window to keep, px; if empty, the whole window.
         width: width in the manual, px.
     """
 
@@ -57,7 +57,7 @@ PICTURES = {
 
 @contextmanager
 def screen(home: Path) -> Iterator[dict[str, str]]:
-    """Start a screen without a window manager; yield the environment of programs on it."""
+    """Start a screen without a window manager; yield the environment for programs on it."""
     read, write = os.pipe()
     size = ["-screen", "0", "1600x1000x24", "-nolisten", "tcp"]
     server = subprocess.Popen(["Xvfb", "-displayfd", str(write), *size], pass_fds=[write], stderr=subprocess.DEVNULL)
@@ -73,7 +73,7 @@ def screen(home: Path) -> Iterator[dict[str, str]]:
 
 
 def configuration(view: str, home: Path) -> Path:
-    """A copy of the configuration that opens with one of its saved views."""
+    """Return a copy of the configuration that opens with one of its saved views."""
     tree = yaml.safe_load(CONFIGURATION.read_text(encoding="utf-8"))
     views = tree["Visualization Manager"]["Views"]
     views["Current"] = next((one for one in views["Saved"] if one["Name"] == view), views["Current"])
@@ -82,7 +82,7 @@ def configuration(view: str, home: Path) -> Path:
 
 
 def draw(name: str) -> None:
-    """Start the graph, let its second episode go on for a while, pause it, and take the picture."""
+    """Start the graph, let its second episode run for a while, pause it, and take the picture."""
     made = PICTURES[name]
     with tempfile.TemporaryDirectory() as home, screen(Path(home)) as env:
         shown = configuration(made.view, Path(home))

@@ -1,8 +1,8 @@
-"""The measurements of the manual: what each depends on, the commands that make it, and the file that keeps its values.
+"""The measurements in the manual: what each depends on, the commands that produce it, and the file that stores its values.
 
-A measurement is fresh as long as the digests of its dependencies are those at which it was made (``pytask.lock``):
+A measurement is fresh as long as the digests of its dependencies are the same as when it was made (``pytask.lock``):
 
-- the engine: golden episodes of the planners `ENGINE`, which differ if a crowd model, a sensor, a metric or the engine does,
+- the engine: golden episodes of the planners `ENGINE`, which change if a crowd model, a sensor, a metric or the engine changes,
 - the planner: its code, parameters and weights (`agora.benchmark.provenance.planner_code`),
 - the suite: its version, its seed and its stages.
 """
@@ -33,19 +33,19 @@ KEPT = ROOT / "docs" / "reference"
 GOLDEN = ROOT / "tests" / "golden" / "episodes.json"
 
 ENGINE = ("go_to_goal", "pure_pursuit")
-"""Planners whose golden episodes stand for the engine: they follow the goal or the path, whatever the crowd does."""
+"""Planners whose golden episodes represent the engine: they drive to the goal or along the path, whatever the crowd does."""
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """Values that one run of some commands makes.
+    """Values that are produced by one run of some commands.
 
     Attributes:
         table: table that shows the values.
         key: part of the table, for example the planner of a row.
-        commands: commands that make the values and write them to ``kept``, run in the root of the repository.
+        commands: commands that produce the values and write them to ``kept``; run in the root of the repository.
         depends: digest of each dependency.
-        kept: file that keeps the values, relative to the root.
+        kept: file that stores the values, relative to the root.
         measured: whether ``kept`` has values.
     """
 
@@ -58,7 +58,7 @@ class Measurement:
 
     @property
     def task(self) -> str:
-        """Name of the task, of letters that pytask allows in an expression."""
+        """Name of the task, with characters that pytask allows in an expression."""
         return re.sub(r"\W+", "_", self.table)
 
     @property
@@ -83,12 +83,12 @@ def catalogue() -> Iterator[Measurement]:
 
 
 def _suite_rows(suite: str, stage: str = "", level: str = "") -> Iterator[Measurement]:
-    """Rows of `agora bench`: one measurement for each planner that has a row or can run.
+    """Yield the rows of `agora bench`: one measurement for each planner that has a row or can run.
 
     Args:
         suite: name of the suite.
         stage: the only stage; all if empty.
-        level: level of perception; that of the stages if empty.
+        level: level of perception; if empty, that of the stages.
     """
     table, stages = f"{suite}_{stage}" if stage else suite, (stage,) if stage else ()
     kept, mark = KEPT / "measured" / f"{table}.csv", f"@{level}" if level else ""
@@ -102,7 +102,7 @@ def _suite_rows(suite: str, stage: str = "", level: str = "") -> Iterator[Measur
 
 
 def _limits() -> Iterator[Measurement]:
-    """Outcomes of the suite `limits`: one measurement for each axis and planner."""
+    """Yield the outcomes of the suite `limits`: one measurement per axis and planner."""
     kept = KEPT / "measured" / "episodes" / "limits.csv"
     lines = _rows(kept)
     columns = [name for name in lines[0] if name not in ("stage", "episode", "place")]
@@ -120,7 +120,7 @@ def _limits() -> Iterator[Measurement]:
 
 
 def _narrow() -> Iterator[Measurement]:
-    """The narrow places: one measurement for each planner."""
+    """Yield the narrow places: one measurement per planner."""
     kept = KEPT / "narrow.csv"
     there = {row["planner"] for row in _rows(kept)}
     for label in sorted({*there, *_planners()}):
@@ -130,7 +130,7 @@ def _narrow() -> Iterator[Measurement]:
 
 
 def _bench(what: str, stages: Sequence[str], options: str, folder: str) -> tuple[str, ...]:
-    """Return the commands of a run that goes on where it was interrupted, and whose values go into the manual."""
+    """Return the commands of a run that continues where it was interrupted and whose values go into the manual."""
     place = f"results/measured/{folder}"
     chosen = " ".join([*(f"--stage {stage}" for stage in stages), *options.split()])
     resume = f"$(test -d {place} && echo --resume)"
@@ -138,7 +138,7 @@ def _bench(what: str, stages: Sequence[str], options: str, folder: str) -> tuple
 
 
 def _planners() -> set[str]:
-    """Return the planners that have rows of their own: `policy` and `recovering` only lend others a shape."""
+    """Return the planners that have rows of their own; `policy` and `recovering` only serve as a basis for other planners."""
     return {*runnable_planners()[0]} - {"policy", "recovering"}
 
 

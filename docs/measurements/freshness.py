@@ -1,4 +1,4 @@
-"""List the measurements of the manual that are stale or missing, and make some of them again.
+"""List the measurements in the manual that are stale or missing, and repeat some of them.
 
 python docs/measurements/freshness.py                       # tables: how many are fresh, stale, missing, and why
 python docs/measurements/freshness.py social_2026_12        # each measurement of a table
@@ -34,7 +34,7 @@ class Freshness:
     Attributes:
         measurement: the measurement.
         state: fresh, stale or missing.
-        changed: dependencies that have changed since it was made; none if they were not recorded when it was made.
+        changed: dependencies that have changed since it was made; empty if they were not recorded at that time.
     """
 
     measurement: Measurement
@@ -44,7 +44,7 @@ class Freshness:
 
 @functools.cache
 def freshness() -> dict[str, Freshness]:
-    """Return the state of each measurement by its name."""
+    """Return the state of each measurement, keyed by name."""
     with redirect_stdout(io.StringIO()) as said:
         session = pytask.build(paths=[HERE / "task_measure.py"], dry_run=True, explain=True)
     if session.exit_code != 0:
@@ -63,10 +63,10 @@ def freshness() -> dict[str, Freshness]:
 
 
 def chosen(names: Iterable[str]) -> list[Freshness]:
-    """Return the measurements of some names: a table, a measurement or a planner; all of them without names.
+    """Return the measurements selected by names of tables, measurements or planners; all measurements if there are no names.
 
     Raises:
-        SystemExit: a name stands for no measurement.
+        SystemExit: a name does not match any measurement.
     """
     every = list(freshness().values())
     wanted = [name.casefold() for name in names]
@@ -82,7 +82,7 @@ def _names(one: Measurement) -> set[str]:
 
 
 def table_lines(states: Iterable[Freshness]) -> list[str]:
-    """Return a line for each table: the number of fresh, stale and missing measurements, and the changed dependencies."""
+    """Return a line per table: the number of fresh, stale and missing measurements, and the changed dependencies."""
     tables: dict[str, list[Freshness]] = {}
     for one in states:
         tables.setdefault(one.measurement.task, []).append(one)
@@ -97,14 +97,15 @@ def table_lines(states: Iterable[Freshness]) -> list[str]:
 
 
 def measurement_lines(states: Iterable[Freshness]) -> list[str]:
-    """Return a line for each measurement: its state and the changed dependencies."""
+    """Return a line per measurement: its state and the changed dependencies."""
     return [f"{one.state:8} {one.measurement.name:44} {', '.join(one.changed)}".rstrip() for one in states]
 
 
 def make(states: Iterable[Freshness]) -> int:
-    """Make stale and missing measurements again and return the exit code of pytask.
+    """Make stale and missing measurements, and return the exit code of pytask.
 
-    Each one is recorded as soon as its values are in the manual, so the same call goes on where it was interrupted.
+    Each measurement is recorded as soon as its values are in the manual, so repeating an interrupted call continues where it
+    stopped.
     """
     left = [one.measurement.name for one in states if one.state != "fresh"]
     if not left:
@@ -113,7 +114,7 @@ def make(states: Iterable[Freshness]) -> int:
 
 
 def main() -> int:
-    """Print or make the measurements that were asked for."""
+    """Print or make the requested measurements."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help="a table, a planner or a measurement; all if none is given")
     parser.add_argument("--make", action="store_true", help="make those again that are stale or missing")

@@ -36,7 +36,7 @@ TIMES = re.compile("planning_time|wall|when|digest")
 
 
 def installed(name: str, source: Path) -> Path:
-    """Install a tree of sources, without its dependencies, into a folder of its own, and return the folder."""
+    """Install a source tree, without its dependencies, into a separate folder, and return the folder."""
     target = SCRATCH / name
     command = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-build-isolation", "--upgrade"]
     subprocess.run([sys.executable, *command, "--target", str(target), str(source)], check=True)
@@ -44,7 +44,7 @@ def installed(name: str, source: Path) -> Path:
 
 
 def rows_of(code: Path, planners: Sequence[str], episodes: int) -> dict[str, dict[str, Any]]:
-    """Return the rows of some planners by key, driven with the code in a folder."""
+    """Return the rows of some planners, keyed by row key, run with the code in a folder."""
     output = SCRATCH / f"{code.name}_rows"
     chosen = [part for planner in planners for part in ("--planner", planner)]
     arguments = ["bench", EDITION, *chosen, "--episodes", str(episodes), "--no-control", "--output", str(output)]
@@ -58,7 +58,7 @@ def rows_of(code: Path, planners: Sequence[str], episodes: int) -> dict[str, dic
 
 
 def differences(old: dict[str, dict[str, Any]], new: dict[str, dict[str, Any]], planner: str) -> list[str]:
-    """Return the keys of a planner's rows that differ, with the columns that do."""
+    """Return the keys of a planner's rows that differ, with the differing columns."""
     found = []
     for key in sorted(key for key in old.keys() | new.keys() if (old.get(key) or new[key])["planner"] == planner):
         before, after = old.get(key, {}), new.get(key, {})
@@ -70,7 +70,9 @@ def differences(old: dict[str, dict[str, Any]], new: dict[str, dict[str, Any]], 
 
 
 def accept(planners: Iterable[str]) -> None:
-    """Record that measurements hold whose planner alone has changed, and the new digests of planners in the edition."""
+    """Record that measurements are still valid if only their planner has changed, and store the new digests of the planners in the
+    edition.
+    """
     same = set(planners)
     changed = [one for one in freshness().values() if one.changed == ("planner",)]
     held = " or ".join(one.measurement.name for one in changed if one.measurement.key in same)

@@ -1,6 +1,6 @@
-"""Agora: robot navigation among people, developed, trained, simulated and benchmarked.
+"""Agora: developing, training, simulating and benchmarking robot navigation among people.
 
-Most programs need only these names. Each is imported from its module on first use. The page "Python API" of the manual lists all
+Most programs need only these names. Each name is imported from its module on first use. The manual's page "Python API" lists all
 public names.
 """
 
@@ -56,7 +56,7 @@ def __getattr__(name: str) -> Any:
     """Import one of the names in ``__all__``.
 
     Raises:
-        AttributeError: there is no such name.
+        AttributeError: the name is unknown.
     """
     if name not in _HOMES:
         raise AttributeError(f"module 'agora' has no attribute {name!r}; it has {', '.join(__all__)}")

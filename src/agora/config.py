@@ -1,11 +1,12 @@
-"""Files from users: YAML or JSON, read once and strictly into the frozen dataclasses that code uses.
+"""User files in YAML or JSON, read once and checked strictly into the frozen dataclasses that the code uses.
 
-A key that the dataclass does not have, a key that is missing, another type, a number that is not finite, a duplicate key, or a
-value that ``__post_init__`` refuses with a `ValueError` are problems; all problems of a file are reported together, each as
-``file:line: key.path: what was expected, got what``. Nothing is converted except an integer to a float, a list to a tuple.
+Unknown keys, missing keys, wrong types, non-finite numbers, duplicate keys, and values that ``__post_init__`` rejects with a
+`ValueError` are problems. All problems in a file are reported together, each as ``file:line: key.path: what was expected, got
+what``. The only conversions are from an integer to a float and from a list to a tuple.
 
-A key that is given and not read is a problem too. If the values of a dataclass decide which of its keys are read, it has a method
-``unread``, which returns the keys that are not read, with dots between nested ones, and the reason: "with source: truth".
+A key that is given but not read is also a problem. If the values of a dataclass determine which of its keys are read, the class has
+a method ``unread``. It returns the keys that are not read, with dots between nested keys, and the reason, such as "with source:
+truth".
 """
 
 from __future__ import annotations
@@ -60,14 +61,14 @@ _CALLED = re.compile(r"(\w+)\((.*)\)")
 
 
 class _Wrong(Exception):  # noqa: N818
-    """Raised inside the builder once a problem is noted; never leaves this module."""
+    """Raised inside the builder once a problem has been noted; it never leaves this module."""
 
 
 def load(path: str | Path, kind: type[T]) -> T:
     """Read a YAML or JSON file into a dataclass (or another type made of dataclasses, lists, tuples, dicts and scalars).
 
     Args:
-        path: path of the file; ``.json`` is checked as JSON, everything else is YAML 1.2.
+        path: path of the file; ``.json`` files are checked as JSON, all others are read as YAML 1.2.
         kind: type that the file describes.
 
     Raises:
@@ -81,35 +82,35 @@ def parse(text: str, kind: type[T], where: str = "text", *, is_json: bool = Fals
     """Build a ``kind`` from YAML or JSON text; ``where`` names the text in messages.
 
     Raises:
-        InputError: as `load`.
+        InputError: as for `load`.
     """
     quick = quick_tree_of_json(text, where) if is_json else None
     if quick is not None:
-        with suppress(InputError):  # what is wrong is found again below, with lines where the text is not too long
+        with suppress(InputError):  # errors are found again below, with line numbers if the text is not too long
             return cast(T, Builder(where).run(quick, kind))
     return cast(T, Builder(where).run(tree_of_text(text, where, is_json), kind))
 
 
 def build(values: Any, kind: type[T], where: str = "configuration", *, complete: bool = False) -> T:
-    """Build a ``kind`` from plain data (dicts, lists, scalars) by the same rules.
+    """Build a ``kind`` from plain data (dicts, lists, scalars), with the same rules as for files.
 
     Args:
         values: the data.
         kind: type that the data describe.
         where: name of the data in messages.
-        complete: whether `plain` wrote the data, with every key, so that a key without effect is not an error.
+        complete: whether the data was written by `plain`, which writes every key, so that keys without effect are not errors.
 
     Raises:
-        InputError: as `load`.
+        InputError: as for `load`.
     """
     return cast(T, Builder(where, complete).run(tree_of_plain(values, where), kind))
 
 
 def build_component(kind: str, values: Mapping[str, Any], where: str = "configuration") -> Named:
-    """Build a component from its ``name`` and its parameters; ``where`` names them in messages.
+    """Build a component from a mapping with its ``name`` and its parameters; ``where`` identifies the mapping in messages.
 
     Raises:
-        InputError: no such component, or a parameter that it does not have or refuses.
+        InputError: the component is unknown, does not have a parameter, or rejects a value.
     """
     return cast(Named, Builder(where).run(tree_of_plain(dict(values), where), Annotated[Named, Plug(kind)]))
 
@@ -118,7 +119,7 @@ def parse_parameters(text: str, where: str) -> dict[str, Any]:
     """Return the values of ``key=value,key=value``; values are written as in YAML.
 
     Raises:
-        InputError: the text is not that.
+        InputError: the text does not have this form.
     """
     parts = (re.sub(r"=\s*(\w+\(.*\))\s*$", lambda called: "=" + json.dumps(called[1]), part) for part in split(text))
     flow = ", ".join(part.replace("=", ": ", 1) for part in parts)
@@ -126,19 +127,19 @@ def parse_parameters(text: str, where: str) -> dict[str, Any]:
 
 
 def parse_component(kind: str, text: str, where: str = "configuration") -> Named:
-    """Build a component from a text: its name, ``name(key=value, key=value)`` or ``name:key=value,key=value``.
+    """Build a component from a string: its name, ``name(key=value, key=value)`` or ``name:key=value,key=value``.
 
     Raises:
-        InputError: no such component, a parameter that it does not have or refuses, or another form of text.
+        InputError: the component is unknown, does not have a parameter or rejects a value, or the text has another form.
     """
     return build_component(kind, component_values(text, where), where)
 
 
 def component_values(text: str, where: str) -> dict[str, Any]:
-    """Return the ``name`` and the parameters of a component's text, as `parse_component` takes it.
+    """Return the ``name`` and the parameters given by a component string, in the form that `parse_component` accepts.
 
     Raises:
-        InputError: it has another form.
+        InputError: the text has another form.
     """
     called = _CALLED.fullmatch(text.strip())
     name, rest = called.groups() if called else text.strip().partition(":")[::2]
@@ -148,16 +149,16 @@ def component_values(text: str, where: str) -> dict[str, Any]:
 
 
 def parse_components(kind: str, text: str, where: str = "configuration") -> tuple[Named, ...]:
-    """Build the components of a text with commas between them: ``groups,social_states(weights={phone: 2, queue: 0})``.
+    """Build the components in a comma-separated list: ``groups,social_states(weights={phone: 2, queue: 0})``.
 
     Raises:
-        InputError: as `parse_component`.
+        InputError: as for `parse_component`.
     """
     return tuple(parse_component(kind, part, where) for part in split(text))
 
 
 def split(text: str) -> list[str]:
-    """Return the parts of a text with commas between them; commas inside brackets do not separate."""
+    """Split a text at its commas, except for commas inside brackets."""
     parts, depth, current = [], 0, ""
     for letter in text:
         depth += (letter in "[{(") - (letter in "]})")
@@ -170,12 +171,12 @@ def split(text: str) -> list[str]:
 
 
 class Builder:
-    """Builds one value and collects every problem on the way; `agora.wire.plain` builds records with arrays by it.
+    """Builds one value and collects all problems on the way; `agora.wire.plain` uses it to build records with arrays.
 
     Attributes:
         where: name of the document in messages.
-        problems: problems so far, at most `_MOST_PROBLEMS`.
-        complete: whether a program wrote every key of every record, so that a key without effect is not an error.
+        problems: problems found so far, at most `_MOST_PROBLEMS`.
+        complete: whether a program wrote every key of every record, so that keys without effect are not errors.
     """
 
     def __init__(self, where: str, complete: bool = False) -> None:
@@ -204,14 +205,14 @@ class Builder:
         return _Wrong()
 
     def unexpected(self, node: Node, path: str, expected: str) -> _Wrong:
-        """Note that a value is not the expected one, and return the exception to raise."""
+        """Note that a value is not what was expected, and return the exception to raise."""
         hint = ""
         if isinstance(node.value, str) and expected in ("a number", "an integer"):
             hint = "; remove the quotes" if looks_numeric(node.value) else ""
         return self.wrong(node.line, path, f"expected {expected}, got {value_text(node.value)}{hint}")
 
     def value(self, node: Node, kind: Any, path: str) -> Any:
-        """Build a value of a type; ``path`` is the key of it in messages."""
+        """Build a value of a type; ``path`` is its key in messages."""
         origin, arguments = typing.get_origin(kind), typing.get_args(kind)
         if origin is typing.Annotated:
             if (plug := plug_of(kind)) is None:
@@ -233,7 +234,9 @@ class Builder:
         return self.scalar(node, kind, path)
 
     def component(self, node: Node, plug: Plug, path: str) -> Named:
-        """A component of the registry: its name, ``name(key=value, key=value)``, or a mapping of ``name`` and its parameters."""
+        """Build a registered component from its name, from ``name(key=value, key=value)``, or from a mapping with ``name`` and its
+        parameters.
+        """
         if isinstance(node.value, str) and (called := _CALLED.fullmatch(node.value)):
             values = {"name": called[1]} | parse_parameters(called[2], f"{self.where}:{node.line}: {path}")
             node = dataclasses.replace(tree_of_plain(values, self.where), line=node.line)
@@ -255,7 +258,7 @@ class Builder:
         return Named(name.value, self.record(given, part, path))
 
     def scalar(self, node: Node, kind: Any, path: str) -> Any:
-        """A number, a text, a path, true or false, or nothing."""
+        """Build a number, a string, a path, a Boolean or None."""
         value = node.value
         if kind in (None, type(None)) and value is None:
             return None
@@ -277,7 +280,7 @@ class Builder:
         raise self.unexpected(node, path, type_name(kind))
 
     def finite(self, node: Node, path: str) -> float:
-        """A number that is finite."""
+        """Build a finite number."""
         try:
             number = float(node.value)
         except OverflowError:
@@ -287,7 +290,7 @@ class Builder:
         return number
 
     def ranged(self, node: Node, kind: Any, path: str) -> Any:
-        """A number that must lie in the `Within` of its type."""
+        """Build a number that must lie in the `Within` range of its type."""
         value = self.value(node, typing.get_args(kind)[0], path)
         for bounds in kind.__metadata__:
             if isinstance(bounds, Within) and not bounds.holds(value):
@@ -295,7 +298,7 @@ class Builder:
         return value
 
     def choice(self, node: Node, names: tuple[Any, ...], path: str) -> Any:
-        """One of some names."""
+        """Build a value that must be one of the given names."""
         for name in names:
             if node.value == name and type(node.value) is type(name):
                 return name
@@ -305,11 +308,11 @@ class Builder:
         raise self.wrong(node.line, path, message)
 
     def union(self, node: Node, kinds: tuple[Any, ...], path: str) -> Any:
-        """A value of one of several types."""
+        """Build a value of one of several types."""
         if node.value is None and type(None) in kinds:
             return None
         for kind in kinds:
-            if plug_of(kind) is not None:  # a component that may be left out
+            if plug_of(kind) is not None:  # an optional component
                 return self.value(node, kind, path)
         fitting = [kind for kind in kinds if fits(node, kind)]
         records = [kind for kind in fitting if dataclasses.is_dataclass(kind)]
@@ -329,7 +332,9 @@ class Builder:
         raise self.unexpected(node, path, " or ".join(type_name(kind) for kind in kinds))
 
     def member(self, node: Node, records: list[Any], path: str) -> Any:
-        """The dataclass of a union that the key ``kind`` or ``mode`` names; without it, the one that has no such field."""
+        """Build the member of a union that the key ``kind`` or ``mode`` selects; without that key, the member that has no such
+        field.
+        """
         for key in ("kind", "mode"):
             names = {name: record for record in records for name in names_of(record, key)}
             if names:
@@ -344,7 +349,7 @@ class Builder:
         return names[self.choice(node.value[key], tuple(names), join(path, key))]
 
     def sequence(self, node: Node, make: Any, arguments: tuple[Any, ...], path: str) -> Any:
-        """A list or tuple."""
+        """Build a list or tuple."""
         if not isinstance(node.value, list):
             raise self.unexpected(node, path, "a list")
         count = len(node.value)
@@ -357,14 +362,14 @@ class Builder:
         return make(self.all((node.value[i], kinds[i], f"{path}[{i}]") for i in range(count)))
 
     def mapping(self, node: Node, kind: Any, path: str) -> dict[str, Any]:
-        """A dict with values of one type."""
+        """Build a dict whose values have one type."""
         if not isinstance(node.value, dict):
             raise self.unexpected(node, path, "a mapping")
         keys = node.value.keys()
         return dict(zip(keys, self.all((node.value[key], kind, join(path, key)) for key in keys), strict=True))
 
     def all(self, parts: Iterator[tuple[Node, Any, str]]) -> list[Any]:
-        """Return every part, built; continue after a problem, so that all problems are reported."""
+        """Build all parts and return them; continue after a problem, so that all problems are reported."""
         built, failed = [], False
         for part in parts:
             try:
@@ -378,7 +383,7 @@ class Builder:
         return built
 
     def anything(self, node: Node, path: str) -> Any:
-        """Plain data as they are."""
+        """Return plain data unchanged."""
         if isinstance(node.value, list):
             return self.sequence(node, list, (), path)
         if isinstance(node.value, dict):
@@ -388,11 +393,11 @@ class Builder:
         return node.value
 
     def fields(self, kind: Any) -> tuple[dict[str, Any], list[str], dict[str, str]]:
-        """Return the types by key, the required keys, and the names by key of a record's fields."""
+        """Return, for a record's fields, the types by key, the required keys, and the field names by key."""
         return fields_of(kind)
 
     def record(self, node: Node, kind: Any, path: str) -> Any:
-        """A dataclass from a mapping of its fields."""
+        """Build a dataclass from a mapping of its fields."""
         if not isinstance(node.value, dict):
             raise self.unexpected(node, path, f"a mapping with the keys {', '.join(self.fields(kind)[0])}")
         hints, required, names = self.fields(kind)

@@ -1,4 +1,4 @@
-"""The findings about a machine: the parts that Agora can use, and whether they are installed."""
+"""The installation check: which optional and required parts of Agora are available on this machine."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ UPSTREAMS = {
     ),
     "ros_tcp_endpoint": ("simulator:=unity", "build it: .rosinstall, ROS-TCP-Endpoint"),
 }
-"""ROS packages of others that the graph can use: what for, and how to get them."""
+"""Third-party ROS packages that the graph can use, with their purpose and how to get them."""
 
 _OTHERS = {
     "onnxruntime": ("people in images", "images"),
@@ -49,11 +49,11 @@ _OTHERS = {
     "ray": ("the executor ray", "ray"),
     "sklearn": ("agora validate", "validate"),
 }
-"""Packages that only some commands need: what for, and the extra that they are in."""
+"""Packages that only some commands need, with their purpose and the extra that includes them."""
 
 
 def examine() -> Iterator[tuple[str, bool | None]]:
-    """Yield a line for each finding, and whether it is as it should be; None for optional things that are missing."""
+    """Yield a line for each finding and whether it is as required; None for optional parts that are missing."""
     yield f"Python {sys.version.split()[0]} (3.11 or newer)", sys.version_info >= (3, 11)
     for package, what in {"numba": "kernels", "pyarrow": "results", "matplotlib": "figures", "av": "video"}.items():
         yield f"{package}: {what}", find_spec(package) is not None
@@ -73,18 +73,18 @@ def examine() -> Iterator[tuple[str, bool | None]]:
 
 
 def _optional(what: str, found: object, how: str) -> tuple[str, bool | None]:
-    """Return the line of something optional: its use, and how to do without it or get it."""
+    """Return the line for an optional part: its purpose, and how to get it or manage without it."""
     return (what, True) if found else (f"{what}: not there ({how})", None)
 
 
 def _package(package: str, what: str, extra: str) -> tuple[str, bool | None]:
-    """The line of a package that need not be there."""
+    """Return the line for an optional package."""
     return _optional(f"{package}: {what}", find_spec(package), how_to_install(extra))
 
 
 def _kernels() -> tuple[str, bool]:
-    """Return whether a kernel compiles and can be kept, in words."""
-    # Here, because a failing import is a line of the examination.
+    """Return a message on whether a kernel compiles and can be cached, and whether that succeeded."""
+    # Imported here, so that a failing import is reported as one of the findings.
     import numba
     import numpy as np
 
@@ -96,7 +96,7 @@ def _kernels() -> tuple[str, bool]:
 
 
 def _pictures() -> tuple[str, bool | None]:
-    """The line about drawing without a screen: the installed libraries, and the one that cameras use."""
+    """Return the line about off-screen rendering: the installed libraries, and the one that cameras use."""
     from agora.rendering.context import backend, libraries
 
     found = ", ".join(f"{name} {'found' if there else 'not found'}" for name, there in libraries().items())
@@ -107,7 +107,7 @@ def _pictures() -> tuple[str, bool | None]:
 
 
 def ros_package(name: str) -> str | None:
-    """Return the folder of a ROS package; None without one, or without ROS."""
+    """Return the folder of a ROS package; None if the package or ROS is not installed."""
     if (rospack := shutil.which("rospack")) is None:
         return None
     found = subprocess.run([rospack, "find", name], capture_output=True, text=True, check=False)
@@ -122,7 +122,7 @@ def _ros() -> Iterator[tuple[str, bool]]:
     version = os.environ.get("ROS_DISTRO", "no workspace sourced")
     yield f"rospy in {Path(str(getattr(find_spec('rospy'), 'origin', None))).parent} ({version})", True
     messages = find_spec("agora_msgs")
-    if getattr(messages, "origin", None) is None:  # a namespace is the folder of the sources
+    if getattr(messages, "origin", None) is None:  # a namespace package is the source folder
         yield "the workspace is not sourced: run make ros, then source build/ros/devel/setup.bash", False
     else:
         yield f"the workspace is sourced: agora_bringup in {ros_package('agora_bringup')}", True

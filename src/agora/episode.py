@@ -1,4 +1,4 @@
-"""The episode loop: benchmark, training, replay and the ROS simulator node run it or are tested against it."""
+"""The episode loop. The benchmark, training, replay and the ROS simulator node run it or are tested against it."""
 
 from __future__ import annotations
 
@@ -36,32 +36,33 @@ if TYPE_CHECKING:
 __all__ = ["Conditions", "Episodes"]
 
 PLANNER, WORLD = "a call of the planner", "a step of the world"
-"""Names of the moments that are reported to a watchdog."""
+"""Names of the kinds of work that are reported to a watchdog."""
 
 
 class Batch:
-    """The state of a loop over control periods: W worlds, their robots' knowledge, and the episode of each world.
+    """The state of a loop over control periods: W worlds, what their robots know, and the episode running in each world.
 
-    A control period is `look`, `command`, `advance`; then some have `ended`. Episodes `begin` before `look`, at multiples of
-    `Periods.common`. The conditions select the engine that moves the worlds (`agora.interfaces.Backend`).
+    A control period consists of `look`, `command` and `advance`, after which some episodes have `ended`. Episodes `begin` before
+    `look`, at multiples of `Periods.common`. The conditions select the engine that advances the worlds
+    (`agora.interfaces.Backend`).
 
     Args:
         starts: the episodes.
         conditions: conditions of all episodes.
-        needs: the channels that robots read.
-        worlds: W.
-        threads: threads over worlds.
-        slots: pedestrian slots per world; 0 for the smallest sufficient number.
-        record: names of channels that are recorded.
-        examples: some starts that determine the sizes, if there are too many starts to inspect now; worlds then accept any start
-            that the engine `holds`.
+        needs: channels that the robots read.
+        worlds: W, the number of worlds.
+        threads: number of threads; the worlds are divided among them.
+        slots: number of pedestrian slots per world; 0 for the minimum number needed.
+        record: names of the channels to record.
+        examples: sample starts from which array sizes are determined if there are too many starts to inspect all of them in
+            advance; worlds then accept any start that the engine `holds`.
 
     Attributes:
-        engine: engine that moves the worlds.
+        engine: engine that advances the worlds.
         world: state of the worlds.
         observers: observers of the robots.
-        running: (W,) number of the start that each world is in, -1 for none.
-        goals: (W, R) number of the goal that each robot is on its way to.
+        running: (W,) index of the start that each world is running, -1 if none.
+        goals: (W, R) index of each robot's current goal.
     """
 
     def __init__(
@@ -91,7 +92,7 @@ class Batch:
         self._robots: list[tuple[RobotStart, ...]] = [()] * worlds
 
     def begin(self, w: int, index: int, start: Start | None = None) -> None:
-        """Begin the episode of a start in world ``w``; the start itself may be given with its number."""
+        """Begin the episode of start number ``index`` in world ``w``; the start itself may be passed as well."""
         start = start or self.starts[index]
         self.engine.reset(w, start)
         self.running[w], self._robots[w] = index, start.robots
@@ -101,13 +102,13 @@ class Batch:
         self._paths.begin(w, start)
 
     def look(self, worlds: Collection[int] | None = None) -> None:
-        """Take the due measurements, in all or some worlds, and set the next goal of robots that arrived."""
+        """Take the measurements that are due in all or some worlds, and set the next goal of robots that have arrived."""
         if self.world.tick % self._sensor == 0:
             self.observers.measure(worlds)
         self.next_goals()
 
     def next_goals(self) -> None:
-        """Set the next goal of robots that arrived, and the paths that are due."""
+        """Set the next goal of robots that have arrived, and update the paths that are due."""
         status = self.world.status
         for w, r in np.argwhere(status.goals.arrived & ~status.clock.done[:, None]):
             self.goals[w, r] += 1
@@ -121,12 +122,12 @@ class Batch:
 
     @property
     def observer(self) -> Observer:
-        """The observer of all robots, if they have the same sensors."""
+        """The observer of all robots, provided that they have the same sensors."""
         return self.observers.one
 
     @property
     def active(self) -> Bools:
-        """(N,) running rows."""
+        """(N,) rows whose episode is running."""
         return self.world.under_way & np.repeat(self.running >= 0, self.world.layout.robots)
 
     @property
@@ -136,11 +137,11 @@ class Batch:
         return over
 
     def given_path(self, w: int, r: int) -> Doubles | None:
-        """The paths that a robot was given since its episode began; None if nobody reads paths."""
+        """Return the paths that a robot has received since its episode began; None if no paths are read."""
         return self._paths.stored_paths(w, r)
 
     def command(self, twists: Floats, active: Bools, failed: Collection[int] = ()) -> None:
-        """Command the twists of the running rows (`World.command`)."""
+        """Set the commanded twists of the running rows (`World.command`)."""
         self.world.command(twists, active, failed)
         for w in {row // self.world.layout.robots for row in failed}:
             self.engine.adopt(w)
@@ -150,7 +151,7 @@ class Batch:
         self.engine.advance(self._control, after_step)
 
     def leave(self, w: int) -> None:
-        """Leave a world: nothing moves there until the next episode begins."""
+        """Abandon a world: nothing moves in it until the next episode begins."""
         self.running[w], self.world.status.clock.done[w] = -1, True
         self.engine.adopt(w)
 
@@ -166,16 +167,16 @@ class Episodes:
 
     Args:
         starts: the episodes.
-        planner: drives every robot.
+        planner: planner that drives every robot.
         conditions: conditions of all episodes.
-        worlds: W; 0 for the number of starts.
-        threads: threads over worlds.
-        slots: pedestrian slots per world; 0 for the smallest sufficient number.
+        worlds: W, the number of worlds; 0 for one world per start.
+        threads: number of threads; the worlds are divided among them.
+        slots: number of pedestrian slots per world; 0 for the minimum number needed.
         record: names of channels whose readings are stored in recordings; planners do not get them.
-        before: function that is called before each call of the planner and each step of the world, with their name (a watchdog's
+        before: function called with the name of the work before each planner call and each step of the world (a watchdog's
             heartbeat).
-        after: function that is called after each of them.
-        unmade: number, from 1, of the first call of the planner that is skipped, and the reason; running rows then fail.
+        after: function called after each planner call and each step.
+        unmade: number, from 1, of the first planner call to skip, and the reason; the rows running at that time fail.
     """
 
     def __init__(
@@ -196,7 +197,7 @@ class Episodes:
         self._calls, self._unmade = 0, unmade
         worlds = min(worlds or len(starts), len(starts))
         needs = declaration_of(planner).needs
-        float_mode.set_usual()  # what strangers' modules changed when they were imported, before there are threads that inherit it
+        float_mode.set_usual()  # undo what third-party modules changed on import, before threads are started that would inherit it
         self.batch = Batch(starts, conditions, needs, worlds, threads=threads, slots=slots, record=record)
         self.engine, self.starts = self.batch.engine, starts
         self.world = self.batch.world
@@ -214,7 +215,7 @@ class Episodes:
         self._before, self._after = before, after
 
     def __iter__(self) -> Iterator[tuple[int, list[Recording]]]:
-        """Yield, as each episode is done, its index among the starts and a recording of each of its robots."""
+        """Yield, whenever an episode is done, its index among the starts and one recording per robot."""
         common = self.conditions.periods.common
         self._refill()
         try:
@@ -236,7 +237,7 @@ class Episodes:
             self.batch.close()
 
     def contacts(self, world: int, robot: int) -> tuple[Contact, ...]:
-        """Return the contacts of a robot so far, in the order of time."""
+        """Return the contacts of a robot so far, ordered by time."""
         return self._recorder.contacts(world, robot)
 
     def _refill(self) -> None:
@@ -261,7 +262,7 @@ class Episodes:
         self._standing.begin(w, start.map, np.array([way.length == math.inf for way in self._shortest[w]], np.bool_))
 
     def _control(self) -> None:
-        """Ask the planner for the twists of all rows that are under way."""
+        """Ask the planner for the twists of all running rows."""
         active, robots = self.batch.active, self.world.layout.robots
         if not active.any():
             return
@@ -312,14 +313,14 @@ class Episodes:
 
 
 def recorded(batch: Batch, recorder: Recorder, w: int, r: int, start: Start, last: int, outcome: Outcome) -> Recording:
-    """Return the recording of a robot's episode, without a shortest path.
+    """Return the recording of a robot's episode, without the shortest path.
 
     Args:
-        batch: the worlds. recorder: of these worlds.
-        w: world. r: robot of it.
+        batch: the worlds. recorder: recorder of these worlds.
+        w: index of the world. r: index of the robot in it.
         start: start of the episode.
-        last: last step of the recording.
-        outcome: end of the episode.
+        last: index of the recording's last step.
+        outcome: outcome of the episode.
     """
     world = batch.world
     status, model = world.status, start.robots[r].model
@@ -360,7 +361,7 @@ def recorded(batch: Batch, recorder: Recorder, w: int, r: int, start: Start, las
 
 
 def _way(place: Map, robot: RobotStart) -> Way:
-    """A shortest way from a robot's start to its first goal."""
+    """Return a shortest path from a robot's start to its first goal."""
     if robot.legs is not None:
         return Way(float(robot.legs[0]), robot.turn)
     return shortest_way(place, robot.pose, robot.goals[0], robot.model)

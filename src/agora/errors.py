@@ -1,22 +1,22 @@
 """Every error that Agora raises on purpose.
 
 AgoraError
-├── InputError               a file or an argument is wrong: says file, line, key, the value expected, the nearest valid name
-│   ├── UnknownNameError     no component, scenario, robot ... of that name
-│   ├── FieldError           the type of a dataclass' field does not accept a value (`agora.ranges`); also a ValueError
-│   ├── ConflictError        somebody else has changed something that is kept since (`agora.web._user_content.store`)
-│   └── PlacementError       nothing could be placed with the clearance asked for
-├── PlannerError             a planner raised, or returned a twist that is not finite
-│   └── RefusedError         a planner that is a program says why it has no answer (`agora.wire.line`)
-├── ComponentError           a component raised, or returned an impossible value: names it, file and line (`agora.core.answers`)
-│   └── FloatModeError       its code left another floating-point mode (`agora.core.float_mode`)
-├── ResultsError             the results folder cannot be written, or holds another run
-├── DivergedError            a training came to numbers that are not finite
-├── StoppedError             a run was stopped: says which part is kept and how to continue
-├── ContractError            a component does not keep its contract (`agora.testing`)
-├── SimulatorLostError       a simulator that is another process has gone (`agora.node_logic.driver`)
-├── FlexError                a Move Base Flex request that cannot be met, with its outcome (`agora.node_logic.move_base_flex`)
-└── SenderGoneError          the other end of a socket has gone (`agora.wire.mailbox`)
+├── InputError               a file or argument is invalid: gives file, line, key, expected value and nearest valid name
+│   ├── UnknownNameError     there is no component, scenario, robot ... with that name
+│   ├── FieldError           the type of a dataclass field does not accept a value (`agora.ranges`); also a ValueError
+│   ├── ConflictError        a stored item has been changed by someone else in the meantime (`agora.web._user_content.store`)
+│   └── PlacementError       an object could not be placed with the requested clearance
+├── PlannerError             a planner raised an exception or returned a non-finite twist
+│   └── RefusedError         a planner that is an external program reports why it has no answer (`agora.wire.line`)
+├── ComponentError           a component raised or returned an impossible value: names it, file and line (`agora.core.answers`)
+│   └── FloatModeError       its code left the floating-point mode changed (`agora.core.float_mode`)
+├── ResultsError             the results folder is not writable or holds another run
+├── DivergedError            a training run produced non-finite numbers
+├── StoppedError             a run was stopped: says which results are kept and how to continue
+├── ContractError            a component violates its contract (`agora.testing`)
+├── SimulatorLostError       a simulator in another process is gone (`agora.node_logic.driver`)
+├── FlexError                a Move Base Flex request cannot be fulfilled; has the outcome (`agora.node_logic.move_base_flex`)
+└── SenderGoneError          the other end of a socket is gone (`agora.wire.mailbox`)
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ __all__ = [
     "similar",
 ]
 
-_LONGEST_NAME = 200  # letters
+_LONGEST_NAME = 200  # characters
 _MOST_NAMES = 100
-_LONGEST_LINE = 100  # characters of a line of code that is shown
+_LONGEST_LINE = 100  # characters shown of a line of code
 
 
 class AgoraError(Exception):
@@ -54,7 +54,7 @@ class AgoraError(Exception):
 
 
 class InputError(AgoraError):
-    """A file or an argument is wrong; nothing was half-loaded or written. The command line exits with 2."""
+    """A file or an argument is invalid; nothing was partly loaded or written. The command line exits with status 2."""
 
 
 class UnknownNameError(InputError):
@@ -65,7 +65,7 @@ class UnknownNameError(InputError):
         super().__init__(f"no {kind} called {quoted}; {nearest(name, known)}")
 
     def __reduce__(self) -> tuple[type[InputError], tuple[str]]:
-        """Comes out of a worker as an `InputError` of the same words."""
+        """Pickle the error as an `InputError` with the same message, which is what leaves a worker process."""
         return InputError, (str(self),)
 
 
@@ -78,23 +78,27 @@ class PlacementError(InputError):
 
 
 class PlannerError(AgoraError):
-    """A planner raised, or returned a twist that is not finite."""
+    """A planner raised an exception or returned a non-finite twist."""
 
 
 class ComponentError(AgoraError):
-    """A component, such as a metric or a behaviour, raised, or returned an impossible value; the message names the component."""
+    """A component, such as a metric or a behaviour, raised an exception or returned an impossible value; the message names the
+    component.
+    """
 
 
 class ResultsError(AgoraError):
-    """The results folder cannot be written, or it holds another run."""
+    """The results folder is not writable or holds another run."""
 
 
 class DivergedError(AgoraError):
-    """A training produced numbers that are not finite; its last good checkpoint stays."""
+    """A training run produced non-finite numbers; its last good checkpoint is kept."""
 
 
 class StoppedError(AgoraError):
-    """A run was stopped; the message names the kept results. The command line exits with ``code``, 128 and a signal's number."""
+    """A run was stopped; the message names the results that were kept. The command line exits with ``code``, which is 128 plus the
+    signal number.
+    """
 
     def __init__(self, message: str, code: int = 130) -> None:
         super().__init__(message)
@@ -103,11 +107,11 @@ class StoppedError(AgoraError):
 
 @contextmanager
 def reading(path: str | Path, what: str) -> Iterator[None]:
-    """Context for reading a user's file: any exception in it becomes an `InputError` that names the file.
+    """Context manager for reading a user's file: any exception raised inside it becomes an `InputError` that names the file.
 
     Args:
         path: path of the file.
-        what: expected contents, with its article: "a map".
+        what: expected contents, with an article: "a map".
 
     Raises:
         InputError: the block raised an exception that is not one of Agora's.
@@ -123,7 +127,9 @@ def reading(path: str | Path, what: str) -> Iterator[None]:
 
 
 def in_words(error: BaseException) -> str:
-    """One encodable line about an error: its text, preceded by the name of its type if it is not one of Agora's."""
+    """Return one encodable line about an error: its message, preceded by the name of its type if the error is not one of
+    Agora's.
+    """
     try:
         text = " ".join(str(error).split())
     except Exception:  # noqa: BLE001 - a stranger's exception may do anything
@@ -133,7 +139,7 @@ def in_words(error: BaseException) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return the hint of an error message: the nearest known name, or the list of them, of which a long one is cut."""
+    """Return the hint for an error message: the nearest known name, or else the list of known names, truncated if it is long."""
     names = sorted(known)
     close = difflib.get_close_matches(name, names, n=1) if len(name) <= _LONGEST_NAME else []
     if close:
@@ -143,20 +149,20 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def similar(name: str, known: Iterable[str]) -> str:
-    """The end of a message: the nearest known name where one is near, else nothing."""
+    """Return the end of a message: the nearest known name if one is similar, otherwise an empty string."""
     hint = nearest(name, known)
     return f"; {hint}" if hint.startswith("did you mean") else ""
 
 
 def placed(error: BaseException, *mine: str) -> str:
-    """One error in words with its place, in brackets: file, line and function, as far as they are known.
+    """Return a description of an error with its location in brackets: file, line and function, as far as they are known.
 
     Args:
-        error: exception that a stranger's code raised.
-        mine: files of the caller, which are not the place of the error.
+        error: exception raised by third-party code.
+        mine: files of the caller, which are not considered the location of the error.
 
     Returns:
-        One line; two for a file that is not Python, the second with the text that cannot be parsed.
+        One line; for a file that is not valid Python, two lines, the second with the text that cannot be parsed.
     """
     if isinstance(error, SyntaxError) and error.filename:
         text = "" if not error.text else f"\n    {error.text.strip()}"
@@ -167,10 +173,10 @@ def placed(error: BaseException, *mine: str) -> str:
 
 
 def place(calls: Sequence[tuple[FrameType, int]]) -> str:
-    """Return file, line, function and text of a stranger's own code in a stack of calls, the outermost first.
+    """Return file, line, function and source text of the third-party code in a call stack, given outermost call first.
 
     Args:
-        calls: frames, and the number of the line in each.
+        calls: the frames, each with its line number.
     """
     where = traceback.StackSummary.extract(iter(calls))[_own([frame for frame, _ in calls])]
     line = f": {where.line[:_LONGEST_LINE]}" if where.line else ""
@@ -180,7 +186,9 @@ def place(calls: Sequence[tuple[FrameType, int]]) -> str:
 
 
 def _own(frames: Sequence[FrameType]) -> int:
-    """The number of the last frame that is in the stranger's package: in the outermost that is not Agora's, if there is one."""
+    """Return the index of the last frame in the third-party package, which is that of the outermost frame outside Agora, if there
+    is one.
+    """
     roots = [str(frame.f_globals.get("__name__", "")).partition(".")[0] for frame in frames]
     own = next((root for root in roots if root != "agora"), "agora")
     return max(number for number, root in enumerate(roots) if root == own)

@@ -1,4 +1,4 @@
-"""Packages that only some of Agora needs, by the extras of its installation (``pyproject.toml``), and how they get in."""
+"""Optional packages, grouped by the extras in ``pyproject.toml``, and how to install them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _OF_AN_EXTRA = re.compile(r"(?P<package>[^;]+?)\s*;\s*extra\s*==\s*['\"](?P<extr
 
 
 def packages_of(extra: str) -> list[str]:
-    """The packages of an extra with their versions, as the installation says them."""
+    """Return the packages of an extra with their versions, as given in the installation's metadata."""
     found = map(_OF_AN_EXTRA.fullmatch, requires("agora-nav") or ())
     return [one["package"] for one in found if one is not None and one["extra"] == extra]
 
@@ -25,7 +25,8 @@ def packages_of(extra: str) -> list[str]:
 def how_to_install(extra: str) -> str:
     """Return the command that installs the packages of an extra in this environment, from the same source as Agora.
 
-    It names the packages, so no index needs to know Agora. In a checkout their versions are those of ``requirements.lock``.
+    The command names the packages themselves, so Agora need not be on a package index. In a checkout, the versions are those in
+    ``requirements.lock``.
     """
     lock = _CHECKOUT / "requirements.lock"
     pins = ["--constraint", str(lock)] if lock.is_file() and (_CHECKOUT / "pyproject.toml").is_file() else []
@@ -33,10 +34,10 @@ def how_to_install(extra: str) -> str:
 
 
 def lacking(extras: Iterable[str]) -> str:
-    """Say which packages of some extras are missing, and how to install them; nothing where all are here.
+    """Return a message saying which packages of some extras are missing and how to install them; empty if all are installed.
 
     Raises:
-        UnknownNameError: no such extra.
+        UnknownNameError: an extra is unknown.
     """
     known = metadata("agora-nav").get_all("Provides-Extra") or []
     for extra in extras:
@@ -56,11 +57,11 @@ def _is_here(package: str) -> bool:
 
 
 def missing(what: str, package: str, extra: str) -> InputError:
-    """Return the error that something needs a package that is not installed.
+    """Return the error to raise if a feature needs a package that is not installed.
 
     Args:
         what: feature that needs it, with its verb: "reading bags needs".
         package: name of the package.
-        extra: extra that it is in.
+        extra: extra that includes the package.
     """
     return InputError(f"{what} the package {package}; install it: {how_to_install(extra)}")

@@ -1,4 +1,4 @@
-"""The meanings of a component's fields, as its docstrings give them; manual and forms show them."""
+"""The meanings of a component's fields, taken from its docstrings; the manual and the web forms show them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def introduction(component: Any) -> str:
 def meanings(component: type, names: Iterable[str]) -> dict[str, str]:
     """Return the meanings of fields by name: ``one, two: text.`` at the start of a line or after a full stop.
 
-    Those of a parent hold where the component says nothing itself.
+    If the component does not describe a field, the description in a parent class is used.
     """
     known, found = set(names), {}
     for parent in reversed(component.__mro__[:-1]):
@@ -30,7 +30,7 @@ def meanings(component: type, names: Iterable[str]) -> dict[str, str]:
 
 
 def _meant(words: str, known: set[str]) -> set[str]:
-    """The known names among ``one, two, *_three``; empty if a word is none."""
+    """Return the known names in ``one, two, *_three``; empty if any of the words is not a known name."""
     found: set[str] = set()
     for word in words.split(", "):
         some = {name for name in known if re.fullmatch(word.replace("*", ".*"), name)}

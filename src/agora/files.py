@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, even if the process is killed or the disk is full."""
+"""Files that are written completely or not at all, even if the process is killed or the disk is full."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Have an `OSError` name a file; the system names none where a disk is full."""
+    """Context manager that makes an `OSError` name a file; the system does not name one if the disk is full."""
     try:
         yield
     except OSError as error:
@@ -18,10 +18,10 @@ def naming(path: Path) -> Iterator[None]:
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file, text as UTF-8, under another name, and give it its own when all of it is on the disk.
+    """Write a file (text as UTF-8) under a temporary name, and rename it once all of it is on the disk.
 
     Raises:
-        OSError: it cannot be written, and is named; whatever was there is as it was.
+        OSError: the file cannot be written; the error names it. An existing file is left unchanged.
     """
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:

@@ -1,4 +1,4 @@
-"""Images and arrays in files of users: they are small when packed, so their size is looked at before they are unpacked."""
+"""Images and arrays in user files. They may be small while compressed, so their size is checked before they are unpacked."""
 
 from __future__ import annotations
 
@@ -20,16 +20,17 @@ _LARGEST_IMAGE = 500_000_000  # bytes of a file
 
 @contextmanager
 def image_of(path: Path, formats: tuple[str, ...] | None = None) -> Iterator[Any]:
-    """Open an image with Pillow, of which nothing but the head is read yet; its user looks at the size and then asks for pixels.
+    """Open an image with Pillow, decoding only its header; the caller checks the size before it requests the pixels.
 
-    The file is read at once: Pillow asks a file for as many bytes as a chunk says that it has, and Python makes room for them all.
+    The whole file is read into memory first: Pillow requests as many bytes as a chunk claims to have, and Python would allocate all
+    of them.
 
     Args:
         path: path of the file.
-        formats: formats that are expected; any that Pillow knows where None.
+        formats: accepted formats; None for any format that Pillow supports.
 
     Raises:
-        InputError: it is no such image, or is damaged. FileNotFoundError: there is no such file.
+        InputError: the file is not such an image, or is damaged. FileNotFoundError: the file does not exist.
     """
     from PIL import Image, UnidentifiedImageError
 
@@ -46,15 +47,16 @@ def image_of(path: Path, formats: tuple[str, ...] | None = None) -> Iterator[Any
 
 @contextmanager
 def arrays_of(stream: BinaryIO, where: str, most: int) -> Iterator[Any]:
-    """Open a file of arrays (``.npz``), which takes no more memory than declared.
+    """Open a file of arrays (``.npz``) and make sure that it takes no more memory than it declares.
 
     Args:
-        stream: the file, in which one can go back.
-        where: names it in messages.
-        most: most bytes of all its arrays together.
+        stream: the file; it must be seekable.
+        where: name of the file in messages.
+        most: maximum total size of its arrays, bytes.
 
     Raises:
-        InputError: it unpacks to more. zipfile.BadZipFile, ValueError, OSError: it is no such file.
+        InputError: the arrays are larger than ``most`` when unpacked. zipfile.BadZipFile, ValueError, OSError: the file is not a
+            valid array file.
     """
     with zipfile.ZipFile(stream) as packed:
         size = sum(part.file_size for part in packed.infolist())

@@ -1,7 +1,8 @@
-"""The numbers that fields of files may hold, each kind once: ``lookahead: Distance = 0.8`` gives kind and range.
+"""The ranges of numbers that fields of files may hold, one type for each kind: ``lookahead: Distance = 0.8`` sets both kind and
+range.
 
-`agora.config` and `agora.registry` refuse what lies outside, with the key's name. The bounds are far beyond whatever moves among
-people: what they refuse is a slip of the pen or of the unit.
+`agora.config` and `agora.registry` reject values outside the range and name the key. The bounds are far beyond anything that moves
+among people, so they only reject typing errors and wrong units.
 """
 
 from __future__ import annotations
@@ -21,18 +22,18 @@ from typing import Annotated, Any, Literal
 from agora.errors import FieldError, similar
 
 LARGEST = 1e8
-"""Largest number of a file whose field says nothing else: beyond every place on Earth, m, and safe in float32 products."""
+"""Default maximum for numbers in files: larger than any coordinate on Earth, m, and safe in float32 products."""
 LARGEST_WHOLE = 2**63 - 1
-"""Largest whole number of a file whose field says nothing else."""
+"""Default maximum for integers in files."""
 
 
 @dataclass(frozen=True)
 class Within:
-    """Marks a field by the numbers that it may hold: ``Annotated[float, Within(0.0, 10.0)]``.
+    """Annotates a field with the numbers that it may hold: ``Annotated[float, Within(0.0, 10.0)]``.
 
     Attributes:
-        least: least number, allowed itself.
-        most: largest number, allowed itself.
+        least: minimum, which is itself allowed unless ``above`` is set.
+        most: maximum, which is itself allowed.
         above: whether ``least`` itself is not allowed.
     """
 
@@ -45,90 +46,94 @@ class Within:
         return (self.least < number if self.above else self.least <= number) and number <= self.most
 
     def __str__(self) -> str:
-        """The interval in words: "in (0, 10]", or "above 0" with a largest number that is that of all files."""
+        """Return the interval in words: "in (0, 10]", or just "above 0" if the maximum is the default one."""
         if self.most in (LARGEST, LARGEST_WHOLE):
             return f"above {self.least:.7g}" if self.above else f"of at least {self.least:.7g}"
         return f"in {'(' if self.above else '['}{self.least:.7g}, {self.most:.7g}]"
 
 
 Positive = Annotated[float, Within(0.0, LARGEST, above=True)]
-"""A number above 0 that has no name of its own."""
+"""A number above 0 of no more specific kind."""
 NotNegative = Annotated[float, Within(0.0, LARGEST)]
-"""A number of 0 or more that has no name of its own."""
+"""A number of 0 or more of no more specific kind."""
 Length = Annotated[float, Within(0.0, 10_000.0, above=True)]
-"""Of what has a size, m."""
+"""A length, m; not 0."""
 Distance = Annotated[float, Within(0.0, 10_000.0)]
-"""Between two things, m; 0 for none."""
+"""A distance between two objects, m; may be 0."""
 BodyLength = Annotated[float, Within(0.0, 100.0, above=True)]
-"""Of a robot, m."""
+"""A dimension of a robot, m."""
 PersonRadius = Annotated[float, Within(0.0, 2.0, above=True)]
-"""Of a pedestrian, m."""
+"""Radius of a pedestrian, m."""
 Offset = Annotated[float, Within(-100.0, 100.0)]
-"""Of a part from the middle of its body, along an axis, m."""
+"""Offset of a part from the middle of its body, along an axis, m."""
 TurningRate = Annotated[float, Within(0.0, 100.0)]
-"""rad/s."""
+"""Turning rate, rad/s."""
 Acceleration = Annotated[float, Within(0.0, 10_000.0, above=True)]
-"""m/s2 or rad/s2."""
+"""Linear or angular acceleration, m/s2 or rad/s2."""
 Speed = Annotated[float, Within(0.0, 100.0)]
-"""Of a robot, m/s."""
+"""Speed of a robot, m/s; may be 0."""
 TopSpeed = Annotated[float, Within(0.0, 100.0, above=True)]
-"""Speed of a robot that moves, m/s."""
+"""Speed of a robot, m/s; not 0."""
 Velocity = Annotated[float, Within(-100.0, 100.0)]
-"""Of a robot along an axis, m/s."""
+"""Velocity of a robot along an axis, m/s."""
 WalkingSpeed = Annotated[float, Within(0.0, 15.0)]
-"""Of a pedestrian, m/s; the fastest who was ever measured ran at 12.4."""
+"""Speed of a pedestrian, m/s; the highest ever measured is 12.4."""
 Duration = Annotated[float, Within(0.0, 36_000.0)]
-"""s; 0 for none."""
+"""Duration, s; may be 0."""
 Period = Annotated[float, Within(0.0, 36_000.0, above=True)]
-"""Time that is not 0, s."""
+"""Duration, s; not 0."""
 Chance = Annotated[float, Within(0.0, 1.0)]
-"""A probability or a share."""
+"""A probability or share."""
 Fraction = Annotated[float, Within(0.0, 1.0, above=True)]
-"""A share that is not 0."""
+"""A share; not 0."""
 Turns = Annotated[float, Within(-4.0 * math.pi, 4.0 * math.pi)]
-"""A heading or another angle, rad, within two turns: who writes more means degrees."""
+"""A heading or other angle, rad, within two turns; a larger value is probably in degrees."""
 Deviation = Annotated[float, Within(0.0, 6.2832)]
-"""Of a heading from another one, rad; every heading is within 3.1416, and who writes more than a turn means degrees."""
+"""Deviation of one heading from another, rad. A deviation of 3.1416 includes every heading; a value above one turn is probably in
+degrees.
+"""
 Factor = Annotated[float, Within(-10_000.0, 10_000.0)]
 """A factor of a force or a cost."""
 Rate = Annotated[float, Within(0.0, 10.0)]
-"""Of learning, or what limits it; 0 for none."""
+"""A learning rate or a limit of learning; may be 0."""
 Weight = Annotated[float, Within(0.0, 10_000.0)]
-"""Of a term of a loss; 0 leaves it out."""
+"""Weight of a term in a loss; 0 leaves the term out."""
 Size = Annotated[float, Within(0.0, 100.0, above=True)]
-"""As a share of a published size."""
+"""Size relative to a published size."""
 PositiveRate = Annotated[float, Within(0.0, 10.0, above=True)]
-"""Of learning."""
+"""A learning rate; not 0."""
 Steps = Annotated[int, Within(0, 10**12)]
-"""Steps or episodes of a training; 0 for no end."""
+"""Number of steps or episodes of a training run; 0 for no limit."""
 Count = Annotated[int, Within(1, 10_000)]
-"""How many, of what costs time or memory."""
+"""Number of items that each take considerable time or memory; at least 1."""
 Number = Annotated[int, Within(0, 1_000_000)]
-"""How many, or which; 0 for none."""
+"""A number of items, or an index; may be 0."""
 Quantity = Annotated[int, Within(1, 1_000_000)]
-"""How many, of what is cheap."""
+"""Number of cheap items; at least 1."""
 Robots = Annotated[int, Within(1, 1000)]
-"""How many robots."""
+"""Number of robots."""
 Whole = Annotated[int, Within(0, LARGEST_WHOLE)]
-"""A whole number of 0 or more that has no name of its own, such as a seed."""
+"""An integer of 0 or more of no more specific kind, such as a seed."""
 Natural = Annotated[int, Within(1, LARGEST_WHOLE)]
-"""A whole number above 0 that has no name of its own."""
+"""An integer above 0 of no more specific kind."""
 
 
 def meant_degrees(angle: float, most: float) -> str:
-    """Return the end of a message that refuses an angle, rad: the same number of degrees, where it is more than ``most``."""
+    """Return the end of a message that rejects an angle, rad: a hint that the same number of degrees may be meant, if the angle
+    exceeds ``most``.
+    """
     return f"; an angle is in radians, and {angle:g} degrees are {math.radians(angle):.4g}" if abs(angle) > most else ""
 
 
 def range_of(hint: Any) -> Within | None:
-    """The range of a type, also of one that may be left out; None if it has none."""
+    """Return the range of a type, including an optional one; None if the type has no range."""
     if typing.get_origin(hint) in (typing.Union, types.UnionType):
         return next(filter(None, map(range_of, typing.get_args(hint))), None)
     return next((a for a in getattr(hint, "__metadata__", ()) if isinstance(a, Within)), None)
 
 
 def type_name(kind: Any) -> str:
-    """Return the words of a message for a type: "a number in (0, 1] or nothing"."""
+    """Return the description of a type for messages: "a number in (0, 1] or nothing"."""
     words = {float: "a number", int: "an integer", str: "a string", bool: "true or false", Path: "a path", type(None): "nothing"}
     origin = typing.get_origin(kind)
     if origin is Annotated:
@@ -147,7 +152,7 @@ def type_name(kind: Any) -> str:
 def _hints(kind: type) -> dict[str, Any]:
     try:
         return typing.get_type_hints(kind, include_extras=True)
-    except NameError:  # a type that exists for type checkers alone
+    except NameError:  # a type that exists only for type checkers
         return {}
 
 
@@ -160,7 +165,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _accepts(member: Any, value: Any) -> bool:
-    """Return whether a type that is no union accepts a value; only numbers, flags and words are examined."""
+    """Return whether a type, other than a union, accepts a value; only numbers, Booleans and strings are checked."""
     bounds = range_of(member)
     if bounds is not None:
         is_whole = typing.get_args(member)[0] is int
@@ -173,15 +178,15 @@ def _accepts(member: Any, value: Any) -> bool:
 
 
 def _expected(hint: Any, value: Any) -> str:
-    """Return the words for what a type expects instead of a value that it does not accept."""
+    """Return a description of what a type expects, given a value that it does not accept."""
     bounds = range_of(hint)
     if bounds is not None and bounds.most in (LARGEST, LARGEST_WHOLE) and _is_number(value) and value > bounds.most:
-        return f"a number of at most {bounds.most:.7g}"  # the range in words does not tell the largest number of all files
+        return f"a number of at most {bounds.most:.7g}"  # the range in words omits the default maximum
     return type_name(hint)
 
 
 def _faults(name: str, hint: Any, value: Any) -> Iterator[str]:
-    """Yield a message for the value of a field, or for each of its elements, that its type does not accept."""
+    """Yield a message for the value of a field, or for each of its elements, if its type does not accept it."""
     members = _members(hint)
     for member in members if isinstance(value, list | tuple | Mapping) else ():
         yield from _faults_inside(name, member, value)
@@ -189,7 +194,7 @@ def _faults(name: str, hint: Any, value: Any) -> Iterator[str]:
         yield f"{name}: expected a finite number, got {value}"
     elif not any(_accepts(member, value) for member in members):
         words = [str(word) for member in members if typing.get_origin(member) is Literal for word in typing.get_args(member)]
-        shown = str(value) if _is_number(value) else repr(value)  # the representation of a number of NumPy names its type
+        shown = str(value) if _is_number(value) else repr(value)  # the repr of a NumPy number includes its type
         yield f"{name}: expected {_expected(hint, value)}, got {shown}{similar(value, words) if isinstance(value, str) else ''}"
 
 
@@ -205,12 +210,12 @@ def _faults_inside(name: str, member: Any, values: Any) -> Iterator[str]:
 
 
 def check(kind: type, values: Mapping[str, Any]) -> None:
-    """Make sure that the types of a dataclass' fields accept values: numbers are finite and in their ranges, words are known.
+    """Check that values fit the types of a dataclass's fields: numbers must be finite and in range, strings must be known.
 
-    Numbers in lists, tuples and mappings are checked too. Values of other types are not examined.
+    Numbers in lists, tuples and mappings are checked too; values of other types are not.
 
     Raises:
-        FieldError: one is not accepted.
+        FieldError: a value is not accepted.
     """
     hints = _hints(kind)
     for name, value in values.items():
@@ -221,14 +226,14 @@ def check(kind: type, values: Mapping[str, Any]) -> None:
 class Checked:
     """Base of a dataclass whose values are checked when it is created: the type of each field states its range.
 
-    A dataclass with relations between fields defines ``__post_init__``, and calls ``super().__post_init__()`` first.
+    A subclass that must check relations between fields defines ``__post_init__`` and calls ``super().__post_init__()`` first.
     """
 
     def __post_init__(self) -> None:
-        """Make sure that the types of the fields accept their values.
+        """Check that the values of the fields fit their types.
 
         Raises:
-            FieldError: one is not accepted.
+            FieldError: a value is not accepted.
         """
         fields = dataclasses.fields(self)  # type: ignore[arg-type]  # a subclass is a dataclass
         check(type(self), {field.name: getattr(self, field.name) for field in fields if field.init})

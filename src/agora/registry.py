@@ -1,7 +1,7 @@
-"""Components by name: entry points that are imported only on request, with clear errors.
+"""The registry of components by name: entry points that are imported only on request, with clear error messages.
 
-A component is found through an entry point of the group ``agora.<kind>``; Agora's own components are registered in the same way as
-those of other packages.
+A component is found through an entry point in the group ``agora.<kind>``. Agora's own components are registered in the same way as
+those from other packages.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ KINDS = {
 
 @dataclasses.dataclass(frozen=True)
 class Named:
-    """A component and its registered name.
+    """A component with its registered name.
 
     Attributes:
         name: name in the registry.
-        part: the component.
+        part: the component itself.
     """
 
     name: str
@@ -69,12 +69,12 @@ class Named:
 class Plug:
     """Marks a field of a file's dataclass as a component: ``Annotated[Named, Plug("planners")]``.
 
-    A field whose type is not `Named` holds the component itself; its name is looked up when it is written (`name_of`). In the file
-    it is only the name, or a mapping of ``name`` and the component's parameters.
+    A field whose type is not `Named` holds the component itself; its name is looked up when it is written (`name_of`). In a file,
+    the value is either just the name or a mapping with ``name`` and the component's parameters.
 
     Attributes:
-        kind: of the component.
-        usual: the component whose parameters a mapping without ``name`` has; if empty, ``name`` is required.
+        kind: kind of the component.
+        usual: name of the component to use if a mapping has no ``name``; if empty, ``name`` is required.
     """
 
     kind: str
@@ -82,14 +82,14 @@ class Plug:
 
 
 def plug_of(kind: Any) -> Plug | None:
-    """Return the mark of a component on a type, or on a member of a union; None if it has none."""
+    """Return the `Plug` that annotates a type or a member of a union; None if there is none."""
     if typing.get_origin(kind) in (typing.Union, types.UnionType):
         return next((plug for member in typing.get_args(kind) if (plug := plug_of(member)) is not None), None)
     return next((part for part in getattr(kind, "__metadata__", ()) if isinstance(part, Plug)), None)
 
 
 _ALONE: list[bool] = []
-"""Not empty while no component of another package is imported."""
+"""Non-empty while components of other packages must not be imported."""
 
 
 @contextmanager
@@ -104,17 +104,17 @@ def own_alone(alone: bool = True) -> Iterator[None]:
 
 @functools.cache
 def _points() -> Any:
-    """The entry points of all packages; to read them takes 20 ms, so it is done once."""
+    """Return the entry points of all packages; they are read only once, because reading takes 20 ms."""
     return entry_points()
 
 
 @functools.cache
 def available(kind: str) -> dict[str, EntryPoint]:
-    """Return the entry points of a kind by name; imports none of them.
+    """Return the entry points of a kind by name, without importing them.
 
     Raises:
-        UnknownNameError: no such kind.
-        InputError: two distributions registered the same name.
+        UnknownNameError: the kind is unknown.
+        InputError: two distributions have registered the same name.
     """
     if kind not in KINDS:
         raise UnknownNameError("kind of component", kind, KINDS)
@@ -130,9 +130,9 @@ def load(kind: str, name: str) -> Any:
     """Import and return the component ``name`` of a kind.
 
     Raises:
-        UnknownNameError: no such component; the message names the nearest.
-        InputError: its module cannot be imported, or lacks this name; the message gives file and line. Or it belongs to another
-            package, within `own_alone`.
+        UnknownNameError: the component is unknown; the message gives the nearest name.
+        InputError: the component's module cannot be imported or lacks this name (the message gives file and line), or the component
+            belongs to another package and the call is within `own_alone`.
     """
     points = available(kind)
     if name not in points:
@@ -150,7 +150,7 @@ def load(kind: str, name: str) -> Any:
 
 
 def is_own(kind: str, name: str) -> bool:
-    """Return whether the component ``name`` of a kind is Agora's own; it is not imported."""
+    """Return whether the component ``name`` of a kind is Agora's own, without importing it."""
     point = available(kind).get(name)
     return point is not None and point.module.partition(".")[0] == "agora"
 
@@ -159,7 +159,7 @@ def summary(kind: str, name: str) -> str:
     """Return the summary of the component ``name`` of a kind: its formula, its title, or its docstring's first paragraph.
 
     Raises:
-        InputError: it cannot be imported.
+        InputError: the component cannot be imported.
     """
     component = load(kind, name)
     text = getattr(component, "formula", None) or getattr(component, "title", None) or inspect.getdoc(component) or ""
@@ -173,7 +173,9 @@ def required(kind: str, name: str) -> list[str]:
 
 
 def ready(kind: str) -> list[str]:
-    """Return the names of the components of a kind that need no parameter, sorted; all are imported."""
+    """Return the sorted names of the components of a kind that can be built without parameters; imports all components of the
+    kind.
+    """
     return [name for name in available(kind) if not required(kind, name)]
 
 
@@ -181,12 +183,12 @@ def name_of(kind: str, component: Any) -> str:
     """Return the name under which the class of a component is registered.
 
     Raises:
-        InputError: it is not registered.
+        InputError: the class is not registered.
     """
     made = type(component)
     for name, point in available(kind).items():
         defined = (point.module, point.attr) == (made.__module__, made.__qualname__)
-        if defined or getattr(sys.modules.get(point.module), point.attr, None) is made:  # or exported from there
+        if defined or getattr(sys.modules.get(point.module), point.attr, None) is made:  # or exported from that module
             return name
     group = f'[project.entry-points."agora.{kind}"]'
     raise InputError(f"{KINDS[kind]} {made.__name__} is not registered; a package registers it in pyproject.toml, under {group}")
@@ -196,8 +198,8 @@ def make(kind: str, name: str, **parameters: Any) -> Any:
     """Build the component ``name`` of a kind, a dataclass, with the given parameters.
 
     Raises:
-        UnknownNameError: no such component.
-        InputError: a parameter that the component does not have, or a value that it rejects.
+        UnknownNameError: the component is unknown.
+        InputError: the component does not have a parameter, or rejects a value.
     """
     component = load(kind, name)
     known = {field.name for field in dataclasses.fields(component) if field.init}

@@ -1,8 +1,8 @@
-"""Random streams named by their use.
+"""Random streams, each named after its use.
 
-A stream's key is computed from the suite entry, the seed and the use; inside it, a draw is addressed by (id, step, index), so it
-does not depend on slots, workers, order of calls or other draws. Philox4x32-10: Salmon et al., "Parallel random numbers: as easy as
-1, 2, 3", SC 2011; the same code serves the host and the kernels.
+A stream's key is computed from the suite entry, the seed and the use. Each draw from the stream is addressed by (id, step, index),
+so it does not depend on slots, workers, the order of calls or other draws. Philox4x32-10: Salmon et al., "Parallel random numbers:
+as easy as 1, 2, 3", SC 2011. Host code and kernels use the same implementation.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _TO_UNIT = 1.0 / 9007199254740992.0  # 2**-53
 
 @part
 def philox(key, a, b, c, d):
-    """Four random 32-bit words (in uint64) of the counter (a, b, c, d) under a 64-bit key."""
+    """Return four random 32-bit words (as uint64) for the counter (a, b, c, d) and a 64-bit key."""
     k0, k1 = np.uint64(key) & _LOW, np.uint64(key) >> _SHIFT
     x0, x1, x2, x3 = np.uint64(a) & _LOW, np.uint64(b) & _LOW, np.uint64(c) & _LOW, np.uint64(d) & _LOW
     for _ in range(10):
@@ -36,14 +36,14 @@ def philox(key, a, b, c, d):
 
 @part
 def uniform_at(key, identity, step, index):
-    """The uniform number in [0, 1) that belongs to (id, step, index) under a key; 53 bits."""
+    """Return the uniform number in [0, 1), with 53 random bits, for (id, step, index) and a key."""
     x0, x1, _, _ = philox(key, identity, step, index, 0)
     return np.float64(((x0 << np.uint64(21)) ^ (x1 >> np.uint64(11))) & np.uint64(0x1FFFFFFFFFFFFF)) * _TO_UNIT
 
 
 @part
 def normal_at(key, identity, step, index):
-    """The standard normal number that belongs to (id, step, index) under a key (Box and Muller 1958)."""
+    """Return the standard normal number for (id, step, index) and a key (Box and Muller 1958)."""
     x0, x1, x2, x3 = philox(key, identity, step, index, 1)
     u = (np.float64(((x0 << np.uint64(21)) ^ (x1 >> np.uint64(11))) & np.uint64(0x1FFFFFFFFFFFFF)) + 1.0) * _TO_UNIT
     v = np.float64(((x2 << np.uint64(21)) ^ (x3 >> np.uint64(11))) & np.uint64(0x1FFFFFFFFFFFFF)) * _TO_UNIT
@@ -57,7 +57,7 @@ def _fill(key, identity, step, first, normal, out):
 
 
 def key_of(entry: str, seed: int, use: str) -> np.uint64:
-    """The 64-bit key of the stream for a use, e.g. ``key_of("demo/corridor/3", 7, "crowd")``."""
+    """Return the 64-bit key of the stream for a use, e.g. ``key_of("demo/corridor/3", 7, "crowd")``."""
     text = "\x1f".join((entry, str(int(seed)), use)).encode()
     return np.uint64(int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little"))
 
@@ -68,7 +68,7 @@ def derived(*texts: str) -> int:
 
 
 class Stream:
-    """Draws in sequence from the stream of one use, to place objects before an episode.
+    """A stream for one use, from which numbers are drawn in sequence; used to place objects before an episode.
 
     The draws are those of `uniform_at` and `normal_at` with ``index`` counting up.
     """
@@ -79,7 +79,9 @@ class Stream:
         self._next = 0
 
     def branch(self, use: str) -> Stream:
-        """The stream of a use within this one's; it does not depend on what has been drawn, and shifts nothing here."""
+        """Return a substream for a use within this stream's use. It does not depend on what has been drawn from this stream, and
+        does not affect later draws.
+        """
         return Stream(f"{int(self.key):016x}", 0, use)
 
     def _draw(self, shape: int | tuple[int, ...], normal: bool) -> np.ndarray:
@@ -89,17 +91,17 @@ class Stream:
         return out
 
     def uniform(self, low: float = 0.0, high: float = 1.0, shape: int | tuple[int, ...] = ()) -> np.ndarray:
-        """Uniform numbers in [low, high), float64, of a shape."""
+        """Return uniform random numbers in [low, high), float64, of a given shape."""
         return low + (high - low) * self._draw(shape, False)
 
     def normal(self, mean: float = 0.0, deviation: float = 1.0, shape: int | tuple[int, ...] = ()) -> np.ndarray:
-        """Normal numbers, float64, of a shape."""
+        """Return normally distributed numbers, float64, of a given shape."""
         return mean + deviation * self._draw(shape, True)
 
     def integer(self, low: int, high: int) -> int:
-        """One integer in low..high, both included."""
+        """Return a random integer in low..high, both inclusive."""
         return low + min(int(self._draw((), False) * (high - low + 1)), high - low)
 
     def permutation(self, count: int) -> np.ndarray:
-        """The numbers 0..count-1 in random order."""
+        """Return the integers 0..count-1 in random order."""
         return np.argsort(self._draw(count, False), kind="stable")

@@ -1,6 +1,6 @@
-"""The files that travel with the library, ``configs/``, ``scenarios/`` and the messages of ROS, and the folder of the user's own.
+"""The files that come with the library (``configs/``, ``scenarios/`` and the ROS messages), and the user's own data folder.
 
-An installed wheel has them as ``agora/_share``; a checkout has them next to ``src``, and the messages in their ROS package.
+An installed wheel has the files in ``agora/_share``. A checkout has them next to ``src``, and the messages in their ROS package.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ _IN_CHECKOUT = {"agora_msgs": "src/agora_msgs/msg"}
 
 
 def folder(name: str) -> Path:
-    """Return the folder ``name``, "configs", "scenarios" or "agora_msgs", of the wheel or of the checkout.
+    """Return the folder ``name`` ("configs", "scenarios" or "agora_msgs") of the wheel or the checkout.
 
     Raises:
-        InputError: neither has it.
+        InputError: neither the wheel nor the checkout has this folder.
     """
     root = checkout()
     place = _PACKAGE / "_share" / name if root is None else root / _IN_CHECKOUT.get(name, name)
@@ -39,27 +39,28 @@ def home() -> Path:
     """Return the user's home folder; for a user without one, as in many containers, a folder that does not exist."""
     try:
         return Path.home()
-    except RuntimeError:  # no HOME, and no such user on this machine
+    except RuntimeError:  # HOME is not set, and the machine does not know the user
         return Path("/nonexistent")
 
 
 def data_home() -> Path:
-    """Return the folder of the user's data sets, worlds and robots; it may not exist yet."""
+    """Return the folder for the user's data sets, worlds and robots, which may not exist yet."""
     named = os.environ.get("AGORA_DATA")
     return Path(named).expanduser() if named else home() / ".local" / "share" / "agora"
 
 
 def names_in(kind: str, suffix: str = ".yaml") -> list[str]:
-    """Return the names of the files of ``configs/<kind>``, without the suffix, sorted."""
+    """Return the sorted names, without suffix, of the files in ``configs/<kind>``."""
     return sorted(path.name.removesuffix(suffix) for path in (folder("configs") / kind).glob(f"*{suffix}"))
 
 
 def named_file(kind: str, name: str, suffix: str) -> Path:
-    """Return a file of ``configs/<kind>`` by its name, with or without the suffix; or that of a path, which has a slash.
+    """Return the path of a file in ``configs/<kind>``, given its name with or without the suffix, or of any other file, given a
+    path that contains a slash.
 
     Raises:
-        UnknownNameError: no such file in the folder.
-        InputError: no such path.
+        UnknownNameError: the folder has no such file.
+        InputError: the path does not exist.
     """
     if "/" in name:
         if not Path(name).is_file():

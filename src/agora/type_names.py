@@ -1,4 +1,4 @@
-"""Hints for keys that a type does not have, and the shapes of values."""
+"""Hints about keys that a type does not have, and checks of the structure of values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from agora.yaml_tree import Node
 
 
 def fits(node: Node, kind: Any) -> bool:
-    """Return whether a value's shape is that of a type."""
+    """Return whether a value has the structure of a type."""
     origin = typing.get_origin(kind)
     if kind is Any:
         return True
@@ -26,10 +26,10 @@ def fits(node: Node, kind: Any) -> bool:
 
 
 def suggest_component(key: str, node: Node, hints: Mapping[str, Any]) -> str:
-    """Say which component in a mapping has the parameter that is written next to it; nothing if none has.
+    """Return a hint saying which component in a mapping has the parameter that is written next to it; empty if none has it.
 
     Args:
-        key: of the parameter. node: the mapping. hints: the types of its values by key.
+        key: key of the parameter. node: the mapping. hints: types of the mapping's values, by key.
     """
     for outer, hint in hints.items():
         plug, given = plug_of(hint), node.value.get(outer)
@@ -42,13 +42,13 @@ def suggest_component(key: str, node: Node, hints: Mapping[str, Any]) -> str:
 
 
 def explain_unknown_parameters(node: Node, plug: Plug) -> Iterator[tuple[str, str]]:
-    """Tell the parameters that the usual component does not have: they may belong to another one, which is not named.
+    """Report parameters that the default component does not have; they may belong to another component, whose name is missing.
 
     Args:
-        node: parameters without a name. plug: of the usual component.
+        node: parameters without a component name. plug: `Plug` with the default component.
 
     Yields:
-        key of the parameter, and a message.
+        Key of the parameter, and a message.
     """
     known, kind = _parameters(plug.kind, plug.usual), KINDS[plug.kind]
     for key in node.value:
@@ -58,7 +58,7 @@ def explain_unknown_parameters(node: Node, plug: Plug) -> Iterator[tuple[str, st
 
 
 def _parameters(kind: str, name: str) -> set[str]:
-    """The names of the parameters of a component."""
+    """Return the names of a component's parameters."""
     return {field.name for field in dataclasses.fields(load(kind, name)) if field.init}
 
 

@@ -1,4 +1,6 @@
-"""Dataclasses as plain data and as YAML, by the fields that `agora.config` reads: the keys, their types, and which are not read."""
+"""Writing dataclasses as plain data and as YAML, with the fields that `agora.config` reads: their keys, their types, and which are
+not read.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ __all__ = ["dump", "fields_of", "key_of", "names_of", "plain", "unread"]
 
 @functools.cache
 def fields_of(kind: Any) -> tuple[dict[str, Any], list[str], dict[str, str]]:
-    """Return for a dataclass' parameters the types by key, the keys of those without a default, and the names by key."""
+    """Return, for a dataclass's parameters, the types by key, the keys without a default, and the field names by key."""
     hints = typing.get_type_hints(kind, include_extras=True)
     fields = [field for field in dataclasses.fields(kind) if field.init]
     required = [key_of(f) for f in fields if f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING]
@@ -30,33 +32,33 @@ def fields_of(kind: Any) -> tuple[dict[str, Any], list[str], dict[str, str]]:
 
 
 def key_of(field: dataclasses.Field[Any]) -> str:
-    """The key of a field in files: its name, or the ``key`` of its metadata, for keys that are not names in Python."""
+    """Return the key of a field in files: its name, or ``key`` in its metadata if the key is not a valid Python name."""
     return str(field.metadata.get("key", field.name))
 
 
 def names_of(record: Any, key: str) -> tuple[str, ...]:
-    """The values of the Literal field ``key`` of a dataclass; empty if it has none."""
+    """Return the values of the Literal field ``key`` of a dataclass; empty if there is no such field."""
     hint = fields_of(record)[0].get(key)
     return typing.get_args(hint) if typing.get_origin(hint) is Literal else ()
 
 
 def unread(record: Any) -> Mapping[str, str]:
-    """Return the keys that a record does not read, with its other values as they are, and why."""
+    """Return the keys that a record does not read given its other values, with the reasons."""
     found: Mapping[str, str] = record.unread() if hasattr(type(record), "unread") else {}
     return found
 
 
 def plain(value: Any, kind: Any = Any, *, only_read: bool = False) -> Any:
-    """Return a dataclass (or anything made of them) as plain data: dicts in the order of the fields, lists and scalars.
+    """Return a dataclass (or anything made of dataclasses) as plain data: dicts in field order, lists and scalars.
 
     Args:
-        value: to write.
-        kind: its type; a component whose type is marked by a `Plug` is written with the name under which it is registered.
-        only_read: leave out the keys that are not read, which a file must not have.
+        value: the value to write.
+        kind: type of the value; a component whose type is annotated with a `Plug` is written with its registered name.
+        only_read: leave out the keys that are not read, which must not appear in a file.
 
     Raises:
-        InputError: it holds something that a file cannot hold: a number that is not finite, an object, or a component that is not
-            registered.
+        InputError: the value contains something that a file cannot hold: a non-finite number, an object, or an unregistered
+            component.
     """
     each = functools.partial(plain, only_read=only_read)
     if isinstance(value, Named):
@@ -86,10 +88,11 @@ def plain(value: Any, kind: Any = Any, *, only_read: bool = False) -> Any:
 
 
 def dump(value: Any) -> str:
-    """Return the YAML text of a dataclass (or anything made of them) that `parse` reads back; the same value gives the same text.
+    """Return a dataclass (or anything made of dataclasses) as YAML text that `parse` can read back; equal values give the same
+    text.
 
     Raises:
-        InputError: as `plain`.
+        InputError: as for `plain`.
     """
     from ruamel.yaml import YAML
 

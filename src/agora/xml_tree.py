@@ -1,4 +1,4 @@
-"""XML as a tree of elements that know their lines, without document types."""
+"""XML parsed into a tree of elements with line numbers; document types are rejected."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ENCODING = re.compile(r"""(<\?xml[^>]*?)\s+encoding\s*=\s*["'][^"']*["']""")
 
 @dataclass
 class Element:
-    """An element and where it begins."""
+    """An element and the line where it begins."""
 
     tag: str
     attributes: dict[str, str]
@@ -24,14 +24,14 @@ class Element:
 
 
 def tree_of_xml(text: str, where: str) -> Element:
-    """Return the root element of an XML text without document type, whose entities could be of any size.
+    """Return the root element of an XML text. Document types are rejected, because their entities could expand to any size.
 
     Args:
-        text: decoded text; its declaration of an encoding is passed over.
+        text: decoded text; its encoding declaration is ignored.
         where: name of the text in messages.
 
     Raises:
-        InputError: it is not XML, has a document type, or is nested too deeply; names the line.
+        InputError: the text is not XML, has a document type, or is nested too deeply; the message gives the line.
     """
     parser = expat.ParserCreate()
     document = Element("", {}, 1)

@@ -1,7 +1,7 @@
-"""Text of a file to a tree of values that know their line, from which `agora.config` builds dataclasses.
+"""Parses the text of a file into a tree of values with line numbers, from which `agora.config` builds dataclasses.
 
-YAML 1.2 (and JSON, which is checked as such first) without its pitfalls: duplicate keys, tags that name types, aliases that contain
-themselves, and bytes that are not UTF-8 are `InputError`s with a line.
+The format is YAML 1.2 without its pitfalls, or JSON, which is first checked to be valid JSON. Duplicate keys, tags that name types,
+aliases that contain themselves, and bytes that are not UTF-8 raise `InputError` with a line number.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from yaml.events import (
 from agora.errors import InputError, similar
 
 _LARGEST_FILE = 16_000_000
-_LARGEST_TREE = 6_000_000  # letters, of which each line is known
+_LARGEST_TREE = 6_000_000  # characters; maximum length of a text whose values keep their line numbers
 _MOST_VALUES = 1_000_000
 _DEEPEST = 100
 _LONGEST_NAME = 200
@@ -38,7 +38,7 @@ _LONGEST_NAME = 200
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """A value of a file and where it stands: a scalar, a list of nodes, or a dict of nodes by key."""
+    """A value in a file (a scalar, a list of nodes, or a dict of nodes by key) and its line."""
 
     value: Any
     line: int | None
@@ -46,10 +46,10 @@ class Node:
 
 
 def require_file(path: Path) -> None:
-    """Make sure that a path is one of an ordinary file: folders, devices and pipes, which may never end, are none.
+    """Check that a path is a regular file, not a folder, or a device or pipe that might never end.
 
     Raises:
-        InputError: it is something else, or there is nothing.
+        InputError: the path does not exist or is not a regular file.
     """
     if path.is_dir():
         raise InputError(f"{path}: expected a file, got a folder")
@@ -64,7 +64,7 @@ def read_text(path: str | Path) -> str:
     """Return the text of a UTF-8 file of at most 16 MB.
 
     Raises:
-        InputError: there is no such file, it is a folder, too large, not readable, or not UTF-8.
+        InputError: the file does not exist, is a folder, is too large, is not readable, or is not UTF-8.
     """
     path = Path(path)
     try:
@@ -82,10 +82,11 @@ def read_text(path: str | Path) -> str:
 
 
 def tree_of_text(text: str, where: str, is_json: bool) -> Node:
-    """The tree of nodes of a text.
+    """Return the tree of nodes for a text.
 
     Raises:
-        InputError: it is not YAML, or not JSON if JSON is expected, or holds what a file must not; names the line.
+        InputError: the text is not YAML (or not JSON if JSON is expected), or contains something that files must not contain; the
+            message gives the line.
     """
     if text.lstrip("\ufeff \t\r\n").startswith("<"):
         pedsim = ("; convert a scenario of pedsim_ros to a world with: agora import pedsim FILE --output FOLDER") * (
@@ -111,7 +112,9 @@ def tree_of_text(text: str, where: str, is_json: bool) -> Node:
 
 
 def quick_tree_of_json(text: str, where: str) -> Node | None:
-    """The tree of a JSON text without lines, much faster; None if `tree_of_text` has something to say about the text."""
+    """Return the tree of a JSON text without line numbers, much faster than `tree_of_text`; None if the text needs `tree_of_text`
+    to report a problem.
+    """
     if "\\ud" in text or "\\uD" in text:
         return None
     try:
@@ -129,7 +132,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _check_json(text: str, where: str) -> None:
-    """Refuse a text that is YAML but not JSON."""
+    """Raise an error for a text that is YAML but not JSON."""
     try:
         json.loads(text, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
@@ -141,11 +144,11 @@ def _check_json(text: str, where: str) -> None:
 
 
 _CONSTANTS = re.compile(r'"(?:\\.|[^"\\])*"|(NaN|-?Infinity)')
-"""A text of JSON, or (group 1) a number that Python takes and JSON does not have."""
+"""Matches a JSON string, or (group 1) a number that Python accepts but JSON does not define."""
 
 
 _SURROGATES = re.compile(r"((?<!\\)(?:\\\\)*)\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
-"""Two escapes of JSON that are one character, which YAML has no word for."""
+"""Matches a pair of JSON escapes (surrogates) that encode one character; YAML has no equivalent."""
 
 
 def _joined(found: re.Match[str]) -> str:
@@ -167,11 +170,11 @@ _PLAIN = (
     ("float", re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")),
 )
 _MAYBE_PLAIN = frozenset("-+0123456789.~nNtTfF")
-"""Scalars without quotes that are not strings, by their tag (YAML 1.2, core schema), and what they begin with."""
+"""The characters with which unquoted non-string scalars of `_PLAIN` (YAML 1.2, core schema) can begin."""
 
 
 class _TreeOfYaml:
-    """Turns the parser's events into nodes; refuses duplicates, foreign tags, and aliases that contain themselves."""
+    """Turns the parser's events into nodes; rejects duplicate keys, foreign tags, and aliases that contain themselves."""
 
     def __init__(self, where: str, parser: Any) -> None:
         self.where, self.parser = where, parser
@@ -183,7 +186,7 @@ class _TreeOfYaml:
         return InputError(f"{self.where}:{event.start_mark.line + 1}: {message}")
 
     def document(self) -> Node:
-        """The tree of the one document."""
+        """Return the tree of the only document."""
         self.parser.get_event()
         first = self.parser.get_event()
         if not isinstance(first, DocumentStartEvent):
@@ -196,7 +199,7 @@ class _TreeOfYaml:
         return root
 
     def node(self, event: Any, depth: int) -> Node:
-        """The node that begins with an event."""
+        """Return the node that begins with this event."""
         self.count += 1
         if depth > _DEEPEST:
             raise self.fail(event, "nested too deeply")
@@ -219,7 +222,7 @@ class _TreeOfYaml:
         return made
 
     def alias(self, event: Any) -> Node:
-        """Return the value that an alias stands for; it counts as often as it is named."""
+        """Return the value to which an alias refers; it counts towards the size limit each time it is used."""
         if event.anchor in self.open:
             raise self.fail(event, "the aliases of this file contain themselves, or too many values")
         if event.anchor not in self.anchors:
@@ -278,7 +281,7 @@ class _TreeOfYaml:
 
 
 def _kind_of(text: str) -> str:
-    """The tag of a scalar without quotes."""
+    """Return the tag of an unquoted scalar."""
     if not text or text[0] in _MAYBE_PLAIN:
         for kind, form in _PLAIN:
             if form.fullmatch(text):
@@ -287,14 +290,14 @@ def _kind_of(text: str) -> str:
 
 
 def _integer(text: str) -> int:
-    """YAML 1.2: decimal, 0o17 or 0x1f."""
+    """Parse a YAML 1.2 integer: decimal, 0o17 or 0x1f."""
     digits = text.replace("_", "")
     base = {"0x": 16, "0o": 8}.get(digits.lstrip("+-")[:2].lower(), 10)
     return int(digits, base)
 
 
 def tree_of_plain(values: Any, where: str, path: str = "", depth: int = 0) -> Node:
-    """The tree of plain Python data, which has no lines."""
+    """Return the tree of plain Python data, which has no line numbers."""
     if depth > _DEEPEST:
         raise InputError(f"{where}: {path}: nested too deeply")
     if isinstance(values, Mapping):
@@ -312,7 +315,7 @@ def tree_of_plain(values: Any, where: str, path: str = "", depth: int = 0) -> No
 
 
 def location_of(path: str | Path, *keys: str | int) -> str:
-    """The beginning of a message about a value of a file that was read: ``file:line: key.path``."""
+    """Return the beginning of a message about a value in a file: ``file:line: key.path``."""
     node, name = _tree_of_file(Path(path), Path(path).stat().st_mtime_ns), ""
     for key in keys:
         node = node.value[key]
@@ -322,12 +325,12 @@ def location_of(path: str | Path, *keys: str | int) -> str:
 
 @functools.lru_cache(maxsize=4)
 def _tree_of_file(path: Path, changed: int) -> Node:
-    """The tree of a file while that stays as it is: several messages may be about one."""
+    """Return the tree of a file, cached until the file changes, because several messages may refer to the same file."""
     return tree_of_text(read_text(path), str(path), path.suffix.lower() == ".json")
 
 
 def value_text(value: Any) -> str:
-    """A value of a file as a message quotes it."""
+    """Return a value from a file as quoted in messages."""
     if isinstance(value, dict):
         return "a mapping"
     if isinstance(value, list):
@@ -343,12 +346,14 @@ def value_text(value: Any) -> str:
 
 
 def clip(text: str) -> str:
-    """The text of a name as a message quotes it: at most 200 letters."""
+    """Return a name as quoted in messages: at most 200 characters."""
     return text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 3] + "..."
 
 
 def given_at(node: Node, key: str) -> int | None:
-    """Return the line of a key, with dots between nested ones; 0 if the tree has no lines, None if it has no such key."""
+    """Return the line of a key (nested keys are separated by dots); 0 if the tree has no line numbers, None if the key is
+    missing.
+    """
     first, _, rest = key.partition(".")
     if not isinstance(node.value, dict) or first not in node.value:
         return None
@@ -365,5 +370,5 @@ def leave_out(tree: dict[str, Any], key: str) -> None:
 
 
 def join(path: str, key: str) -> str:
-    """The path of a key in a mapping, as a message names it."""
+    """Return the path of a key in a mapping, as given in messages."""
     return f"{path}.{key}" if path else key

@@ -1,1 +1,1 @@
-"""Channels: the sensors of robots and everything else that a planner perceives, one module for each."""
+"""Channels: robots' sensors and everything else that a planner perceives, one module per channel."""

@@ -1,4 +1,4 @@
-"""Semantic attributes of the pedestrians that each robot knows, the input of semantic maps and costmap layers."""
+"""Semantic attributes of the pedestrians that each robot knows of; they are the input of semantic maps and costmap layers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _of_people(attributes, people, minds, robots, heading, evidence, first, last
 
 @lean_kernel
 def _of_tracks(attributes, velocity, robots, heading, evidence, first, last):
-    """Write attributes of tracks: only those that follow from the motion of a pedestrian."""
+    """Write the attributes of tracks: only those that can be derived from a pedestrian's motion."""
     count = robots.x.shape[1]
     for n in range(first * count, last * count):
         for i in range(velocity.shape[1]):
@@ -49,11 +49,11 @@ def _of_tracks(attributes, velocity, robots, heading, evidence, first, last):
 
 @dataclass(frozen=True)
 class Attributes:
-    """Attributes of pedestrians; this channel is not registered, but other channels list it among their needs.
+    """Attributes of pedestrians. This channel is not registered; other channels list it in their ``needs``.
 
     Attributes:
         names: names in `agora.core.semantics.ATTRIBUTES`.
-        level: level of perception; if pedestrians are tracks, only attributes that follow from the motion are computed.
+        level: level of perception; if pedestrians are tracks, only attributes that can be derived from their motion are computed.
     """
 
     channel: ClassVar[str] = "attributes"
@@ -94,7 +94,7 @@ class Attributes:
             calls[world.now](first, last)
 
         def costs(row: int, layers: tuple[CostmapLayer, ...], place: Map) -> Array:
-            """Return the costs (rows, columns) uint8 that layers add to a whole map, from the knowledge of a row's robot."""
+            """Return the costs (rows, columns) uint8 that layers add to a whole map, based on what the robot of a row knows."""
             n = slice(row, row + 1)
             return put_layers(layers, told.position[n], told.velocity[n], heading[n], evidence[:, n], told.present[n], place)
 
@@ -105,7 +105,7 @@ class Attributes:
 
 
 def rows_of(reading: Mapping[str, Array]) -> tuple[Any, Any]:
-    """Return headings (N, Q) and evidence (A, N, Q) of a reading for kernels, without copying."""
+    """Return the headings (N, Q) and evidence (A, N, Q) of a reading in the form that kernels use, without copying."""
     heading, evidence = reading["heading"], np.moveaxis(reading["evidence"], 2, 0)
     rows = heading.shape[0] * heading.shape[1]
     return heading.reshape(rows, heading.shape[2]), evidence.reshape(len(evidence), rows, heading.shape[2])

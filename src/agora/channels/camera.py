@@ -1,4 +1,4 @@
-"""The channel "camera": colours, depth and segmentation of what a robot sees, drawn by `agora.rendering`."""
+"""The channel "camera": colour, depth and segmentation images of what a robot sees, rendered by `agora.rendering`."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ class Camera(Checked):
     """A camera on a robot, or fixed in the world.
 
     Attributes:
-        what: images that it takes: ``rgb``; ``depth``; ``segmentation``, which adds the field ``instance``.
+        what: kinds of images that it takes: ``rgb``; ``depth``; ``segmentation``, which adds the field ``instance``.
         width: width of an image, px.
         height: height of an image, px.
-        view: angle from the left to the right edge, rad; ignored if ``fx`` is given.
+        view: horizontal angle of view, rad; ignored if ``fx`` is given.
         fx: focal length along the rows, px; by default derived from ``view``.
         fy: focal length along the columns, px; by default ``fx``.
         cx: principal point, x, px; by default the centre.
@@ -52,13 +52,13 @@ class Camera(Checked):
         roll: rotation about x, rad; roll, pitch and yaw in this order, as in URDF.
         pitch: rotation about y, rad; a camera that looks slightly down has a small positive pitch.
         yaw: rotation about z, rad.
-        fixed: whether the camera is fixed in the world; else it moves with the robot.
-        depth_min: smallest measured depth, m.
-        depth_max: largest measured depth, m. Pixels without a reading are 0.
+        fixed: whether the camera is fixed in the world; otherwise it moves with the robot.
+        depth_min: minimum measured depth, m.
+        depth_max: maximum measured depth, m. Pixels without a reading are 0.
         noise: noise of the depth: ``none``, ``structured_light`` or ``time_of_flight`` (`agora.rendering.noise`).
         lost: probability that a pixel of a noisy depth image has no reading.
-        rate: images per second, at most one per sensor period of the stage; 0 for one every period.
-        latency: time from the exposure until the robot receives the image, s; all pixels are 0 before the first image.
+        rate: images per second, at most one per sensor period of the stage; 0 for one in every period.
+        latency: time from exposure until the robot receives the image, s; until the first image arrives, all pixels are 0.
         smooth: whether edges in ``rgb`` are antialiased, with four samples per pixel; rendering takes longer.
     """
 
@@ -94,7 +94,7 @@ class Camera(Checked):
             raise InputError("camera: what must contain at least one of rgb, depth, segmentation, got none")
         if not self.depth_min < self.depth_max:
             raise InputError(f"camera: depth_min must be below depth_max, got {self.depth_min:g} and {self.depth_max:g}")
-        assert self.pinhole  # runs the checks of `Pinhole`
+        assert self.pinhole  # runs the checks in `Pinhole`
 
     @cached_property
     def pinhole(self) -> Pinhole:
@@ -111,7 +111,7 @@ class Camera(Checked):
 
     @property
     def fields(self) -> Mapping[str, Field]:
-        """Return the fields: the images of one robot, rows from the top, columns from the left."""
+        """Return the fields: the images of one robot, with rows from the top and columns from the left."""
         size = (self.height, self.width)
         every = {
             "rgb": {"rgb": Field((*size, 3), low=0, high=255, kind=np.uint8)},
@@ -124,7 +124,7 @@ class Camera(Checked):
         return {name: field for what in every if what in self.what for name, field in every[what].items()}
 
     def bind(self, source: Source) -> Bound:
-        """Return the cameras of a batch: those of the simulator, or `Cameras`."""
+        """Return the cameras of a batch, provided by the simulator or by `Cameras`."""
         if self.channel in source.offers:
             return source.offered(self)
         cameras = Cameras(source.world, self, source.room(self.fields))
@@ -133,7 +133,7 @@ class Camera(Checked):
 
 
 class _Image(NamedTuple):
-    """The images that a camera took at a step, and the robot's pose (3,) at that step."""
+    """The images that a camera took in a step, and the robot's pose (3,) in that step."""
 
     step: int
     pose: Array
@@ -146,13 +146,13 @@ class Cameras:
     Args:
         world: the worlds.
         camera: camera of every robot.
-        reading: (W, R, ...) its images.
+        reading: (W, R, ...) arrays for the camera's images.
 
     Attributes:
         camera: as given.
         reading: as given.
         taken: (W, R) physics step of each robot's last image.
-        shown: (W, R) physics step at which the image in the reading was taken; below 0 without an image.
+        shown: (W, R) physics step at which the image in the reading was taken; negative if there is no image.
         pose: (W, R, 3) pose of the robot at that step, m and rad.
     """
 
@@ -184,11 +184,11 @@ class Cameras:
         self.show(first, last)
 
     def walk(self, w: int) -> None:
-        """Advance the drawn people of a world to their present positions."""
+        """Move the rendered people in a world to their current positions."""
         self._studio.walk(w)
 
     def take(self, w: int) -> None:
-        """Take the images of a world that are due; the drawn people of the world must be up to date."""
+        """Take the images that are due in a world; the rendered people in the world must be up to date."""
         step, active, view = int(self._world.status.clock.step[w]), self._world.robots.active[w], None
         for r in range(len(active)):
             if step - self.taken[w, r] < self._period:
@@ -208,7 +208,7 @@ class Cameras:
             self._shoot(view, w, r, step, images)
 
     def _shoot(self, view: Any, w: int, r: int, step: int, images: dict[str, Array]) -> None:
-        """Take the images of a robot."""
+        """Take the images of one robot."""
         camera = self.camera
         pose = np.zeros(3) if camera.fixed else self._studio.poses(w)[r]
         eye = Eye.on(camera.pinhole, camera.width, camera.height, pose)
@@ -235,7 +235,7 @@ class Cameras:
             np.minimum(depth, camera.depth_max + 1.0, out=depth)
 
     def show(self, first: int, last: int) -> None:
-        """Show the images that have arrived in the worlds ``first <= w < last``."""
+        """Copy the images that have arrived to the readings, in the worlds ``first <= w < last``."""
         for (w, r), coming in self._coming.items():
             while first <= w < last and coming and coming[0].step + self._late <= self._world.status.clock.step[w]:
                 come = coming.popleft()

@@ -16,11 +16,11 @@ from agora.perception.image_tracker import ImageTracker
 from agora.perception.perception import Perception
 from agora.robots.model import load_robot, robot_names
 
-_CLOCK = 6  # decimals of the times between images
+_CLOCK = 6  # number of decimals to which times between images are rounded
 
 
 def needed(camera: Camera | None) -> tuple[Camera, ...]:
-    """Return the camera whose images people are detected in: the robot's own, with colours and depth.
+    """Return the camera in whose images people are detected: the robot's own camera, with colour and depth.
 
     Raises:
         InputError: the robots have no camera, or the camera is fixed in the world.
@@ -38,7 +38,7 @@ class CameraTracks:
 
     Args:
         source: the worlds, and the camera.
-        perception: parameters of the knowledge.
+        perception: parameters of the perception of pedestrians.
         camera: camera of every robot.
 
     Attributes:
@@ -54,13 +54,13 @@ class CameraTracks:
         self.tracks = self._tracker.tracks
 
     def begin(self, world: int, robot: int, model: Any = None) -> None:
-        """Start a new episode with a robot."""
+        """Begin a new episode for a robot."""
         row = world * self._count + robot
         self._when[row] = np.nan
         self._tracker.forget(slice(row, row + 1))
 
     def measure(self, first: int, last: int) -> None:
-        """Process the new images in these worlds."""
+        """Process the new images in worlds ``first <= w < last``."""
         images = self._source.readings["camera"]
         for w in range(first, last):
             for r in range(self._count):
@@ -72,7 +72,9 @@ class CameraTracks:
                 self._when[n] = taken
 
     def _taken(self, w: int, r: int) -> tuple[float, Any]:
-        """Return the time at which the robot's present image was taken, s, NaN for none, and the robot's pose (3,) at that time."""
+        """Return the time at which the robot's current image was taken, s (NaN if there is none), and the robot's pose (3,) at that
+        time.
+        """
         cameras = self._source.parts["camera"]
         if not isinstance(cameras, Cameras):  # simulated cameras have a new image at each measurement
             return float(self._source.measured[w, r]), self._source.pose[w, r]
@@ -80,7 +82,7 @@ class CameraTracks:
         return (float(step * self._source.world.dt) if step >= 0 else np.nan), cameras.pose[w, r]
 
     def read(self, first: int, last: int) -> None:
-        """Write the present tracks in these worlds."""
+        """Write the current tracks in worlds ``first <= w < last``."""
         rows = slice(first * self._count, last * self._count)
         age = np.nan_to_num(np.round(flat(self._source.time()[first:last]) - self._when[rows], _CLOCK))
         self._tracker.tell(np.maximum(age, 0.0).astype(np.float32), rows)

@@ -32,7 +32,7 @@ class LocalCostmap:
         window: size and sources of the window.
         layers: layers that add costs around pedestrians, from the stage.
         attributes: attributes that the layers read.
-        lidar: lidar of the robot, if its scans fill the window.
+        lidar: lidar of the robot, if its scans are used to fill the window.
     """
 
     channel: ClassVar[str] = Window.channel
@@ -68,10 +68,10 @@ class LocalCostmap:
         return {"cost": Field((cells, cells), low=0.0, high=255.0, kind=np.uint8), "origin": Field((2,), "m", "map")}
 
     def check_lidar(self) -> None:
-        """Check that the robots have the lidar whose scans fill the window.
+        """Check that the robots have a lidar if its scans fill the window.
 
         Raises:
-            InputError: they have none.
+            InputError: the robots do not have a lidar.
         """
         if self.window.needs and self.lidar is None:
             raise InputError("sources: the local costmap is built from the scan, but the robots have no lidar")
@@ -80,7 +80,7 @@ class LocalCostmap:
         """Return the costmaps of a batch.
 
         Raises:
-            InputError: the robots lack the lidar whose scans fill the window.
+            InputError: scans fill the window, but the robots do not have a lidar.
         """
         self.check_lidar()
         maps = Costmaps(self, source)
@@ -89,11 +89,11 @@ class LocalCostmap:
 
 
 class Costmaps:
-    """The local costmaps of a batch; other robots are marked in the same way as pedestrians.
+    """The local costmaps of a batch. Other robots are marked in the same way as pedestrians.
 
     Args:
         channel: settings of the costmaps.
-        source: the worlds, and the channels that the costmaps need.
+        source: the worlds and the channels that the costmaps need.
 
     Attributes:
         reading: (W, R, ...) arrays of the fields.
@@ -133,7 +133,7 @@ class Costmaps:
             self._calls += bind_layers(channel.layers, *about, cost, origin, window.resolution)
 
     def begin(self, world: int, robot: int, model: RobotModel) -> None:
-        """Take the outline of the robot of a new episode, and clear the seen obstacles."""
+        """Set the outline of the robot in a new episode, and clear the obstacles seen so far."""
         n = world * self._count + robot
         self._inscribed[n] = self._window.inscribed(model.inscribed_radius)
         if self.seen is not None:
@@ -152,7 +152,7 @@ class Costmaps:
             self.seen.begun[n] = self.seen.fresh[n] = self.seen.blind[n] = False
 
     def measure(self, first: int, last: int) -> None:
-        """Store the new scans of these worlds, and the poses of the robots."""
+        """Store the new scans and the robots' poses in worlds ``first <= w < last``."""
         assert self.seen is not None
         rows = slice(first * self._count, last * self._count)
         time = flat(self._source.measured[first:last])
@@ -163,7 +163,7 @@ class Costmaps:
         self._when[rows] = time
 
     def read(self, first: int, last: int) -> None:
-        """Fill the windows of these worlds."""
+        """Fill the windows in worlds ``first <= w < last``."""
         begin, end = first * self._count, last * self._count
         self._map_index[begin:end] = np.repeat(self._world.maps.index[first:last], self._count)
         if self._moving is not self._people:

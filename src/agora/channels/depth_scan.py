@@ -21,16 +21,16 @@ __all__ = ["DepthScan"]
 
 @dataclass(frozen=True)
 class DepthScan(Checked):
-    """The distance of the nearest point in each direction of a camera's view, between two heights.
+    """The distance to the nearest point in each direction of a camera's view, between two heights.
 
-    Directions start at the camera's position on the ground; the first beam is at the right edge of the view.
+    Beams start at the camera's position projected onto the ground; the first beam is at the right edge of the view.
 
     Attributes:
         camera: camera on the robot; only its depth image is used.
-        beams: number of beams, evenly over the camera's view.
-        low: lowest height above the ground that counts, m; excludes the ground.
-        high: largest height that counts, m.
-        range_max: largest reading, m; also the reading for farther points, or none.
+        beams: number of beams, evenly spaced over the camera's view.
+        low: minimum height above the ground that is considered, m; it excludes the ground itself.
+        high: maximum height that is considered, m.
+        range_max: maximum reading, m; also the reading if the nearest point is farther away or there is none.
     """
 
     channel: ClassVar[str] = "depth_scan"
@@ -50,26 +50,26 @@ class DepthScan(Checked):
 
     @property
     def needs(self) -> Collection[str | Channel]:
-        """Return the camera whose depth is used."""
+        """Return the camera whose depth images are used."""
         return (self.camera.with_images("depth"),)
 
     @property
     def angles(self) -> Doubles:
-        """Bearing of each beam (beams,) on the robot, rad, counter-clockwise."""
+        """Bearing of each beam (beams,) relative to the robot's heading, rad, counter-clockwise."""
         middle = self.camera.yaw
         half = self._half
         return middle + np.linspace(-half, half, 2 * self.beams + 1)[1::2]
 
     @property
     def _half(self) -> float:
-        """Half of the camera's angle of view, rad."""
+        """Half the camera's angle of view, rad."""
         pinhole = self.camera.pinhole
         edges = (-0.5 - pinhole.cx, self.camera.width - 0.5 - pinhole.cx)
         return math.atan(max(abs(edge) for edge in edges) / pinhole.fx)
 
     @property
     def fields(self) -> Mapping[str, Field]:
-        """Return the fields: one range for each beam."""
+        """Return the fields: one range per beam."""
         return {"ranges": Field((self.beams,), "m", "sensor", low=0.0, high=self.range_max)}
 
     def bind(self, source: Source) -> Bound:

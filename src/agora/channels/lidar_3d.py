@@ -1,4 +1,4 @@
-"""The channel "lidar_3d": the ranges of a multi-ring lidar, which sees what cameras see (`agora.rendering`)."""
+"""The channel "lidar_3d": the ranges of a multi-ring lidar, which sees the same scene as cameras (`agora.rendering`)."""
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ class Lidar3d(Checked):
 
     Attributes:
         rings: number of rings, from the lowest to the highest.
-        beams: number of beams of a ring, counter-clockwise from straight behind.
+        beams: number of beams per ring, counter-clockwise, starting directly behind.
         lowest: elevation of the first ring, rad.
         highest: elevation of the last ring, rad.
         x: position on the robot's base, x, m.
         y: position on the robot's base, y, m.
         z: height above the ground, m.
-        heading: direction of azimuth 0 on the robot's base, rad.
-        range_min: smallest reading, m; also the reading for nearer points.
-        range_max: largest reading, m; also the reading for farther points, or none.
-        noise: standard deviation of a reading, m; a beam that hits nothing has no noise.
+        heading: direction of azimuth 0 relative to the robot's base, rad.
+        range_min: minimum reading, m; also the reading for closer points.
+        range_max: maximum reading, m; also the reading if the nearest point is farther away or there is none.
+        noise: standard deviation of readings, m; beams that hit nothing have no noise.
     """
 
     channel: ClassVar[str] = "lidar_3d"
@@ -87,18 +87,20 @@ class Lidar3d(Checked):
 
     @property
     def directions(self) -> Doubles:
-        """Return the unit vectors (rings, beams, 3) of the beams in the sensor's frame; ranges times these are the points."""
+        """Return the unit vectors (rings, beams, 3) of the beams in the sensor's frame; multiply them by the ranges to get the
+        points.
+        """
         elevation, azimuth = self.sweep.elevations[:, None], self.sweep.azimuths
         level = np.cos(elevation)
         return np.stack(np.broadcast_arrays(level * np.cos(azimuth), level * np.sin(azimuth), np.sin(elevation)), axis=-1)
 
     @property
     def fields(self) -> Mapping[str, Field]:
-        """Return the fields: one range for each beam of each ring."""
+        """Return the fields: one range per beam of each ring."""
         return {"ranges": Field((self.rings, self.beams), "m", "sensor", low=0.0, high=self.range_max)}
 
     def bind(self, source: Source) -> Bound:
-        """Return the lidars of a batch: those of the simulator, or `Lidars`."""
+        """Return the lidars of a batch, provided by the simulator or by `Lidars`."""
         if self.channel in source.offers:
             return source.offered(self)
         lidars = Lidars(source.world, self, source.room(self.fields)["ranges"])

@@ -26,7 +26,7 @@ class GlobalPath:
         return {"path": Field(("points", 2), "m", "map"), "path_count": Field((), low=0.0, kind=np.int32)}
 
     def bind(self, source: Source) -> Bound:
-        """Return the paths of a batch, without points."""
+        """Return the paths of a batch, initially without points."""
         paths = HeldPaths(source.room(self.fields, points=1))
         return Bound(paths.reading, views=paths.views, part=paths)
 
@@ -35,14 +35,14 @@ class HeldPaths:
     """Paths that stay until they are replaced.
 
     Args:
-        reading: (W, R, K, 2) and (W, R) of empty paths; a longer path enlarges the arrays.
+        reading: arrays (W, R, K, 2) and (W, R) of empty paths; the arrays are enlarged for longer paths.
     """
 
     def __init__(self, reading: dict[str, Array]) -> None:
         self.reading = reading
 
     def set(self, world: int, robot: int, path: Floats | Doubles) -> None:
-        """Set the path (K, 2) of a robot, m; (0, 2) for none."""
+        """Set the path (K, 2) of a robot, m; (0, 2) for no path."""
         held, k = self.reading["path"], len(path)
         if k > held.shape[2]:
             grown = np.zeros((*held.shape[:2], 2 * k, 2), np.float32)
@@ -54,7 +54,7 @@ class HeldPaths:
         held[world, robot, k:] = path[-1] if k else 0
 
     def of(self, world: int, robot: int) -> Floats:
-        """Return the path (K, 2) of a robot, m; (0, 2) for none."""
+        """Return the path (K, 2) of a robot, m; (0, 2) if it has none."""
         path: Floats = self.reading["path"][world, robot, : self.reading["path_count"][world, robot]].copy()
         return path
 

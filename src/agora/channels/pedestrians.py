@@ -1,4 +1,6 @@
-"""The channel "pedestrians": the pedestrians that each robot knows: all, those in view, visible ones, or tracks."""
+"""The channel "pedestrians": the pedestrians that each robot knows of, which are all pedestrians, those in view, the visible ones,
+or tracks.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +23,14 @@ from agora.perception.sight import is_parted, see
 from agora.perception.tracker import empty_tracks
 from agora.perception.view import Belief, watch
 
-_CLOCK = 6  # number of decimals of the times between scans: rounded times of stamps and of steps agree
+_CLOCK = 6  # number of decimals to which times between scans are rounded, so that times from stamps and from steps agree
 
 
 @lean_kernel
 def _gather(
     walls, people, traits, minds, robots, maps, seen, position, velocity, radius, present, identity, group, kind, first, last
 ):  # fmt: skip
-    """Write the true states of the pedestrians that a robot sees; by default those that no wall hides."""
+    """Write the true states of the pedestrians that a robot sees; by default, those not hidden by a wall."""
     count = robots.x.shape[1]
     for w in range(first, last):
         m = maps.index[w]
@@ -46,7 +48,7 @@ def _gather(
 
 @dataclass(frozen=True)
 class KnownPedestrians:
-    """The pedestrians that a robot knows.
+    """The pedestrians that a robot knows of.
 
     Attributes:
         perception: the stage's perception of pedestrians.
@@ -70,20 +72,22 @@ class KnownPedestrians:
 
     @property
     def reads_scans(self) -> bool:
-        """True if the knowledge comes from scans."""
+        """True if the robot's knowledge of pedestrians comes from scans."""
         return self.perception.source in ("visible", "tracked")
 
     @property
     def names_slots(self) -> bool:
-        """True if the slots are those of the world's pedestrians."""
+        """True if the slots correspond to those of the world's pedestrians."""
         return self.perception.source not in TRACKS
 
     @property
     def needs(self) -> Collection[str | Channel]:
-        """Return the scans or images that the perception needs; robots that report their own position are not detected as people.
+        """Return the channels that the perception needs: scans or images, and the other robots, which report their own positions so
+        that they are not detected as people.
 
         Raises:
-            InputError: images are needed, and the robots have no camera of their own; or scans, and the robots have no lidar.
+            InputError: images are needed but the robots have no camera of their own, or scans are needed but the robots have no
+                lidar.
         """
         if self.perception.source == "camera":
             return needed(self.camera)
@@ -93,14 +97,14 @@ class KnownPedestrians:
 
     @property
     def fields(self) -> Mapping[str, Field]:
-        """Return the fields of `agora.interfaces.Tracks`; scans do not show types."""
+        """Return the fields of `agora.interfaces.Tracks`; types are not available from scans."""
         return track_fields("pedestrians", typed=self.names_slots)
 
     def bind(self, source: Source) -> Bound:
-        """Return the perceiver of a batch's pedestrians.
+        """Return the perceiver for a batch.
 
         Raises:
-            InputError: the detector in images has no file.
+            InputError: the file of the image detector is missing.
         """
         told: Perceiver | CameraTracks
         if self.camera is not None:
@@ -113,11 +117,11 @@ class KnownPedestrians:
 
 
 class Perceiver:
-    """Provides each robot of a batch with the pedestrians that it knows.
+    """Provides each robot in a batch with the pedestrians that it knows of.
 
     Args:
-        source: the worlds, and the channels that `KnownPedestrians` needs.
-        perception: source and parameters of the knowledge.
+        source: the worlds and the channels that `KnownPedestrians` needs.
+        perception: source and parameters of the robots' knowledge of pedestrians.
         lidar: lidar of every robot; may be None for the levels "truth" and "view".
 
     Attributes:
@@ -152,7 +156,7 @@ class Perceiver:
                 self._gather.append(bind(_gather, hide, *about, machines, world.maps, self._seen, *out))
 
     def begin(self, world: int, robot: int, model: Any = None) -> None:
-        """Start a new episode with a robot."""
+        """Begin a new episode for a robot."""
         row = world * self._count + robot
         self._when[row] = np.nan
         if self._scans is not None:
@@ -163,7 +167,7 @@ class Perceiver:
             self._seen[row] = False
 
     def measure(self, first: int, last: int) -> None:
-        """Process the new scans of these worlds; a second scan at the same time changes nothing."""
+        """Process the new scans in worlds ``first <= w < last``; a second scan with the same time has no effect."""
         rows = slice(first * self._count, last * self._count)
         time = flat(self._source.measured[first:last])
         since = np.round(time - self._when[rows], _CLOCK)
@@ -180,7 +184,7 @@ class Perceiver:
         self._when[rows] = np.where(fresh, time, self._when[rows])
 
     def _see(self, first: int, last: int, fresh: Bools) -> None:
-        """Find the pedestrians hit by a beam in these worlds, in rows with a new scan."""
+        """Find the pedestrians hit by a beam in worlds ``first <= w < last``, in rows with a new scan."""
         self._gather[self._world.now](first, last)
         count, t, source = self._count, self.tracks, self._source
         lidar, rows = self._lidar, slice(first * count, last * count)
@@ -191,7 +195,7 @@ class Perceiver:
         see(lidar.record(), slack, *scans, fresh, t.position[rows], t.radius[rows], there, self._seen[rows], 0, len(fresh))
 
     def read(self, first: int, last: int) -> None:
-        """Write the present tracks in these worlds."""
+        """Write the current tracks in worlds ``first <= w < last``."""
         rows = slice(first * self._count, last * self._count)
         if self._scans is not None:
             time = flat(self._source.time()[first:last])

@@ -37,13 +37,13 @@ class Scan:
 
     @property
     def fields(self) -> Mapping[str, Field]:
-        """Return the fields: one range for each beam."""
+        """Return the fields: one range per beam."""
         if self.lidar is None:
             return {"ranges": Field((0,), "m", "sensor")}
         return {"ranges": Field((self.lidar.beams,), "m", "sensor", low=0.0, high=self.lidar.range_max)}
 
     def bind(self, source: Source) -> Bound:
-        """Return the scans of a batch: those of a provider, or `Scanner`."""
+        """Return the scans of a batch, from a provider or from `Scanner`."""
         if self.channel in source.offers:
             return source.offered(self)
         scans = HeldScans(self.lidar, source.room(self.fields))
@@ -59,7 +59,7 @@ def received(scan: Provider, source: Source) -> Bound:
 
 
 class HeldScans:
-    """Scans that stay until the next one.
+    """Scans that are kept until the next one arrives.
 
     Args:
         lidar: lidar of every robot; None if they have none.
@@ -68,7 +68,7 @@ class HeldScans:
     Attributes:
         lidar: lidar of every robot; None if they have none.
         reading: (W, R, B) ranges, m.
-        ranges: (N, B) the last scan, m.
+        ranges: (N, B) ranges of the last scan, m.
     """
 
     def __init__(self, lidar: Lidar | None, reading: Reading) -> None:
@@ -108,6 +108,6 @@ class Scanner:
             kernel(first, last)
 
     def scan(self) -> Floats:
-        """Return the present ranges (W, R, B) in all worlds, m; overwritten by the next call."""
+        """Return the current ranges (W, R, B) in all worlds, m; the array is overwritten by the next call."""
         self._world.threads.everywhere(*self._bound[self._world.now])
         return self._ranges

@@ -19,7 +19,7 @@ from agora.ranges import Checked
 
 @lean_kernel
 def _rasterise(cell, robots, position, present, evidence, out, origin, first, last):
-    """Write the maps (N, A, H, H): each cell holds the evidence of largest absolute value among the pedestrians in it."""
+    """Write the maps (N, A, H, H): each cell holds the evidence with the largest absolute value among the pedestrians in it."""
     count, side = robots.x.shape[1], out.shape[2]
     for w in range(first, last):
         for r in range(count):
@@ -56,7 +56,7 @@ class Semantics(Checked):
 
     @staticmethod
     def from_setting(given: Any, setting: Setting) -> Semantics:
-        """Return the maps of the window, for the pedestrians of the stage's perception."""
+        """Return the maps with the requested window, for pedestrians as perceived in the stage."""
         window = given.window if isinstance(given, Semantics) else given or SemanticWindow()
         return Semantics(window, Attributes.under(setting, window.attributes).level)
 
@@ -66,7 +66,7 @@ class Semantics(Checked):
 
     @property
     def needs(self) -> Collection[str | Channel]:
-        """Return the needs: the pedestrians and their attributes."""
+        """Return the channels that the maps need: the pedestrians and their attributes."""
         return ("pedestrians", self._attributes)
 
     @property

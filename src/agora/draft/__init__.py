@@ -1,1 +1,1 @@
-"""An episode during its creation: surroundings, scenario, people, the task that modes fill, the stage it is of."""
+"""An episode while it is being created: its surroundings, scenario and people, the task that the modes fill in, and its stage."""

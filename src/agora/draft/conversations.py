@@ -1,4 +1,4 @@
-"""The conversations of a scenario: who stands and talks with whom."""
+"""The conversations in a scenario: which pedestrians stand and talk with each other."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from agora.draft.scenario import TALKS, Pedestrian
 from agora.errors import nearest
 
 FARTHEST = 3.6
-"""Largest distance between two who talk, m, where they say nothing else: Hall's social distance (1966)."""
+"""Default maximum distance between two people who talk, m: Hall's social distance (1966)."""
 
 
 class WrongConversationError(ValueError):
     """Raised for pedestrians who cannot talk with each other.
 
     Attributes:
-        number: number of the entry that is wrong.
-        key: key of the entry that is wrong.
+        number: index of the invalid entry.
+        key: the invalid key of that entry.
     """
 
     def __init__(self, number: int, key: str, message: str) -> None:
@@ -27,17 +27,17 @@ class WrongConversationError(ValueError):
 
 
 def conversations(entries: Sequence[Pedestrian]) -> tuple[list[Pedestrian], list[int]]:
-    """Return the entries of a scenario, in which partners talk with each other, and the number of each one's conversation.
+    """Return the entries of a scenario with partners set to talk with each other, and the conversation number of each entry.
 
-    A person who is named by somebody who talks, and says nothing of its own state, talks as long as that one. Entries that are
-    joined by ``with`` are one conversation, and so are the people of one entry.
+    If a talking person names a partner that has no state of its own, the partner talks for the same time. Entries joined by
+    ``with`` form one conversation, and so do the people in a single entry.
 
     Returns:
-        The entries, and for each the number of its conversation, -1 for none.
+        The entries, and for each entry the number of its conversation, or -1 if there is none.
 
     Raises:
-        WrongConversationError: a partner that there is not, that does something else or is too far away; a conversation of one, or
-            one in which nobody talks.
+        WrongConversationError: a partner does not exist, does something else or is too far away; or a conversation has only one
+            member, or nobody in it talks.
     """
     number = {entry.name: k for k, entry in enumerate(entries)}
     whole, root = list(entries), list(range(len(entries)))
@@ -64,7 +64,7 @@ def conversations(entries: Sequence[Pedestrian]) -> tuple[list[Pedestrian], list
 
 
 def _check(group: list[tuple[int, Pedestrian]]) -> None:
-    """Make sure that people can talk with each other."""
+    """Check that people can talk with each other."""
     first, entry = group[0]
     if sum(member.people for _, member in group) < 2:
         raise WrongConversationError(

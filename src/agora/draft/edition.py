@@ -1,4 +1,4 @@
-"""Editions: suites whose worlds are drawn after the planners were frozen, from a text that was not known before."""
+"""Editions: suites whose worlds are generated after the planners were frozen, from a text that was not known before."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Edition:
     """The draw of an edition of a suite.
 
     The seed of the suite is the first 32 bits of the SHA-256 of three lines: its name, the commit, and the text
-    (`agora.seeds.derived`). So the worlds follow from a text that did not exist when the commit was made.
+    (`agora.seeds.derived`). The worlds are thus determined by a text that did not exist when the commit was made.
 
     Attributes:
         commit: commit at which the planners were frozen, 40 hexadecimal digits.

@@ -1,4 +1,6 @@
-"""Types of pedestrians: how fast, wide, far-sighted and easily frightened; data in ``configs/pedestrians/types.yaml``."""
+"""Types of pedestrians, with their speed, size, range of sight and fearfulness; the data are in
+``configs/pedestrians/types.yaml``.
+"""
 
 from __future__ import annotations
 
@@ -17,23 +19,23 @@ Normal = tuple[Positive, NotNegative]
 
 @dataclass(frozen=True)
 class PedestrianType(Checked):
-    """The traits of pedestrians of one type; pairs are mean and deviation over the pedestrians.
+    """The traits of pedestrians of one type; pairs are the mean and standard deviation over the pedestrians.
 
     Attributes:
-        speed: factor of the crowd's speed.
-        radius: factor of the crowd's radius.
-        running: pace when running, in speeds when walking.
+        speed: factor applied to the crowd's speed.
+        radius: factor applied to the crowd's radius.
+        running: running speed as a multiple of the walking speed.
         stress_high: stress above which it panics.
         energy_low: energy below which it rests.
         energy_high: energy above which it may run.
         social_low: social need below which it has talked enough.
         social_high: social need above which it looks for company.
-        minimum_time: smallest time in a state, s (at least 1).
+        minimum_time: minimum time in a state, s (at least 1).
         vision: range of sight, m.
-        half_angle: half the angle of the cone that it sees, degrees.
-        personal_radius: distance of a robot's centre that stresses it, m (at least 0.5).
-        fear: stress per second from a robot inside that distance.
-        curiosity: rate of approaching a robot that it sees, 1/s.
+        half_angle: half the angle of its field of view, degrees.
+        personal_radius: distance to a robot's centre within which it is stressed, m (at least 0.5).
+        fear: stress per second caused by a robot within that distance.
+        curiosity: rate at which it decides to approach a robot that it sees, 1/s.
     """
 
     speed: Positive = 1.0
@@ -59,21 +61,21 @@ class PedestrianType(Checked):
 
     @property
     def normals(self) -> dict[str, Normal]:
-        """The parameters that differ between pedestrians of the type, by name."""
+        """The parameters that vary between pedestrians of this type, by name."""
         return {name: value for name, value in vars(self).items() if isinstance(value, tuple)}
 
 
 def types_file() -> Path:
-    """The file of the types."""
+    """Return the path of the types file."""
     return folder("configs") / "pedestrians" / "types.yaml"
 
 
 @functools.cache
 def pedestrian_types() -> dict[str, PedestrianType]:
-    """Return every type by name, in the order of `agora.core.state.TYPES`.
+    """Return all types by name, in the order of `agora.core.state.TYPES`.
 
     Raises:
-        InputError: the file is wrong, or has other types.
+        InputError: the file is invalid, or contains other types.
     """
     path = types_file()
     types = load(path, dict[str, PedestrianType])

@@ -20,11 +20,11 @@ class People(Checked):
 
     Attributes:
         speed: mean preferred speed, m/s (1.34: Weidmann 1993).
-        speed_deviation: deviation of the normal distribution, cut at two deviations, m/s.
+        speed_deviation: standard deviation of the speed, m/s; the normal distribution is truncated at two standard deviations.
         radius: body radius, m.
         tolerance: distance at which a waypoint counts as reached, m.
-        types: shares of `agora.core.state.TYPES` among pedestrians at random places.
-        reactions: shares of `agora.core.state.REACTIONS` among pedestrians at random places.
+        types: shares of `agora.core.state.TYPES` among randomly placed pedestrians.
+        reactions: shares of `agora.core.state.REACTIONS` among randomly placed pedestrians.
     """
 
     speed: Annotated[float, Within(0.0, 15.0, above=True)] = 1.34
@@ -47,11 +47,11 @@ class People(Checked):
                 raise ValueError(f"{name} must have shares that add up to 1, got {sum(shares.values()):g}")
 
     def draw_kind(self, stream: Stream) -> tuple[str, str]:
-        """One type and one reaction, by their shares."""
+        """Draw one type and one reaction according to their shares."""
         return _one_of(self.types, TYPES, stream), _one_of(self.reactions, REACTIONS, stream)
 
     def draw_speed(self, stream: Stream) -> float:
-        """One preferred speed, m/s."""
+        """Draw one preferred speed, m/s."""
         while True:
             offset = float(stream.normal())
             if abs(offset) <= 2.0:
@@ -59,7 +59,7 @@ class People(Checked):
 
 
 def _one_of(shares: dict[str, float], order: tuple[str, ...], stream: Stream) -> str:
-    """A name drawn by its share; the result depends on the shares, not on their order in a file."""
+    """Draw a name according to the shares; the result does not depend on the order of the shares in a file."""
     mark = float(stream.uniform())
     given = [name for name in order if shares.get(name, 0.0) > 0]
     for name in given:
@@ -71,35 +71,36 @@ def _one_of(shares: dict[str, float], order: tuple[str, ...], stream: Stream) ->
 
 @dataclass(frozen=True, eq=False)
 class Person:
-    """A simulated pedestrian during the creation of a task.
+    """A simulated pedestrian while a task is being created.
 
     Attributes:
         position: (2,) position at the start, m.
         waypoints: (K, 2) waypoints, m.
         speed: preferred speed, m/s.
         radius: body radius, m.
-        mode: number of the mode: 0 loop, 1 random order, 2 stay at the last, 3 leave the world at the last.
+        mode: number of the waypoint mode: 0 loop, 1 random order, 2 stay at the last waypoint, 3 leave the world at the last
+            waypoint.
         group: number of the group, -1 for none.
-        tolerance: distance at which a waypoint counts as reached, m; None for the crowd's.
-        heading: heading at the start, rad; None for towards the first waypoint.
-        model: number of the crowd model among the stage's; None for a draw by their shares.
+        tolerance: distance at which a waypoint counts as reached, m; None for the crowd's default.
+        heading: heading at the start, rad; None to face the first waypoint.
+        model: index of the crowd model in the stage's list; None to draw one according to the models' shares.
         type: name in `agora.core.state.TYPES`.
         reaction: name in `agora.core.state.REACTIONS`.
         state: name in `agora.core.state.SOCIAL_STATES`.
-        state_time: time at which its state ends, s; before that, nothing else changes the state; 0 for a state that behaviours may
-            change. This and the next two need the behaviour ``given_states``.
-        state_radius: distance of a robot at which that state ends too, m; 0 for none.
-        talk: number of its conversation, -1 for none.
-        waits: time for which it stands before it starts for each waypoint, s; 0 for missing entries.
-        company: distance at which it accompanies the nearest robot, m, and the first and last time, s; 0 for pedestrians who do
-            not. This and ``waits`` need the behaviour ``cues``.
-        doing: name in `agora.core.state.SOCIAL_STATES` of its activity while it waits before each waypoint, empty for the previous
-            activity.
+        state_time: time at which its state ends, s; nothing else changes the state before that. 0 if behaviours may change the
+            state. ``state_time``, ``state_radius`` and ``talk`` need the behaviour ``given_states``.
+        state_radius: distance to a robot at which that state also ends, m; 0 to disable.
+        talk: number of its conversation, -1 if it has none.
+        waits: time for which it waits before it sets out for each waypoint, s; missing entries are 0.
+        company: distance at which it accompanies the nearest robot, m, and the start and end time, s; 0 for pedestrians who do not
+            accompany a robot. ``company`` and ``waits`` need the behaviour ``cues``.
+        doing: name in `agora.core.state.SOCIAL_STATES` of its activity while it waits before each waypoint; empty to continue the
+            previous activity.
         faces: heading during this activity, rad.
         enters: time at which it enters the world, s.
         name: unique name.
-        look: look in simulators.
-        habits: settings of a scenario for its social states.
+        look: appearance in simulators.
+        habits: the scenario's settings for its social states.
     """
 
     position: Doubles
@@ -127,7 +128,7 @@ class Person:
     habits: Habits = field(default_factory=Habits)
 
     def facing(self) -> float:
-        """Heading at the start, rad."""
+        """Heading at the start, rad; towards the first waypoint if ``heading`` is None."""
         if self.heading is not None:
             return self.heading
         ahead = self.waypoints[0] - self.position

@@ -1,4 +1,4 @@
-"""The periods of an episode."""
+"""The update periods of an episode."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ __all__ = ["Periods"]
 
 @dataclass(frozen=True)
 class Periods(Checked):
-    """The periods of an episode; all are integer multiples of the physics step.
+    """The update periods of an episode; all are integer multiples of the physics step.
 
     Attributes:
         physics: physics step, s.
         control: time between two calls of the planner, s.
         crowd: time between two calls of the crowd model, s.
-        sensor: time between two scans, s; a multiple of control, or a part of it (then a scan is taken when it is read).
+        sensor: time between two scans, s; a multiple or a fraction of ``control``. If it is a fraction, a scan is taken when it is
+            read.
     """
 
     physics: Annotated[float, Within(0.001, 1.0)] = 0.05
@@ -38,10 +39,10 @@ class Periods(Checked):
             raise ValueError(f"sensor must be an integer multiple or part of control = {self.control} s, got {self.sensor}")
 
     def steps(self, name: str) -> int:
-        """A period in physics steps."""
+        """Return a period as a number of physics steps."""
         return round(float(getattr(self, name)) / self.physics)
 
     @property
     def common(self) -> int:
-        """Physics steps after which all periods begin together; episodes begin at multiples of it."""
+        """Number of physics steps after which all periods start together; episodes begin at multiples of it."""
         return math.lcm(*(self.steps(n) for n in ("control", "crowd", "sensor")))

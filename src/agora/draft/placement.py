@@ -1,4 +1,6 @@
-"""Random points in free space: uniform, with the clearance asked for, connected to each other, or an error."""
+"""Random points in free space, uniformly distributed, with the requested clearance and connected to each other; an error if there
+is no room.
+"""
 
 from __future__ import annotations
 
@@ -21,15 +23,17 @@ _ROUNDED = 1e-5  # m
 
 @functools.lru_cache(maxsize=16)
 def component_of(map: Map, clearance: float, *, inside: bool = False) -> Ints:
-    """Return the component (rows, columns) of each cell that a disc can go between: 1 the largest, 0 where it does not fit.
+    """Return the connected component (rows, columns) of each cell for a disc that moves between cells: 1 is the largest component,
+    and 0 means that the disc does not fit.
 
-    A disc fits in a known cell whose clearance is above its radius and half a cell; it goes from cell to cell across sides, as A*
-    does, whose diagonal steps do not cut corners. Components of equal size are numbered in the order of their first cell.
+    A disc fits in a known cell whose clearance exceeds its radius plus half a cell. It moves between cells that share a side, which
+    is equivalent to A* with diagonal steps that do not cut corners. Components of equal size are numbered in the order of their
+    first cells.
 
     Args:
         map: the surroundings.
         clearance: radius of the disc, m.
-        inside: whether the disc stays on the map, as robots do; pedestrians may reach over its border.
+        inside: whether the disc must stay on the map, as robots must; pedestrians may extend over the border.
     """
     from scipy.ndimage import label
 
@@ -49,13 +53,13 @@ def component_of(map: Map, clearance: float, *, inside: bool = False) -> Ints:
 
 
 def room_at_border(radius: float, heading: float | None = None) -> float:
-    """Return the least distance of a robot's place from the border of the map, m.
+    """Return the minimum distance of a robot's position from the border of the map, m.
 
-    Planners do not set out while a footprint that is padded by 0.01 m along both of the robot's axes reaches over the border.
+    Planners do not start driving if the footprint, padded by 0.01 m along both of the robot's axes, extends over the border.
 
     Args:
         radius: radius of the robot, m.
-        heading: heading at a start, rad; None for a goal.
+        heading: heading at a start pose, rad; None for a goal.
     """
     if heading is None:
         return radius - _ROUNDED
@@ -64,10 +68,10 @@ def room_at_border(radius: float, heading: float | None = None) -> float:
 
 @functools.lru_cache(maxsize=16)
 def outside_of(map: Map, robots: tuple[tuple[float, float], ...] = ()) -> Bools:
-    """Return the cells (rows, columns) outside the walls: free space that reaches the edge of the map.
+    """Return which cells (rows, columns) are outside the walls, i.e. in free space that reaches the edge of the map.
 
-    No cell is outside where robots drive outdoors: where the largest free space reaches the edge, such as that of a street with
-    houses, and no robot is in one that does not.
+    If robots drive outdoors, no cell counts as outside. This is the case if the largest free space reaches the edge, such as a
+    street with houses, and no robot is in a free space that does not.
 
     Args:
         map: the surroundings.
@@ -96,29 +100,31 @@ def place(
     passage: float | None = None,
     attempts: int = 1000,
 ) -> Doubles:
-    """Return ``count`` points (count, 2), m, drawn one after another, uniformly from where the conditions leave room.
+    """Return ``count`` points (count, 2), m, sampled one after another, uniformly from the area that the conditions allow.
 
     Every point is at least ``clearance`` from the border of the map and from every occupied or unknown cell (the whole square, not
-    its centre), segment, polygon and disc; the clearance field at it is not below ``clearance`` either. Its cell is in one
-    component for a disc of radius ``passage`` that stays on the map, so that a global planner finds a path between any two of the
-    points.
+    its centre), segment, polygon and disc. The value of the clearance field at the point is also at least ``clearance``. The cells
+    of all points are in the same connected component for a disc of radius ``passage`` that stays on the map, so a global planner
+    finds a path between any two points.
 
     Args:
         stream: stream of random numbers.
         map: map of the surroundings.
         clearance: clearance to walls, m.
         count: number of points.
-        apart: least distance between two of the points, m.
-        keep_out: (K, 3) discs x, y, radius that no point may be in, m.
-        region: polygon (V, 2), or a box by two opposite corners (2, 2), that the points must be in; or several, for any of them.
-        forbidden: polygons (V, 2) from which the points keep the clearance too.
-        connected_to: (2,) point whose component is to be used; without it, the largest in the region.
-        passage: radius of the disc that must get from point to point, m; at most, and without it, ``clearance``.
+        apart: minimum distance between any two of the points, m.
+        keep_out: (K, 3) discs as x, y, radius, m, that must not contain any point.
+        region: polygon (V, 2), or box given by two opposite corners (2, 2), that must contain the points; if several are given,
+            each point must be in one of them.
+        forbidden: polygons (V, 2) from which the points must also keep the clearance.
+        connected_to: (2,) point whose connected component is used; by default, the largest component in the region.
+        passage: radius of the disc that must be able to move between the points, m; at most ``clearance``, which is also the
+            default.
         attempts: number of draws per point before giving up.
 
     Raises:
-        PlacementError: there is no room, or too little of it to be found; the message says what was asked and what is free.
-        InputError: an argument that makes no sense.
+        PlacementError: there is no room, or too little to be found by sampling; the message gives the request and the free space.
+        InputError: an argument is invalid.
     """
     passage = clearance if passage is None else passage
     if not (0 <= passage <= clearance < math.inf and count >= 0 and apart >= 0 and attempts > 0):
@@ -154,7 +160,9 @@ def place(
 
 
 class _Taken:
-    """Points that keep a distance, m, from each other, by squares: only those near a new one are looked at."""
+    """Points that keep a distance, m, from each other, sorted into grid squares, so that only points near a new one are
+    compared.
+    """
 
     def __init__(self, apart: float) -> None:
         self._apart, self._size = apart, 1.001 * apart
@@ -181,7 +189,7 @@ def _asked(count: int, clearance: float, apart: float, discs: int, region: bool,
 
 
 def _draw(stream: Stream, map: Map, cells: Array, count: int) -> Doubles:
-    """Points (count, 2) uniformly from cells, given by their numbers."""
+    """Sample points (count, 2) uniformly from cells, which are given by their indices."""
     draws = stream.uniform(shape=(count, 3))
     chosen = cells[np.minimum((draws[:, 0] * len(cells)).astype(np.int64), len(cells) - 1)]
     row, column = np.divmod(chosen, map.shape[1])
@@ -190,7 +198,7 @@ def _draw(stream: Stream, map: Map, cells: Array, count: int) -> Doubles:
 
 
 def _areas(region: ArrayLike | Sequence[ArrayLike] | None) -> list[Doubles]:
-    """The region as polygons."""
+    """Return the region as polygons."""
     if region is None:
         return []
     if isinstance(region, list | tuple) and region and np.ndim(region[0]) == 2:
@@ -199,7 +207,7 @@ def _areas(region: ArrayLike | Sequence[ArrayLike] | None) -> list[Doubles]:
 
 
 def _corners(region: ArrayLike | Sequence[ArrayLike]) -> Doubles:
-    """One region as a polygon."""
+    """Return one region as a polygon."""
     corners = np.array(region, np.float64)
     if corners.ndim != 2 or corners.shape[1] != 2 or len(corners) < 2 or not np.isfinite(corners).all():
         raise InputError(f"a region is a polygon (V, 2) or two opposite corners (2, 2), not an array of shape {corners.shape}")
@@ -210,7 +218,9 @@ def _corners(region: ArrayLike | Sequence[ArrayLike]) -> Doubles:
 
 
 def _candidates(map: Map, clearance: float, passage: float, areas: list[Doubles], connected_to: ArrayLike | None) -> Array:
-    """Numbers of the cells of one component that may hold a point with the clearance, in the areas' bounding boxes."""
+    """Return the indices of the cells of one component, within the areas' bounding boxes, that may contain a point with the
+    clearance.
+    """
     number = 0
     if connected_to is not None:
         point = np.asarray(connected_to, np.float64)[:2]
@@ -226,7 +236,9 @@ def _candidates(map: Map, clearance: float, passage: float, areas: list[Doubles]
 
 
 def _main_part(map: Map, parts: Ints, cells: Array, connected_to: ArrayLike | None) -> int:
-    """Number of the component of a disc that stays on the map: that of a point, or the largest among cells; 0 if it has none."""
+    """Return the number of a component for a disc that stays on the map: the component of a point, or the largest one among the
+    cells; 0 if there is none.
+    """
     if connected_to is not None:
         return int(parts[map.cell_of(np.asarray(connected_to, np.float64)[:2])])
     among = parts.reshape(-1)[cells]
@@ -235,7 +247,9 @@ def _main_part(map: Map, parts: Ints, cells: Array, connected_to: ArrayLike | No
 
 @functools.lru_cache(maxsize=64)
 def _cells(map: Map, clearance: float, passage: float, number: int, boxes: tuple[tuple[float, ...], ...] = ()) -> Array:
-    """Numbers of the cells of component ``number``, the largest in the boxes for 0, that may hold a point; boxes in cells."""
+    """Return the indices of the cells of component ``number`` that may contain a point; 0 selects the largest component in the
+    boxes, which are given in cells.
+    """
     labels = component_of(map, passage)
     near = (labels > 0) & (map.clearance > clearance - math.sqrt(0.5) * map.resolution)
     if boxes:
@@ -250,7 +264,7 @@ def _cells(map: Map, clearance: float, passage: float, number: int, boxes: tuple
 
 
 def have_room(map: Map, points: Doubles, clearance: float, areas: list[Doubles], forbidden: Sequence[Doubles]) -> Bools:
-    """Return which points keep the clearance to everything static and forbidden, and are in an area."""
+    """Return which points are in one of the areas and keep the clearance to all static obstacles and forbidden zones."""
     allowed = np.asarray(map.margin(points) >= clearance)
     if areas:
         allowed &= np.any([inside_all(area, points) for area in areas], axis=0)

@@ -1,7 +1,7 @@
-"""Scenario files: the JSON of arena-rosnav, one start situation with goals, accepted unchanged.
+"""Scenario files in arena-rosnav's JSON format, accepted unchanged: one start situation with goals.
 
-The keys are the fields of the dataclasses below; `Pedestrian` has those of the message ``pedsim_msgs/Ped``. Lengths are metres,
-angles radians. Poses and points may leave out the angle, which then is 0.
+The keys are the fields of the dataclasses below; `Pedestrian` has those of the message ``pedsim_msgs/Ped``. Lengths are in metres
+and angles in radians. The angle of a pose or point may be omitted; it is then 0.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from agora.ranges import Chance, Distance, Duration, Factor, Number, Period, Wal
 __all__ = ["Pedestrian"]
 
 Pose = tuple[float, ...]
-"""x, y and heading; two numbers are taken as heading 0, and headings are put into (-pi, pi]."""
+"""x, y and heading; a missing heading is 0, and headings are wrapped to (-pi, pi]."""
 
 MOVES = ("walking", "running")
-"""The states that need a way."""
+"""The states that need waypoints."""
 TALKS = ("talking", "listening", "telling")
-"""The states that need somebody else."""
+"""The states that need a partner."""
 GIVEN = (*MOVES, "idle", *TALKS, "texting", "phone", "interacting", "queueing", "sitting", "working")
-"""The social states that a scenario may give."""
+"""The social states that a scenario may specify."""
 _OF_ROBOTS = tuple(state for state in SOCIAL_STATES if state not in GIVEN)
 _WORDS = {
     **dict.fromkeys(("wait", "waiting", "stand", "standing", "still", "stay", "staying"), "idle"),
@@ -46,10 +46,10 @@ _OLDEST = {"scenarios"}
 
 
 def pose_of(key: str, values: Pose) -> Pose:
-    """Return x, y and the heading, put into (-pi, pi], of two or three numbers.
+    """Return x, y and the heading, wrapped to (-pi, pi], from two or three numbers.
 
     Raises:
-        ValueError: there are more or fewer, or the heading is more than two turns; the message begins with the key.
+        ValueError: the number of values is wrong, or the heading exceeds two turns; the message begins with the key.
     """
     if len(values) not in (2, 3):
         raise ValueError(f"{key} must be [x, y] or [x, y, heading], not {len(values)} numbers")
@@ -57,10 +57,10 @@ def pose_of(key: str, values: Pose) -> Pose:
 
 
 def heading_of(key: str, heading: float) -> float:
-    """Return a heading put into (-pi, pi].
+    """Return a heading wrapped to (-pi, pi].
 
     Raises:
-        ValueError: it is more than two turns; the message begins with the key.
+        ValueError: the heading exceeds two turns; the message begins with the key.
     """
     if abs(heading) > 2 * math.tau:
         raise ValueError(f"{key}: a heading of {heading:g} is more than two turns{meant_degrees(heading, 0.0)}")
@@ -108,41 +108,43 @@ class Obstacle:
 
 @dataclass(frozen=True)
 class Pedestrian:
-    """A pedestrian; values that are None are up to the crowd model.
+    """A pedestrian; the crowd model decides values that are None.
 
     Attributes:
         name: unique name.
         pos: pose at the start. A heading of 0, which editors write by default, is ignored for pedestrians who walk or talk: they
-            look to the first waypoint, or to the partner.
-        waypoints: points to walk to, each x, y and a third number, which is documented as a radius but holds headings in many
-            files: it is kept but has no effect; ``waypoint_radius`` is used.
+            face the first waypoint or the partner.
+        waypoints: points to walk to, each x, y and a third number. The third number is documented as a radius but is a heading in
+            many files; it is kept but has no effect, and ``waypoint_radius`` is used instead.
         type: "adult", "child", "elder" ..., also as "human/adult".
-        model: looks of the pedestrian.
-        waypoint_mode: 0 in a loop, 1 in random order, 2 once and stay at the last.
+        model: appearance of the pedestrian.
+        waypoint_mode: 0 for a loop, 1 for random order, 2 to follow the list once and stay at the last waypoint.
         waypoint_radius: distance from a waypoint at which it counts as reached, m.
-        id: as in the message.
-        yaml_file: as in the message.
-        configuration: as in the message.
-        number_of_peds: number of pedestrians of the entry: NAME_0, NAME_1, ... side by side around the place; one if missing or 0.
-        vmax: largest speed, m/s.
-        start_up_mode: condition for its start: at once, after some time, or with a robot nearby.
+        id: as in the message ``pedsim_msgs/Ped``.
+        yaml_file: as in the message ``pedsim_msgs/Ped``.
+        configuration: as in the message ``pedsim_msgs/Ped``.
+        number_of_peds: number of pedestrians that the entry stands for: NAME_0, NAME_1, ... side by side around the position; one
+            if missing or 0.
+        vmax: maximum speed, m/s.
+        start_up_mode: when the pedestrian starts: at once, after some time, or when a robot is nearby.
         wait_time: time to wait, s, for "wait_timer".
-        trigger_zone_radius: distance of the robot, m, for "trigger_zone".
-        *_probability: of entering a social state, each time it is asked.
-        max_talking_distance: largest distance of a talk, m.
-        max_servicing_radius: largest distance of a service, m.
+        trigger_zone_radius: distance to the robot, m, for "trigger_zone".
+        *_probability: probability of entering a social state, each time it is evaluated.
+        max_talking_distance: maximum distance between people who talk, m.
+        max_servicing_radius: maximum distance for a service, m.
         *_base_time: typical duration of a social state, s.
         force_factor_desired: factor of the desired force.
         force_factor_obstacle: factor of the obstacle force.
         force_factor_social: factor of the social force.
         force_factor_robot: factor of the robot's force.
-        heading: heading at the start, rad, instead of the third number of ``pos``; 0 is east here.
-        state: social state at the start, which no random event changes: walking, running, idle, talking, listening, telling,
-            texting, phone, interacting, queueing, sitting or working. A person who walks or runs needs waypoints, and one who is
-            texting or on the phone follows its waypoints, if any, at half the speed; everybody else stands at ``pos``.
-        partners: name, or names, of its conversation partners; they do not have to name it in turn. The state is "talking" if none
-            is given.
-        state_time: time at which the state ends, s; at the end of the episode if not given. A ``start_up_mode`` ends it too.
+        heading: heading at the start, rad, instead of the third number of ``pos``; unlike in ``pos``, 0 is not ignored and means
+            east.
+        state: social state at the start, which random events do not change: walking, running, idle, talking, listening, telling,
+            texting, phone, interacting, queueing, sitting or working. A person who walks or runs needs waypoints. A person who is
+            texting or on the phone follows its waypoints, if any, at half the speed. In all other states the person stands at
+            ``pos``.
+        partners: name or names of its conversation partners, which need not name it in turn. If no state is given, it is "talking".
+        state_time: time at which the state ends, s; by default the end of the episode. A ``start_up_mode`` also ends it.
         reaction: reaction to robots: regular, impassive, surprised, curious, scared or threatening.
     """
 
@@ -200,11 +202,11 @@ class Pedestrian:
 
     @property
     def people(self) -> int:
-        """Number of people of the entry."""
+        """Number of people that the entry stands for."""
         return max(self.number_of_peds or 1, 1)
 
     def _settle_heading(self) -> None:
-        """Put the heading into one turn."""
+        """Wrap the heading to one turn."""
         if self.heading is None:
             return
         heading = heading_of("heading", self.heading)
@@ -213,7 +215,7 @@ class Pedestrian:
             raise ValueError(f"heading is {heading:g}, but the third number of pos is {self.pos[2]:g}; leave one of them out")
 
     def _settle_state(self) -> None:
-        """Check the state, which is "talking" where only partners are given."""
+        """Check the state, which is "talking" if only partners are given."""
         if self.partners is not None:
             names = (self.partners,) if isinstance(self.partners, str) else tuple(dict.fromkeys(self.partners))
             if not names or self.name in names:
@@ -239,7 +241,7 @@ class Pedestrian:
 
 @dataclass(frozen=True)
 class Obstacles:
-    """The obstacles and pedestrians of a scenario.
+    """The obstacles and pedestrians in a scenario.
 
     Attributes:
         static: static obstacles.
@@ -264,10 +266,10 @@ class Scenario:
     """A start situation with goals.
 
     Attributes:
-        robots: robots, one entry each.
+        robots: one entry per robot.
         obstacles: obstacles and pedestrians.
         map: name of its world.
-        resets: number of times that Arena once played it; not used.
+        resets: number of times that Arena used to run the scenario; not used.
     """
 
     robots: tuple[Robot, ...]
@@ -276,7 +278,7 @@ class Scenario:
     resets: Number | None = None
 
     def moved(self, by: tuple[float, float]) -> Scenario:
-        """The scenario with all its places moved by an offset, m."""
+        """Return the scenario with all positions shifted by an offset, m."""
 
         def there(point: Pose) -> Pose:
             x, y = moved(point[:2], by).tolist()
@@ -295,10 +297,10 @@ class Scenario:
 
 
 def scenario_in(place: Map, path: str | Path) -> Scenario:
-    """Read a scenario file, with its places in the frame of a map.
+    """Read a scenario file and convert its positions to the frame of a map.
 
     Raises:
-        InputError: as `read_scenario`.
+        InputError: as for `read_scenario`.
     """
     scenario, (x, y) = read_scenario(path), place.offset
     return scenario.moved((-x, -y)) if x or y else scenario
@@ -308,7 +310,7 @@ def read_scenario(path: str | Path) -> Scenario:
     """Read a scenario file.
 
     Raises:
-        InputError: the file cannot be read, is of an older format, or holds something else; names file, line and key.
+        InputError: the file cannot be read, has an older format, or is not a scenario; the message gives file, line and key.
     """
     try:
         return load(path, Scenario)
@@ -320,7 +322,7 @@ def read_scenario(path: str | Path) -> Scenario:
 
 
 def keys_of(path: str | Path) -> set[str]:
-    """Return the keys of a file; none where it cannot be read."""
+    """Return the keys of a file; an empty set if it cannot be read."""
     try:
         return set(load(path, dict[str, Any]))
     except InputError:
@@ -328,7 +330,7 @@ def keys_of(path: str | Path) -> set[str]:
 
 
 def older_format(keys: set[str]) -> str:
-    """Return the former format of a file with these keys that is not a scenario; empty if it is just wrong."""
+    """Return a description of the older format to which a file with these keys belongs; empty if it has no known older format."""
     if "obstacles" in keys:
         return ""
     if len(keys & _OLDER) >= 2:
@@ -351,7 +353,7 @@ def write_scenario(scenario: Scenario, path: str | Path) -> None:
 
 
 def scenario_text(scenario: Scenario) -> str:
-    """Return the text of a scenario's file; fields that are None are left out."""
+    """Return the text of a scenario file; fields that are None are left out."""
     return json.dumps(_without_none(plain(scenario)), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 

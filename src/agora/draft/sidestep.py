@@ -1,4 +1,4 @@
-"""The way in which recorded pedestrians keep out of a robot's way."""
+"""How recorded pedestrians step out of a robot's way."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ __all__ = ["Sidestep"]
 
 @dataclass(frozen=True)
 class Sidestep:
-    """Recorded pedestrians step aside for a robot that is about to touch them, then come back (`agora.engine.sidestep`).
+    """Recorded pedestrians step aside for a robot that is about to touch them, then return (`agora.engine.sidestep`).
 
     Attributes:
         horizon: time before a contact at which a person steps aside, s.
-        margin: wanted clearance to the robot, m.
-        speed: largest speed of stepping aside, m/s.
-        back: speed of returning, m/s.
-        most: largest distance from the recorded place, m.
-        share: share of pedestrians, or of rigid bodies, who step aside at all; drawn once per episode.
+        margin: desired clearance to the robot, m.
+        speed: maximum speed when stepping aside, m/s.
+        back: speed when returning, m/s.
+        most: maximum distance from the recorded position, m.
+        share: share of pedestrians, or of rigid bodies, that step aside at all; drawn once per episode.
     """
 
     horizon: Annotated[float, Within(0.0, 10.0, above=True)] = 1.0

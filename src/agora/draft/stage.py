@@ -1,4 +1,4 @@
-"""Stages: episodes of one kind, and how they are made."""
+"""Stages: the settings from which episodes of one kind are created."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ _MOST_EPISODES = 1_000_000
 LONGEST = 36_000.0
 """Time limit of an episode, s."""
 _HALF_A_TURN = 3.1416
-"""The largest tolerance of a heading, rad: pi, which may be rounded."""
+"""The maximum heading tolerance, rad: pi, with a margin for rounding."""
 Minding = Literal["early", "late", "never"]
 Ending = Literal["pedestrian", "wall", "robot", "out_of_map"]
 
 
 @dataclass(frozen=True)
 class Share(Checked):
-    """A crowd model for a part of the pedestrians.
+    """A crowd model for a share of the pedestrians.
 
     Attributes:
         model: crowd model.
-        share: share of the walking groups and of single pedestrians; in the sum of all shares.
-        minds_robots: time at which they react to a robot that they see: early, as in the crowd model; late, only in the last step,
-            so that they do not step into it; or never.
+        share: share of the walking groups and single pedestrians, relative to the sum of all shares.
+        minds_robots: when pedestrians react to a robot that they see: early, as in the crowd model; late, only in the last step, so
+            that they do not step into it; or never.
     """
 
     model: Annotated[Named, Plug("crowd_models")]
@@ -56,21 +56,21 @@ class CrowdSettings:
     """The crowd models, behaviours and traits of pedestrians.
 
     Attributes:
-        model: crowd model of all pedestrians; anticipation if neither is given.
-        models: several crowd models, and the share of pedestrians that each moves; drawn once per episode, and a walking group has
-            one. Each model computes everybody, so the computing time is that of all models together.
+        model: crowd model for all pedestrians; anticipation if neither ``model`` nor ``models`` is given.
+        models: several crowd models, each with the share of pedestrians that it moves. Pedestrians are assigned once per episode; a
+            walking group has the same model. Each model computes all pedestrians, so computing times add up.
         sees_pedestrians: whether pedestrians react to each other.
         sees_robots: whether pedestrians react to robots.
-        people: speeds and sizes.
-        behaviours: behaviours that decide where pedestrians want to go and how fast, in this order.
-        routes: whether pedestrians find their way around walls and furniture; False if they walk straight at their waypoints.
-        faithful: whether crowd models move people exactly as published; otherwise nobody steps into a wall, a robot or a pedestrian
-            whom they see.
-        yields: whether pedestrians who are not faithful walk in steps, yield to people ahead and turn their shoulders in a crowd;
-            False for the older last step of suites whose numbers were published with it.
-        sidestep: how recorded pedestrians step aside for robots that they see; not at all if not given.
-        unsteady: fluctuation of the pace and the direction of simulated pedestrians; none if not given.
-        steps: limits on the turning of simulated pedestrians; no effect with ``faithful: true`` or ``yields: false``.
+        people: speeds and sizes of the pedestrians.
+        behaviours: behaviours that decide where pedestrians want to go and how fast, run in this order.
+        routes: whether pedestrians find their way around walls and furniture; False if they walk straight towards their waypoints.
+        faithful: whether crowd models move people exactly as published; otherwise pedestrians never step into a wall, robot or
+            pedestrian that they see.
+        yields: whether pedestrians, unless ``faithful``, walk in steps, yield to people ahead and turn their shoulders in a crowd.
+            False selects the older last step, for suites whose results were published with it.
+        sidestep: how recorded pedestrians step aside for robots that they see; by default they do not.
+        unsteady: fluctuation of the walking speed and direction of simulated pedestrians; by default there is none.
+        steps: limits on how fast simulated pedestrians turn; no effect with ``faithful: true`` or ``yields: false``.
     """
 
     model: Annotated[Named, Plug("crowd_models")] | None = None
@@ -97,29 +97,29 @@ class CrowdSettings:
             )
 
     def unread(self) -> dict[str, str]:
-        """The keys that the others leave without effect, and why."""
+        """The keys that have no effect given the other values, and why."""
         found = {key: "with faithful: true" for key in ("yields", "steps")} if self.faithful else {}
         found |= {} if self.yields or self.faithful else {"steps": "with yields: false"}
         return found if self.sees_robots else found | {"sidestep": "with sees_robots: false"}
 
     @property
     def parts(self) -> tuple[Named, ...]:
-        """The crowd models; `Person.model` is the number of one of them."""
+        """The crowd models; `Person.model` is an index into them."""
         return tuple(share.model for share in self.models) if self.model is None else (self.model,)
 
     @property
     def minding(self) -> tuple[Minding, ...]:
-        """The time at which the pedestrians of each crowd model mind a robot."""
+        """When the pedestrians of each crowd model react to a robot."""
         return tuple(share.minds_robots for share in self.models) or ("early",)
 
     def with_needed(self, behaviours: Sequence[str]) -> CrowdSettings:
-        """The crowd with those of some behaviours, by name, that it does not have yet, after its own."""
+        """Return the crowd settings with the named behaviours appended, except for those that are already present."""
         missing = [name for name in behaviours if not any(name == own.name for own in self.behaviours)]
         more = tuple(Named.of("behaviours", name) for name in missing)
         return replace(self, behaviours=(*self.behaviours, *more)) if more else self
 
     def share_out(self, people: list[Person], stream: Stream) -> list[Person]:
-        """Give a crowd model to everybody who has none yet: one draw for each walking group and each single pedestrian."""
+        """Assign a crowd model to every pedestrian that has none yet, with one draw per walking group or single pedestrian."""
         if len(self.models) < 2:
             return people
         bounds = np.cumsum([share.share for share in self.models])
@@ -135,12 +135,12 @@ class CrowdSettings:
 
 @dataclass(frozen=True)
 class NavigationSettings:
-    """The settings of global paths, the same for every planner.
+    """The settings for global paths, the same for every planner.
 
     Attributes:
-        global_planner: global planner of the paths.
-        layers: layers that add costs near pedestrians to the global planner's map and to local costmaps, in this order.
-        replan: time between two paths, s, a multiple of the control period; 0 for one path per goal.
+        global_planner: global planner that plans the paths.
+        layers: layers that add costs near pedestrians to the global planner's map and to local costmaps, applied in this order.
+        replan: replanning interval, s, a multiple of the control period; 0 to plan once per goal.
     """
 
     global_planner: Annotated[Named, Plug("global_planners")] = field(default_factory=lambda: Named.of("global_planners", "a_star"))
@@ -150,37 +150,38 @@ class NavigationSettings:
 
 @dataclass(frozen=True)
 class Stage(Checked):
-    """The settings of episodes of one kind.
+    """The settings for episodes of one kind.
 
     Attributes:
         name: unique name in the suite.
-        episodes: number of episodes; 0 for one of each world.
+        episodes: number of episodes; 0 for one per world.
         world: source of the surroundings.
         robots: robots mode.
         obstacles: obstacles mode.
         crowd: crowd of simulated pedestrians.
-        robot: model of the robots, one name for all or one for each.
-        timeout: time limit, s; auto for the time that the world sets, else for the time that the robots' paths need
-            (`agora.tasks.budget`). A number is rejected in a world that sets its own.
+        robot: robot model: one name for all robots, or one name per robot.
+        timeout: time limit, s. With "auto" it is the time limit that the world sets or, if there is none, the time that the robots'
+            paths need (`agora.tasks.budget`). A number is rejected if the world sets its own limit.
         goal_tolerance: distance at which a goal counts as reached, m.
-        heading_tolerance: tolerance of the goal's heading, rad, in (0, pi]; None for any heading.
-        safety: clearance beyond the radius that robots get at random places, m.
-        ends: contacts that end a robot's episode; the others are counted.
-        after_end: whether robots that have ended stay in the world.
-        periods: periods of physics, control, crowd and sensors.
-        modules: modules that change the stage before each episode, or the task after; one after another.
+        heading_tolerance: tolerance of the goal heading, rad, in (0, pi]; None to accept any heading.
+        safety: extra clearance beyond the radius when robots are placed at random, m.
+        ends: kinds of contact that end a robot's episode; other contacts are only counted.
+        after_end: whether robots stay in the world after their episode has ended.
+        periods: periods of the physics, control, crowd and sensor updates.
+        modules: modules that change the stage before each episode is created, or the task afterwards; they are applied in this
+            order.
         forbidden: categories of zones in which nothing is placed at random.
-        seed: seed of every random stream, instead of the suite's.
-        drawn_as: ``suite/stage`` whose random draws it uses, by episode number and seed, so that episodes of both differ only in
-            the settings of the stages; empty for its own draws.
-        navigation: settings of global paths.
+        seed: seed of all random streams, instead of the suite's seed.
+        drawn_as: ``suite/stage`` whose random streams this stage uses for the same episode number and seed, so that corresponding
+            episodes differ only in the stages' settings; empty to use its own streams.
+        navigation: settings for global paths.
         pedestrians: level of perception: the true state of all people except those behind walls (truth), the state of people in a
-            cone ahead and extrapolated states of people who have left it (view), the state of people that the robot's lidar reaches
-            (visible), or tracks computed from the robot's scans (tracked) or camera images (camera). One of these words, or a
-            mapping with the word as ``source`` and parameters of ``view``, ``detector``, ``camera``, ``tracker`` and ``walls``,
-            which apply at their levels.
+            cone ahead and extrapolated states of people who have left the cone (view), the state of people that the robot's lidar
+            can see (visible), or tracks computed from the robot's scans (tracked) or camera images (camera). The value is one of
+            these words, or a mapping with the word as ``source`` and the parameters ``view``, ``detector``, ``camera``, ``tracker``
+            and ``walls``, each of which applies only to the corresponding levels.
         simulator: simulator that moves the robots.
-        counterfactual: whether every episode is run once more without robots, for the metrics of the effect of robots on people.
+        counterfactual: whether every episode is run a second time without robots, for metrics of the robots' effect on people.
     """
 
     name: str
@@ -228,7 +229,9 @@ class Stage(Checked):
             raise ValueError(f"navigation.replan must be a multiple of periods.control = {self.periods.control} s, got {replan}")
 
     def unread(self) -> dict[str, str]:
-        """The keys that modes and modules leave without effect, and why; modes that do not say what they use read every key."""
+        """The keys that have no effect with these modes and modules, and why. Modes that do not declare what they use are assumed
+        to read every key.
+        """
         found = {key: f"with modules: {module.name}" for module in self.modules for key in getattr(module.part, "sets", ())}
         modes = {"robots": self.robots, "obstacles": self.obstacles}
         if self.modules or any(not hasattr(mode.part, "uses") for mode in modes.values()):
@@ -239,12 +242,12 @@ class Stage(Checked):
 
     @property
     def perception(self) -> Perception:
-        """The robots' way to know of pedestrians."""
+        """How the robots perceive pedestrians."""
         return self.pedestrians if isinstance(self.pedestrians, Perception) else Perception(self.pedestrians)
 
     @property
     def models(self) -> tuple[str, ...]:
-        """Names of the robots' models: one for all robots, or one for each."""
+        """Names of the robot models: one for all robots, or one per robot."""
         return (self.robot,) if isinstance(self.robot, str) else self.robot
 
     @property
@@ -253,11 +256,13 @@ class Stage(Checked):
         return self.episodes or len(self.world.part.names())
 
     def files(self) -> list[Path]:
-        """The files of its robots, of the types of pedestrians, and of the detector in images."""
+        """The files of the stage's robots, of the pedestrian types, and of the image detector."""
         return [*(robot_file(name) for name in self.models), types_file(), *self.perception.files()]
 
     def conditions(self) -> Stage:
-        """Return the stage without the parts that a `Start` has resolved: an open world, no modes and no modules."""
+        """Return the stage with the parts that a `Start` has already resolved replaced by an open world, no modes and no
+        modules.
+        """
         robots, obstacles = Named.of("robots_modes", "random"), Named.of("obstacles_modes", "none")
         return replace(self, world=Named.of("worlds", "open"), robots=robots, obstacles=obstacles, modules=())
 
@@ -270,7 +275,7 @@ _USES = {
     "crowd.sees_robots": {"people", "recordings"},
     "crowd.sidestep": {"recordings"},
 }
-"""Keys of a stage, and what a mode must use to read them (`agora.interfaces.ObstaclesMode`)."""
+"""Keys of a stage, and the inputs of which a mode must use at least one to read the key (`agora.interfaces.ObstaclesMode`)."""
 
 
 def _check_drawn_as(other: str) -> None:
@@ -283,6 +288,6 @@ def _check_drawn_as(other: str) -> None:
 
 
 def check_name(name: str) -> None:
-    """A name is part of the keys of episodes, and a suite's the folder of its results."""
+    """Check a name, which is part of the keys of episodes; a suite's name is also the name of its results folder."""
     if not name or "/" in name or name.startswith(".") or not name.isprintable():
         raise ValueError(f"name must be a printable text without '/' that does not begin with '.', got {name!r}")

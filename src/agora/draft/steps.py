@@ -1,4 +1,4 @@
-"""Limits on the steps of walking people."""
+"""Limits on the steps of pedestrians."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class Steps:
     """Limits on how fast simulated pedestrians turn (`agora.engine.gait`).
 
     The default of ``lateral`` was fitted to ETH/UCY (`agora.validation.motion`). It lies between the 99th percentiles of recorded
-    people with and without smoothed positions, 0.5 to 0.7 and 0.9 to 1.4 m/s2.
+    people with and without smoothing of their positions, 0.5 to 0.7 and 0.9 to 1.4 m/s2 respectively.
 
     Attributes:
-        lateral: largest lateral acceleration (speed times turning rate), m/s2.
-        on_the_spot: largest turning rate, rad/s.
+        lateral: maximum lateral acceleration (speed times turning rate), m/s2.
+        on_the_spot: maximum turning rate, rad/s.
     """
 
     lateral: _Positive = 0.84

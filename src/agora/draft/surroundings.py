@@ -1,4 +1,4 @@
-"""The surroundings of an episode: the map, and its people, furniture and zones."""
+"""The surroundings of an episode: the map with its people, furniture and zones."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ class Surroundings:
 
     Attributes:
         map: static surroundings.
-        scenario: robots' tasks and pedestrians of the world, for the modes ``scenario``.
+        scenario: robot tasks and pedestrians defined by the world, for the ``scenario`` task modes.
         scenario_file: file of the scenario.
-        replay: recorded pedestrians, for the obstacles mode ``replay``.
+        replay: recorded pedestrians, for the ``replay`` obstacles mode.
         replay_radius: radius of the recorded pedestrians, m.
         timeout: time limit, s, if the world sets one.
-        people: pedestrians of the world, in addition to the scenario's, for the obstacles mode ``scenario``.
-        furniture: pieces of furniture, whose cells are occupied in the map.
+        people: pedestrians defined by the world in addition to the scenario's, for the ``scenario`` obstacles mode.
+        furniture: pieces of furniture; their cells are already occupied in the map.
         zones: parts of the map by category.
-        folder: folder of the world, if it has one; modes read their files there.
-        reference_path: length of the path that was published with it and that its score compares with, m.
+        folder: folder of the world, if it has one; modes read their files from it.
+        reference_path: length of the path that was published with the world and to which its score compares paths, m.
     """
 
     map: Map
@@ -49,12 +49,12 @@ class Surroundings:
     reference_path: float | None = None
 
     def areas(self, categories: Iterable[str]) -> list[Doubles]:
-        """The polygons (V, 2) of the zones that have one of the categories; with "*", of all."""
+        """Return the polygons (V, 2) of the zones with one of the categories; "*" selects all zones."""
         wanted = set(categories)
         return [area for zone in self.zones if "*" in wanted or wanted & set(zone.category) for area in zone.polygons]
 
     def named(self, *keys: str | int) -> str:
-        """The beginning of a message about a value of the scenario: file, line and key where it was read from a file."""
+        """Return the beginning of a message about a value in the scenario: file, line and key if it was read from a file."""
         if self.scenario_file is not None:
             return location_of(self.scenario_file, *keys)
         return f"scenario of {self.map.name!r}: " + ".".join(map(str, keys))

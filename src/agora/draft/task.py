@@ -1,4 +1,4 @@
-"""A task: an episode while the modes place its robots and its people."""
+"""A task: an episode while the task modes place its robots and people."""
 
 from __future__ import annotations
 
@@ -22,29 +22,30 @@ from agora.world.trajectories import Trajectories
 
 @dataclass
 class Task:
-    """An episode during its creation: obstacles modes read the robots' places and write the rest.
+    """An episode while it is being created: obstacles modes read the robots' positions and write the other fields.
 
     Attributes:
         world: surroundings of the episode.
         map: static surroundings, to which an obstacles mode may add.
         radius: radius of the largest robot, m.
-        safety: clearance of robots beyond it at random places, m.
+        safety: extra clearance beyond the radius when robots are placed at random, m.
         stream: stream of all random draws.
-        crowd: sizes and speeds of pedestrians.
+        crowd: sizes and speeds of the pedestrians.
         robots: start pose and goals of each robot, once placed.
         pedestrians: simulated pedestrians, once placed.
-        replay: recorded pedestrians that appear; ``replay_radius`` is theirs, m.
-        phase: (n,) time offset of each, s, empty for none.
-        things: furniture put into the map.
+        replay: recorded pedestrians that appear; ``replay_radius`` is their radius, m.
+        phase: (n,) time offset of each recorded pedestrian, s; empty for no offsets.
+        things: furniture that was added to the map.
         forbidden: polygons (V, 2) in which `place` puts nothing.
         timeout: time limit, s; None if it follows from the robots' paths.
         goal_tolerance: distance at which a goal counts as reached, m.
-        speed: largest speed of the fastest robot, m/s.
+        speed: maximum speed of the fastest robot, m/s.
         control: time between two calls of the planner, s.
-        models: models of the robots, one for all or one for each.
-        later: functions that are called one after another when robots and obstacles are placed.
-        numbers: number of names with each prefix.
-        kinds: stream of the pedestrians' types and reactions, so that other shares do not change the places.
+        models: robot models: one for all robots, or one per robot.
+        later: functions that are called in this order once robots and obstacles are placed.
+        numbers: how many names have been issued per prefix.
+        kinds: stream for the pedestrians' types and reactions; it is separate, so that changing the shares does not change the
+            positions.
     """
 
     world: Surroundings
@@ -75,27 +76,28 @@ class Task:
 
     @property
     def inscribed(self) -> float:
-        """Radius of the largest disc that fits the outline of every robot, m."""
+        """Radius of the largest disc that fits inside the outline of every robot, m."""
         return min((model.inscribed_radius for model in self.models), default=self.radius)
 
     def check_robot(self, robot: int, start: Doubles, goal: Doubles) -> None:
-        """Make sure that the start and the goal of a robot that the scenario names are on the map, with room, and in no obstacle.
+        """Check that the start and goal of a robot in the scenario are on the map, have enough room, and are not in an obstacle.
 
         Raises:
-            PlacementError: they are not.
+            PlacementError: a position is invalid.
         """
         radius = self.models[robot % len(self.models)].radius if self.models else self.radius
         self.check_free("it", start, "robots", robot, "start", margin=room_at_border(radius, float(start[2])))
         self.check_free("it", goal, "robots", robot, "goal", margin=room_at_border(radius))
 
     def bodies(self) -> Doubles:
-        """Discs (N, 3) of the pedestrians so far, m; they are only added to."""
+        """Discs (N, 3) of the pedestrians placed so far, m; pedestrians are only ever added."""
         new = [[*person.position, person.radius] for person in self.pedestrians[len(self._bodies) :]]
         self._bodies = np.vstack([self._bodies, np.reshape(new, (-1, 3))])
         return self._bodies
 
     def place(self, clearance: float, count: int, **conditions: Any) -> Doubles:
-        """Points (count, 2) in free space and in no forbidden zone; ``conditions`` are those of `agora.draft.placement.place`.
+        """Return points (count, 2) in free space outside forbidden zones; ``conditions`` are arguments of
+        `agora.draft.placement.place`.
 
         Raises:
             PlacementError: there is no room.
@@ -103,17 +105,19 @@ class Task:
         return place(self.stream, self.map, clearance, count, forbidden=self.forbidden, **conditions)
 
     def allows(self, points: Doubles, clearance: float) -> Bools:
-        """Return which points (N, 2) are on the map, and keep a clearance to its border, its obstacles and forbidden zones."""
+        """Return which points (N, 2) are on the map and keep a clearance from its border, its obstacles and forbidden zones."""
         return have_room(self.map, points, clearance, [], self.forbidden)
 
     def name(self, letter: Literal["S", "I", "D"], model: str) -> str:
-        """The next name of a thing or pedestrian as Arena forms it: S, I or D (static, interactive, dynamic), model and number."""
+        """Return the next name of an obstacle or pedestrian in Arena's form: S, I or D (static, interactive, dynamic), model and
+        number.
+        """
         beginning = f"{letter}_{model}"
         self.numbers[beginning] = self.numbers.get(beginning, 0) + 1
         return f"{beginning}_{self.numbers[beginning]}"
 
     def furnish(self, things: Sequence[Thing]) -> None:
-        """Put furniture into the map."""
+        """Add furniture to the map."""
         if things:
             polygons = tuple(outline for thing in things for outline in thing.furniture.polygons())
             discs = np.vstack([self.map.discs, *(thing.furniture.discs() for thing in things)])
@@ -121,16 +125,16 @@ class Task:
             self.things.extend(things)
 
     def check_free(self, who: str, point: Doubles, *keys: str | int, margin: float = 0.0) -> None:
-        """Make sure that the place of somebody whom the scenario names at ``keys`` is on the map and in no obstacle.
+        """Check that a position given in the scenario at ``keys`` is on the map and not in an obstacle.
 
         Args:
             who: subject of the message.
-            point: (2 or more) m.
-            keys: keys of the place in the scenario.
-            margin: least distance from the border of the map, m.
+            point: the position, m; only the first two values are used.
+            keys: keys of the position in the scenario.
+            margin: minimum distance from the border of the map, m.
 
         Raises:
-            PlacementError: it is not.
+            PlacementError: the check failed.
         """
         self.check_inside(who, point, *keys)
         if (kept := float(self.map.margin(point[:2]))) < margin:
@@ -140,19 +144,19 @@ class Task:
             raise self._misplaced(who, point, f"inside an obstacle of map {self.map.name!r}", *keys)
 
     def check_inside(self, who: str, point: Doubles, *keys: str | int) -> None:
-        """Make sure that a place that the scenario names at ``keys`` is on the map.
+        """Check that a position given in the scenario at ``keys`` is on the map.
 
         Raises:
-            PlacementError: it is not.
+            PlacementError: the check failed.
         """
         if not bool(self.map.contains(point[:2])):
             raise self._misplaced(who, point, f"outside map {self.map.name!r}", *keys)
 
     def check_apart(self, who: str, point: Doubles, others: Sequence[Doubles], reach: float, *keys: str | int) -> None:
-        """Make sure that a place that the scenario names at ``keys`` is farther than ``reach``, m, from those of others.
+        """Check that a position given in the scenario at ``keys`` is more than ``reach``, m, from the positions of others.
 
         Raises:
-            PlacementError: it is not.
+            PlacementError: the check failed.
         """
         for other in others:
             if float(np.hypot(*(point[:2] - other[:2]))) < reach:

@@ -1,4 +1,4 @@
-"""The unsteadiness of walking people."""
+"""The unsteadiness of walking pedestrians."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _Time = Annotated[float, Within(0.0, 100.0, above=True)]
 
 @dataclass(frozen=True)
 class Unsteady:
-    """The pace and the direction of simulated pedestrians fluctuate around the desired ones (`agora.engine.unsteady`).
+    """The speed and direction of simulated pedestrians fluctuate around the desired values (`agora.engine.unsteady`).
 
     The defaults were fitted to ETH/UCY (`agora.validation.motion`).
 
     Attributes:
-        pace: standard deviation of the desired speed, as a share of the preferred one.
-        pace_time: time in which such a deviation falls to 37 %, s.
+        pace: standard deviation of the desired speed, as a share of the preferred speed.
+        pace_time: time in which a speed deviation decays to 37 %, s.
         direction: standard deviation of the desired direction, rad.
-        direction_time: time in which such a deviation falls to 37 %, s.
+        direction_time: time in which a direction deviation decays to 37 %, s.
     """
 
     pace: Annotated[float, Within(0.0, 0.5)] = 0.15

@@ -1,7 +1,8 @@
-"""The interfaces of components, for their authors: one file per kind.
+"""The interfaces that component authors implement, one module per kind of component.
 
-A component is a frozen dataclass: its fields are its parameters, and one entry point makes it known (`agora.registry`). Units are
-SI, the frame is the map's unless said otherwise, headings are radians in (-pi, pi]. Inputs are read-only: copy what you keep.
+A component is a frozen dataclass whose fields are its parameters; an entry point registers it (`agora.registry`). Units are SI.
+Unless stated otherwise, coordinates are in the map frame; headings are radians in (-pi, pi]. Inputs are read-only: copy whatever
+you need to keep.
 """
 
 from agora.draft.people import People, Person

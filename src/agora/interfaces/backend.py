@@ -27,20 +27,20 @@ class Terms:
     """The conditions of a batch that an engine must implement.
 
     Attributes:
-        periods: periods of physics, control, crowd and sensors.
-        crowd: the crowd model that moves simulated pedestrians, or several; None leaves them where they are.
-        behaviours: behaviours that decide where pedestrians want to go and how fast, in this order.
+        periods: periods of the physics, control, crowd and sensor updates.
+        crowd: the crowd model that moves simulated pedestrians, or several such models; None leaves the pedestrians where they are.
+        behaviours: behaviours that decide where pedestrians want to go and how fast, run in this order.
         sees_pedestrians: whether simulated pedestrians react to each other.
         sees_robots: whether simulated pedestrians react to robots.
-        ends: sum of END bits (`agora.world.records`) of contacts that end an episode; the others are counted.
+        ends: sum of END bits (`agora.world.records`) of the contact kinds that end an episode; other contacts are only counted.
         remove: whether robots that have ended leave the world.
         routes: whether pedestrians find their way around walls (`agora.engine.routes`).
-        careful: whether nobody steps into a wall, a robot or a pedestrian whom they see.
+        careful: whether pedestrians never step into a wall, robot or pedestrian that they see.
         yields: as in `agora.engine.crowd.EngineCrowd`.
-        sidestep: the way in which recorded pedestrians step aside for robots whom they see; None if they do not.
-        minding: time at which the pedestrians of each crowd model react to a robot; early if not given.
-        unsteady: fluctuation of the pace and the direction of simulated pedestrians; None for none.
-        steps: limits on the turning of simulated pedestrians who walk in steps.
+        sidestep: how recorded pedestrians step aside for robots that they see; None if they do not.
+        minding: time at which the pedestrians of each crowd model react to a robot; early by default.
+        unsteady: fluctuation of the walking speed and direction of simulated pedestrians; None for no fluctuation.
+        steps: limits on how fast simulated pedestrians turn if they walk in discrete steps.
     """
 
     periods: Periods = field(default_factory=Periods)
@@ -67,13 +67,13 @@ class Terms:
 class Backend(Protocol):
     """A running engine: it advances the episodes of W worlds, and publishes their state in the records of a `World`.
 
-    Loops, environments and nodes read positions, outcomes and contacts from these records between two calls. Sensor readings and
-    recordings are computed from them. An engine may work on the records directly, or keep its own state elsewhere and copy it into
-    them.
+    Episode loops, learning environments and ROS nodes read positions, outcomes and contacts from these records between two calls.
+    Sensor readings and recordings are computed from the records. An engine may work on the records directly, or keep its state
+    elsewhere and copy it into the records.
 
     Attributes:
-        world: the worlds. Both of its generations are used: the current time, and the previously published one.
-        offers: channels that the engine measures itself, by their names (`agora.interfaces.Bodies.sensors`); {} if none.
+        world: the state of the worlds. Both generations of the records are used: the current one and the one published before it.
+        offers: channels that the engine measures itself, keyed by channel name (`agora.interfaces.Bodies.sensors`); {} if none.
     """
 
     @property
@@ -85,30 +85,32 @@ class Backend(Protocol):
         """Channels that the engine measures itself."""
 
     def holds(self, start: Start) -> bool:
-        """Return whether a world can take an episode, even one that did not exist when the engine was created.
+        """Return whether a world has room for an episode, which may have been created after the engine.
 
         `agora.world.world.World.holds` answers this for the records.
         """
 
     def reset(self, world: int, start: Start) -> None:
-        """Begin an episode in one world, whose records `agora.world.world.World.reset` sets; the other worlds continue."""
+        """Begin an episode in one world; `agora.world.world.World.reset` sets its records. The other worlds continue."""
 
     def adopt(self, world: int) -> None:
-        """Continue from the current records of one world, which its user has changed.
+        """Continue from the current records of one world after the caller has changed them.
 
-        Users give a robot its next goal, end a robot whose planner failed, leave a world (``status.clock.done``), or move somebody.
-        They do not call this for ``world.commands``, which an engine reads whenever it advances.
+        Callers change the records to set a robot's next goal, to end the episode of a robot whose planner failed, to abandon a
+        world (``status.clock.done``), or to move a pedestrian or robot. Changing ``world.commands`` does not require this call: the
+        engine reads the commands whenever it advances.
         """
 
     def advance(self, steps: int, after_step: Callable[[], None]) -> None:
-        """Advance every world that is not done by some physics steps of ``world.dt``; the others do not change by a single bit.
+        """Advance every world that is not done by a number of physics steps of ``world.dt``. Finished worlds do not change by a
+        single bit.
 
-        A robot follows ``world.commands`` (W, R, 3), within its limits, and stands still after its end. `agora.engine.rules` has
-        the order of outcomes: contact, arrival, time limit.
+        A robot follows ``world.commands`` (W, R, 3), within its limits, and stands still once its episode has ended.
+        `agora.engine.rules` defines the precedence of outcomes: contact, arrival, time limit.
 
         Args:
             steps: number of steps.
-            after_step: to be called whenever the records have advanced: after every step, or at least after the last one.
+            after_step: function to call whenever the records have advanced: after every step, or at least after the last step.
         """
 
     def close(self) -> None:
@@ -117,7 +119,9 @@ class Backend(Protocol):
 
 @runtime_checkable
 class WholeSimulator(Protocol):
-    """A simulator with its own engine, which moves everybody and decides outcomes; a frozen dataclass of its parameters."""
+    """A simulator with its own engine, which moves all robots and pedestrians and decides outcomes; a frozen dataclass of its
+    parameters.
+    """
 
     can: ClassVar[frozenset[Ability]]
 
@@ -125,9 +129,9 @@ class WholeSimulator(Protocol):
         """Return the engine of a batch.
 
         Args:
-            world: its records, in which no episode has begun; the engine takes ownership.
-            terms: conditions of all episodes.
-            led: whether a caller writes ``world.next_pedestrians`` before every single step; otherwise the engine moves
+            world: records of the batch, in which no episode has begun; the engine takes ownership of them.
+            terms: conditions that apply to all episodes.
+            led: whether the caller writes ``world.next_pedestrians`` before every single step; if False, the engine moves the
                 pedestrians.
 
         Raises:

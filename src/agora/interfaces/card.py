@@ -1,4 +1,4 @@
-"""Scenario cards: a situation among people, its purpose, its parameter ranges, and a test that it occurred.
+"""Scenario cards: a situation among people with its purpose, its parameter ranges and a test of whether it occurred.
 
 The fields follow the scenario cards of Francis et al., "Principles and guidelines for evaluating social robot navigation
 algorithms", ACM Trans. Hum.-Robot Interact. 14(2), 2025; texts, geometry, ranges and predicates are our own.
@@ -27,7 +27,7 @@ __all__ = []
 Oracle = Literal["search", "behind", "beside", "ahead"]
 
 ROBOT = "tiago"
-"""The robot that cards are made and checked for: at most 1.5 m/s, radius 0.27 m."""
+"""The robot for which cards are designed and checked: top speed 1.5 m/s, radius 0.27 m."""
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,11 @@ class Range:
     """The range of a parameter.
 
     Attributes:
-        low: lower bound; the value is drawn uniformly between the bounds, and is ``low`` if they are equal.
+        low: lower bound. The value is sampled uniformly between the bounds; it is ``low`` if they are equal.
         high: upper bound.
-        unit: unit of the value, "" for a pure number.
-        meaning: meaning in a few words.
-        whole: whether it is an integer.
+        unit: unit of the value, "" if dimensionless.
+        meaning: short description.
+        whole: whether the value is an integer.
     """
 
     low: float
@@ -64,9 +64,9 @@ class Situation:
         map: static surroundings.
         start: (3,) pose of the robot at the start.
         goal: (3,) pose of its goal.
-        people: people of the situation.
-        happened: returns whether the card's interaction occurred in a recording of the robot.
-        area: polygons (V, 2), m, in which it should occur, for pictures.
+        people: the people in the situation.
+        happened: function that returns whether the card's interaction occurred in a recording of the robot.
+        area: polygons (V, 2), m, in which the interaction should occur; used in pictures.
         timeout: time limit, s.
     """
 
@@ -79,7 +79,7 @@ class Situation:
     timeout: float = 60.0
 
     def world(self) -> Surroundings:
-        """The situation as surroundings of an episode, for the modes ``scenario``."""
+        """The situation as the surroundings of an episode, for the ``scenario`` task modes."""
         robots = (Robot(tuple(self.start.tolist()), tuple(self.goal.tolist())),)
         return Surroundings(self.map, Scenario(robots), people=self.people, timeout=self.timeout)
 
@@ -90,23 +90,24 @@ class Card:
 
     Attributes:
         name: unique name.
-        title: title for people.
-        figure: its picture in Francis et al. 2025, "7a" of Figure 7; empty if the card is not theirs.
-        origin: source of the situation if it is not that paper.
-        tests: quality of a robot that the card tests.
-        leaves_out: qualities that it does not test.
-        intended: right conduct of a robot and of the people.
-        happens: condition, in words, on which the interaction counts as having occurred.
-        measures: names of the metrics that matter.
-        parameters: parameters by name, in the order in which they are drawn.
-        build: returns the situation for a stream, which draws everything that the parameters do not determine, and parameters by
-            name.
-        model: crowd model of its people, name and parameters.
-        sees_robots: whether they react to the robot.
+        title: human-readable title.
+        figure: the corresponding picture in Francis et al. 2025, such as "7a" for Figure 7a; empty if the card is not from that
+            paper.
+        origin: source of the situation, if it is not from that paper.
+        tests: the quality of a robot that the card tests.
+        leaves_out: qualities that the card does not test.
+        intended: intended behaviour of the robot and the people.
+        happens: description of the condition under which the interaction counts as having occurred.
+        measures: names of the relevant metrics.
+        parameters: parameters by name, in the order in which they are sampled.
+        build: function of a stream and the parameters by name that returns the situation; everything that the parameters do not
+            determine is drawn from the stream.
+        model: crowd model that moves the people, with its name and parameters.
+        sees_robots: whether the people react to the robot.
         conflict: whether the robot and a person would come close if neither gave way.
-        oracle: form of its solution (`agora.benchmark.informed.oracle`): a search in space and time that knows where everybody
+        oracle: kind of reference solution (`agora.benchmark.informed.oracle`): a search in space and time that knows where everyone
             will be, or driving behind, next to or ahead of the pedestrian with id 1.
-        family: name of its file.
+        family: name of the file that defines the card.
     """
 
     name: str
@@ -127,18 +128,18 @@ class Card:
     family: str = field(default="")
 
     def draw(self, stream: Stream, values: Mapping[str, float] | None = None) -> Situation:
-        """Return a situation: every parameter drawn from the stream, except for those whose values are given.
+        """Return a situation whose parameters are sampled from the stream, except for those given in ``values``.
 
         Raises:
-            InputError: a parameter that the card does not have, or a value outside its range.
+            InputError: the card does not have a parameter, or a value is outside its range.
         """
         return self.build(stream, **self.settings(stream, values))
 
     def settings(self, stream: Stream, values: Mapping[str, float] | None = None) -> dict[str, float]:
-        """Return the value of every parameter; given values do not change the others.
+        """Return the value of every parameter; setting some of them does not change the sampled values of the others.
 
         Raises:
-            InputError: as `draw`.
+            InputError: as for `draw`.
         """
         given = values or {}
         self.check(given)
@@ -149,7 +150,7 @@ class Card:
         """Check that all values belong to parameters of the card and are in their ranges.
 
         Raises:
-            InputError: they are not.
+            InputError: a parameter does not belong to the card, or a value is out of range.
         """
         for name, value in values.items():
             if name not in self.parameters:
@@ -165,7 +166,7 @@ class Card:
                 raise InputError(f"{name} of card {self.name!r}: expected an integer, got {value:g}")
 
     def stage(self, *, episodes: int = 1, robot: str = ROBOT, values: Mapping[str, float] | None = None) -> Stage:
-        """Return the stage of a suite that plays the card, with the people that it asks for."""
+        """Return a suite stage that runs the card with the people that it requires."""
         source = Named.of("worlds", "card", card=self.name, values=dict(values or {}))
         crowd = CrowdSettings(
             build_component("crowd_models", self.model), sees_robots=self.sees_robots, behaviours=self.behaviours, routes=False
@@ -175,7 +176,7 @@ class Card:
 
     @property
     def behaviours(self) -> tuple[Named, ...]:
-        """The behaviours of its people."""
+        """The behaviours of the card's people."""
         return (Named.of("behaviours", "cues"),)
 
 

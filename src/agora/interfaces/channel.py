@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 Frame = Literal["robot", "sensor", "map", ""]
 
 Reading: TypeAlias = dict[str, Array]
-"""What robots read by one channel: the array of each of its fields. Its first axes are (W, R) in `Bound`, and N = W R in
-observations; for one robot it has neither."""
+"""A reading of one channel: an array for each of its fields. The leading axes of the arrays are (W, R) in `Bound` and (N,) in
+observations, with N = W R; arrays for a single robot have no leading axis.
+"""
 
 
 @dataclass(frozen=True)
@@ -32,14 +33,15 @@ class Field:
     """An array of a channel, as one robot reads it.
 
     Attributes:
-        shape: shape of the array; () for a number. An axis that the batch decides has a name instead of a length.
-        unit: unit such as "m", "m/s", "rad"; "" for a plain number.
-        frame: frame of places and directions; "" if there are none. In the frame "map" arrays in m are places and end with x and y;
-            arrays in m/s, and others, are directions and end so too; angles and lengths have the frame "".
-        low: least value.
-        high: largest value.
-        kind: type of the numbers.
-        where: name of a field of flags with the first axes of this one; numbers are invalid where the flag is False.
+        shape: shape of the array; () for a scalar. An axis whose length depends on the batch has a name instead of a length.
+        unit: unit such as "m", "m/s" or "rad"; "" if dimensionless.
+        frame: coordinate frame of positions and directions; "" if the field has none. In the frame "map", arrays in m are
+            positions, and all other arrays (such as those in m/s) are directions; in both, the last axis ends with x and y. Angles
+            and lengths have the frame "".
+        low: minimum value.
+        high: maximum value.
+        kind: data type of the array.
+        where: name of a Boolean field with the same leading axes as this field; values are invalid where it is False.
     """
 
     shape: tuple[int | str, ...]
@@ -55,7 +57,7 @@ class Field:
             raise InputError(f"low must be below high, got {self.low} and {self.high}")
 
     def sized(self, sizes: Mapping[str, int] = {}) -> tuple[int, ...]:  # noqa: B006 - nobody writes to it
-        """The shape in a batch in which the named axes have these lengths."""
+        """Return the shape in a batch in which the named axes have these lengths."""
         return tuple(sizes[axis] if isinstance(axis, str) else axis for axis in self.shape)
 
     @property
@@ -65,28 +67,32 @@ class Field:
 
 
 class Channel(Protocol):
-    """A channel in a planner's ``needs`` in place of a name: a frozen dataclass whose fields are the channel's parameters."""
+    """A channel object that may replace a channel's name in a planner's ``needs``: a frozen dataclass whose fields are the
+    channel's parameters.
+    """
 
     @property
     def channel(self) -> str:
-        """Its name in ``needs``, which is its registered name."""
+        """The channel's registered name, which is also its name in ``needs``."""
 
 
 @dataclass(frozen=True, eq=False)
 class Bound:
     """A channel bound to the robots of a batch.
 
-    Functions of (first, last) work on the worlds ``first <= w < last``; threads call them for different worlds. The observer calls
-    the functions of a channel after those of the channels that it needs.
+    Functions of (first, last) work on the worlds ``first <= w < last``; several threads may call them at the same time for
+    different worlds. The observer calls a channel's functions after those of the channels that it depends on.
 
     Attributes:
-        reading: (W, R, ...) array of each field, which the functions write.
-        measure: called at the stage's sensor period; its values remain until the next call. None if nothing is measured.
-        read: called before the robots' knowledge is asked for. None if nothing changes in between.
-        begin: called with (world, robot, model) when an episode begins; it clears the memory of the previous robot.
-        views: fields of an `agora.interfaces.Observation` for it; if None, the observation's ``sensors`` hold the reading.
-        part: object that implements the channel, for code that knows it.
-        heavy: whether ``read`` is slow enough to use threads; otherwise one thread reads all worlds.
+        reading: one (W, R, ...) array per field; the functions write into these arrays.
+        measure: function called once per sensor period of the stage; the values remain valid until the next call. None if the
+            channel measures nothing.
+        read: function called before each observation. None if nothing changes between measurements.
+        begin: function called with (world, robot, model) when an episode begins; it clears the memory left by the previous robot.
+        views: the `agora.interfaces.Observation` fields that show this channel; if None, the reading is in the observation's
+            ``sensors``.
+        part: object that implements the channel, for code that uses it directly.
+        heavy: whether ``read`` is slow enough to be worth running on several threads; otherwise one thread reads all worlds.
     """
 
     reading: Reading
@@ -100,19 +106,20 @@ class Bound:
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """The sources that a channel may read: the world, the channels that it needs, and the channels that the simulator measures.
+    """The data that a channel may read: the world, the channels that it depends on, and the channels that the simulator measures.
 
-    All of it is read-only.
+    All of the data is read-only.
 
     Attributes:
-        world: the worlds. ``world.robots`` and ``world.pedestrians`` hold the present positions.
-        readings: readings of the channels that it needs, by their names.
+        world: state of the worlds. ``world.robots`` and ``world.pedestrians`` hold the current positions.
+        readings: readings of the channels that it depends on, keyed by channel name.
         pose: (W, R, 3) poses of the robots, m and rad.
-        time: returns the time (W, R), s since each episode began; for robots driven from outside, on the clock of their scans.
-        measured: (W, R) time of the last measurement of each robot's sensors, s; NaN if there is none. It is written before
-            ``measure``.
-        offers: channels that the simulator measures, by their names.
-        parts: objects that implement the channels that it needs, by their names, for code that knows them.
+        time: function that returns the time since each episode began (W, R), s; for externally driven robots, the time on the clock
+            of their scans.
+        measured: (W, R) time of the last measurement of each robot's sensors, s; NaN if there is none. Set before ``measure`` is
+            called.
+        offers: channels that the simulator measures, keyed by channel name.
+        parts: objects that implement the channels that it depends on, keyed by channel name, for code that uses them directly.
     """
 
     world: World
@@ -124,19 +131,19 @@ class Source:
     parts: Mapping[str, Any] = field(default_factory=dict)
 
     def room(self, fields: Mapping[str, Field], **sizes: int) -> Reading:
-        """Return an array of zeros (W, R, *shape) for each field.
+        """Return a zero-filled array (W, R, *shape) for each field.
 
         Args:
-            fields: of the channel. **sizes: lengths of the named axes.
+            fields: fields of the channel. **sizes: lengths of the named axes.
         """
         layout = self.world.layout
         return {name: np.zeros((layout.worlds, layout.robots, *one.sized(sizes)), one.kind) for name, one in fields.items()}
 
     def offered(self, channel: Provider) -> Bound:
-        """Return a channel as the simulator measures it.
+        """Return the channel as measured by the simulator.
 
         Raises:
-            InputError: the simulator does not.
+            InputError: the simulator does not measure this channel.
         """
         if channel.channel not in self.offers:
             there = f"; {nearest(channel.channel, self.offers)}" if self.offers else ""
@@ -145,44 +152,45 @@ class Source:
 
 
 Offer: TypeAlias = "Callable[[Provider, Source], Bound]"
-"""Binds a channel that a simulator measures: of the channel with its parameters, and its source."""
+"""Function that binds a channel measured by a simulator. Its arguments are the channel with its parameters, and the source."""
 
 
 @runtime_checkable
 class Provider(Protocol):
     """A registered channel.
 
-    A robot's model may list it in its ``sensors``, with its own parameters. Parameters in a planner's ``needs`` take precedence.
+    A robot model may list the channel in its ``sensors``, with parameters of its own. Parameters in a planner's ``needs`` take
+    precedence.
     """
 
     @property
     def channel(self) -> str:
-        """Its name in ``needs``, which is its registered name."""
+        """The channel's registered name, which is also its name in ``needs``."""
 
     @property
     def fields(self) -> Mapping[str, Field]:
-        """The fields that one robot reads, by name."""
+        """The fields in a single robot's reading, by name."""
 
     @property
     def needs(self) -> Collection[str | Channel]:
-        """Names of the channels that it depends on, or channels with their own parameters."""
+        """The channels that it depends on, given by name or as channel objects with parameters."""
 
     def bind(self, source: Source) -> Bound:
         """Return the channel bound to the robots of a batch.
 
         Raises:
-            InputError: it cannot be measured here.
+            InputError: the channel cannot be measured in this setup.
         """
 
 
 @dataclass(frozen=True)
 class Setting:
-    """The sensors of a robot and the perception of its stage, from which channels are made.
+    """The sensors of a robot and the perception settings of its stage, from which channels are created.
 
     Attributes:
         lidar: lidar of the robot; None if it has none.
-        own: the robot's other sensors, by the names of their channels.
-        perception: source of its knowledge of pedestrians.
+        own: the robot's other sensors, keyed by channel name.
+        perception: how the robot obtains its knowledge of pedestrians.
         layers: layers that add costs near pedestrians to its costmaps.
     """
 
@@ -201,11 +209,11 @@ class FromSetting(Protocol):
         """Return the channel for a robot.
 
         Args:
-            given: parameters, as a planner's ``needs`` or a robot's model hold them; None if the channel is only named.
-            setting: setting of the robot.
+            given: parameters from a planner's ``needs`` or from a robot model; None if the channel is given only by name.
+            setting: sensors and perception of the robot.
         """
 
 
 def channels_of(needs: Collection[str | Channel]) -> dict[str, Channel | None]:
-    """Return channels by their names: with their own parameters if ``needs`` holds them, None if it only names them."""
+    """Return a dict from channel names to channel objects; the value is None if ``needs`` gives only the name."""
     return {name: None for name in needs if isinstance(name, str)} | {one.channel: one for one in needs if not isinstance(one, str)}

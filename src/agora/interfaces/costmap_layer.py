@@ -9,13 +9,16 @@ class CostmapLayer(Protocol):
     """Adds costs near pedestrians to local costmaps and to the map of the global planner; a frozen dataclass of its parameters."""
 
     attribute: str
-    """The semantic attribute that it reads; "pedestrian" if the presence of a pedestrian is enough."""
+    """The semantic attribute that the layer reads; "pedestrian" if it only needs the presence of a pedestrian."""
 
     def kernel(self) -> Any:
         """Return the compiled function of ``(parameters, position, velocity, heading, evidence, present, cost, origin, cell, first,
-        last)``: for rows ``first <= n < last`` it raises ``cost`` (N, H, W) uint8, on costmap_2d's scale, from pedestrians at
-        ``position`` (N, Q, 2), ``velocity`` (N, Q, 2), ``heading`` and ``evidence`` (N, Q), where ``present`` (N, Q); ``origin``
-        (N, 2) are the lower-left corners, ``cell`` the resolution, m. Lethal and unknown cells stay.
+        last)``.
+
+        For rows ``first <= n < last`` the function raises ``cost`` (N, H, W) uint8, on costmap_2d's scale, near the pedestrians
+        with ``position`` (N, Q, 2), ``velocity`` (N, Q, 2), ``heading`` and ``evidence`` (N, Q) for which ``present`` (N, Q) is
+        True. ``origin`` (N, 2) holds the lower-left corners of the costmaps, m, and ``cell`` is the resolution, m. Lethal and
+        unknown cells are left unchanged.
         """
 
     def parameters(self) -> tuple[Any, ...]:

@@ -16,29 +16,30 @@ from agora.interfaces.span import Span
 
 @dataclass(frozen=True, eq=False)
 class CrowdScene:
-    """Generation t of the crowd, as a user-written model sees it.
+    """The state of the crowd at generation t, as passed to a user-written model.
 
     Attributes:
         position: (W, P, 2) positions, m.
         velocity: (W, P, 2) velocities, m/s.
-        waypoint: (W, P, 2) current waypoints, m.
+        waypoint: (W, P, 2) pedestrians' current waypoints, m.
         radius: (W, P) body radii, m.
-        preferred_speed: (W, P) preferred speeds, m/s. The speed falls with the distance to a last waypoint at which to stay (1 m/s
-            a metre), so that a pedestrian who follows it comes to rest there.
-        active: (W, P) whether the slot is in use; other rows have no meaning.
-        group: (W, P) number of the walking group, -1 for none.
-        id: (W, P) identity.
+        preferred_speed: (W, P) preferred speeds, m/s. Near a final waypoint where the pedestrian should stay, the preferred speed
+            falls with the remaining distance (by 1 m/s per metre), so that a pedestrian that keeps to it comes to rest at the
+            waypoint.
+        active: (W, P) whether the slot is in use; values in unused slots are undefined.
+        group: (W, P) number of the walking group, -1 if the pedestrian is in no group.
+        id: (W, P) identity of the pedestrian.
         heading: (W, P) direction of the last motion, rad.
         type: (W, P) number in `agora.core.state.TYPES`.
         state: (W, P) number in `agora.core.state.SOCIAL_STATES`.
         wall_distance: (W, P) distance to the nearest wall, m.
-        wall_direction: (W, P, 2) unit vector away from it.
+        wall_direction: (W, P, 2) unit vector pointing away from the nearest wall.
         clearance: function that returns the distance (W, K), m, and the direction (W, K, 2) from the nearest wall at any points (W,
             K, 2), m.
         robot_position: (W, R, 2) positions of the robots, m.
         robot_velocity: (W, R, 2) velocities of the robots, m/s.
-        robot_radius: (W, R) m.
-        robot_active: (W, R) False where robots are not seen.
+        robot_radius: (W, R) radii of the robots, m.
+        robot_active: (W, R) False for robots that pedestrians do not see.
         sees_pedestrians: whether the suite lets pedestrians see each other.
         dt: time until the model is called again, s: the crowd period, or less for a model with a ``max_step``.
     """
@@ -66,7 +67,7 @@ class CrowdScene:
 
 
 FASTEST = 100.0
-"""Largest ``max_speed_factor``, in preferred speeds."""
+"""Maximum value of ``max_speed_factor``, as a multiple of the preferred speed."""
 
 Output = Literal["acceleration", "velocity"]
 LastStep = Literal["all", "robots", "nothing"]
@@ -78,12 +79,12 @@ class CrowdDeclaration:
 
     Attributes:
         output: kind of its output: accelerations, m/s2, or velocities, m/s.
-        max_speed_factor: limit of the speed, in preferred speeds, at most 100.
-        max_step: longest step that it may be called with, s. If this is shorter than the suite's crowd period, it is called more
-            often, and ``dt`` is the shorter step (`agora.engine.crowd`).
-        last_step: parties that its pedestrians do not step into if the suite's crowd is not ``faithful``
-            (`agora.engine.collision_parts`): "robots" if the model's own forces act between bodies that touch, "nothing" if its
-            people ignore others.
+        max_speed_factor: speed limit as a multiple of the preferred speed, at most 100.
+        max_step: longest time step with which the model may be called, s. If it is shorter than the suite's crowd period, the model
+            is called more often and ``dt`` is the shorter step (`agora.engine.crowd`).
+        last_step: obstacles that pedestrians are kept from stepping into if the suite's crowd is not ``faithful``
+            (`agora.engine.collision_parts`): "robots" if the model's own forces act between touching bodies, "nothing" if its
+            pedestrians ignore others.
         tunable: span of each field that `agora calibrate` may try, by its name.
     """
 
@@ -104,27 +105,27 @@ class CrowdDeclaration:
 
 
 class CrowdModel(Protocol):
-    """Moves pedestrians: one function over arrays."""
+    """Moves pedestrians with a single function on arrays."""
 
     @property
     def declares(self) -> CrowdDeclaration:
         """The properties of the model."""
 
     def compute(self, scene: CrowdScene) -> Floats:
-        """Return accelerations or velocities (W, P, 2), as it declares; rows that are not active are ignored."""
+        """Return accelerations or velocities (W, P, 2), as declared; values in inactive slots are ignored."""
 
 
 class CrowdRecord(NamedTuple):
-    """The records that a kernel of a crowd model reads, of W worlds (`agora.core.state`).
+    """The records of W worlds that a crowd model's kernel reads (`agora.core.state`).
 
     Attributes:
-        dt: step, s.
-        sees: bit 1 where pedestrians see each other, bit 2 where they see robots.
-        pedestrians: pedestrians in generation t.
-        traits: unchanging traits of the pedestrians.
-        waypoints: waypoints to which they walk now.
-        robots: robots in generation t.
-        robot_traits: unchanging traits of the robots.
+        dt: time step, s.
+        sees: bit 1 is set if pedestrians see each other, bit 2 if they see robots.
+        pedestrians: state of the pedestrians in generation t.
+        traits: constant properties of the pedestrians.
+        waypoints: waypoints towards which the pedestrians are currently walking.
+        robots: state of the robots in generation t.
+        robot_traits: constant properties of the robots.
         maps: surroundings.
     """
 
@@ -140,10 +141,10 @@ class CrowdRecord(NamedTuple):
 
 @runtime_checkable
 class CompiledCrowdModel(Protocol):
-    """A built-in crowd model: a kernel over worlds ``first <= w < last``.
+    """A built-in crowd model: a kernel that processes worlds ``first <= w < last``.
 
-    The kernel's arguments are ``(parameters, crowd, out_x, out_y, first, last)``: its own parameters, a `CrowdRecord`, and the
-    output arrays (W, P), m/s2 or m/s.
+    The kernel's arguments are ``(parameters, crowd, out_x, out_y, first, last)``: the model's parameters, a `CrowdRecord`, and the
+    two output arrays (W, P), m/s2 or m/s.
     """
 
     @property

@@ -23,41 +23,46 @@ class Encoding(Protocol):
 
     @property
     def needs(self) -> Collection[str | Channel]:
-        """Channels that it reads."""
+        """The channels that the encoding reads."""
 
     @property
     def length(self) -> int:
-        """D, the number of values."""
+        """D, the length of the input vector."""
 
     @property
     def low(self) -> Floats:
-        """(D,) the smallest values."""
+        """(D,) minimum values of the input vector."""
 
     @property
     def high(self) -> Floats:
-        """(D,) the largest values."""
+        """(D,) maximum values of the input vector."""
 
     @property
     def beams(self) -> int:
-        """Number of values of the scan in the vector; 0 for none."""
+        """Number of scan values in the vector; 0 if it contains no scan."""
 
     def check(self, robot: RobotModel) -> None:
-        """Raise an `InputError` for a robot that cannot provide this input."""
+        """Raise `InputError` if the robot cannot provide this input."""
 
     def write(self, observation: Observation, out: Floats, first: int, last: int) -> None:
-        """Write the vectors of the rows ``first <= n < last`` into ``out`` (N, D); threads call it for different rows."""
+        """Write the vectors of rows ``first <= n < last`` into ``out`` (N, D); several threads may call it at the same time for
+        different rows.
+        """
 
     def remember(self, seen: Floats, before: Floats, begins: Bools) -> None:
-        """Copy into the current vectors ``seen`` (N, D) what they keep of ``before`` (N, D), the vectors of one control period ago.
+        """Copy the remembered values from ``before`` (N, D), the vectors of the previous control period, into the current vectors
+        ``seen`` (N, D).
 
-        In rows whose episode ``begins`` (N,) there is no earlier vector. A second call changes nothing.
+        Rows whose episode ``begins`` (N,) have no earlier vector. Calling it twice has the same effect as calling it once.
         """
 
     def action_size(self, limits: Limits) -> int:
-        """Return A, the number of values of an action."""
+        """Return A, the number of values in an action."""
 
     def twists(self, actions: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
-        """Return the twists (N, 3) of actions (N, A) in [-1, 1] of robots with these poses (N, 3) and goals (N, 3)."""
+        """Return the twists (N, 3) that correspond to actions (N, A) in [-1, 1], for robots with these poses (N, 3) and goals (N,
+        3).
+        """
 
     def actions(self, twists: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
         """Return the actions (N, A) whose twists are closest to the given ones (N, 3)."""

@@ -1,9 +1,9 @@
-"""Executors of a benchmark's jobs, for authors of executors.
+"""The interface of executors, which run the jobs of a benchmark.
 
-A benchmark gives an executor jobs and gets events. An executor knows neither the contents of a job nor the place of results: it
-takes jobs from a queue, calls `Work` with each of them in any process, and passes on the events that `Work` yields. It assumes no
-shared disk: finished shards come back as bytes, and the process of the benchmark alone writes them. The benchmark decides how to
-continue after a worker was lost (`agora.benchmark.conductor`), in the same way for every executor.
+A benchmark passes jobs to an executor and receives events. An executor knows neither what a job contains nor where results are
+stored: it takes jobs from a queue, calls `Work` on each job in a process of its choice, and passes on the events that `Work`
+yields. It does not need a shared disk: finished shards are returned as bytes, and only the benchmark's process writes them. After a
+worker is lost, the benchmark decides how to continue (`agora.benchmark.conductor`), in the same way for every executor.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import Any, Protocol
 
 @dataclass(frozen=True)
 class Progress:
-    """Report that some episodes of a job have ended.
+    """Event: some episodes of a job have ended.
 
     Attributes:
         job: name of the job.
-        ended: number of ended episodes so far; it falls if some are restarted.
+        ended: number of episodes that have ended so far; it decreases if episodes are restarted.
     """
 
     job: str
@@ -29,13 +29,14 @@ class Progress:
 
 @dataclass(frozen=True)
 class Finished:
-    """A shard with all or some episodes of a job is finished.
+    """Event: a shard with all or some of a job's episodes is finished.
 
     Attributes:
         job: name of the job.
         name: name of the shard.
-        episodes: numbers of the episodes whose rows it holds.
-        files: the bytes of its files, by the part of the results that each belongs to (`agora.benchmark.results.store.PARTS`).
+        episodes: numbers of the episodes whose rows the shard holds.
+        files: the contents of its files, keyed by the part of the results to which each file belongs
+            (`agora.benchmark.results.store.PARTS`).
     """
 
     job: str
@@ -46,11 +47,11 @@ class Finished:
 
 @dataclass(frozen=True)
 class Done:
-    """A job has ended.
+    """Event: a job has ended.
 
     Attributes:
         job: name of the job.
-        given_up: reasons of episodes that have no row, by number.
+        given_up: for each episode without a row, the reason, keyed by episode number.
     """
 
     job: str
@@ -59,12 +60,12 @@ class Done:
 
 @dataclass(frozen=True)
 class Lost:
-    """Report that the process that ran a job is gone: it hung, it died or it was killed. No event of this job follows.
+    """Event: the process that ran a job hung, died or was killed. No further events follow for this job.
 
     Attributes:
         job: name of the job.
-        reason: reason in words.
-        call: number, from 1, of the planner's call that ended the process; None if it was not the planner's.
+        reason: description of what happened.
+        call: number, from 1, of the planner call that ended the process; None if no planner call caused it.
     """
 
     job: str
@@ -74,7 +75,7 @@ class Lost:
 
 @dataclass(frozen=True)
 class Waiting:
-    """Report that nothing has happened for a while. A run that was asked to stop does so at the next event, of whatever kind."""
+    """Event: nothing has happened for a while. A run that has been asked to stop does so at the next event of any kind."""
 
 
 Event = Progress | Finished | Done | Lost | Waiting
@@ -82,11 +83,12 @@ Event = Progress | Finished | Done | Lost | Waiting
 
 @dataclass(frozen=True)
 class Watch:
-    """Callbacks before and after all work that may hang: a call of the planner, a step of the world, or a metric.
+    """Callbacks before and after any work that may hang: a planner call, a step of the world, or a metric.
 
     Attributes:
-        before: called with the name of the work that begins (`agora.episode.PLANNER`, ``WORLD``, or "metric" and its name).
-        after: called when it has ended.
+        before: called with the name of the work that is about to begin (`agora.episode.PLANNER`, ``WORLD``, or "metric" followed by
+            the metric's name).
+        after: called when the work has finished.
     """
 
     before: Callable[[str], None] = lambda what: None
@@ -98,41 +100,48 @@ class AnyJob(Protocol):
 
     @property
     def name(self) -> str:
-        """Its name, which no other job of the run has."""
+        """Name of the job, unique within the run."""
 
     @property
     def planner(self) -> str:
-        """Label of its planner. Jobs of two planners run in two processes, because planners may change their process."""
+        """Label of its planner. Jobs of different planners run in different processes, because a planner may change the state of
+        its process.
+        """
 
 
 class Work(Protocol):
-    """The work on jobs. It can be pickled, so that it can be sent once to each worker, and is the same for all jobs."""
+    """The function that runs jobs. It is the same for all jobs, and can be pickled so that it is sent to each worker only once."""
 
     def __call__(self, job: Any, watch: Watch = ...) -> Iterator[Event]:
         """Run a job and yield its events, `Done` last.
 
         Raises:
-            Exception: something is wrong with the run, not with an episode; it is passed on to the caller of the run.
+            Exception: the run itself failed, not just an episode; the exception is passed on to the caller of the run.
         """
 
     def of(self, planner: str) -> Work:
-        """Return the work on the jobs of one planner, by its label, for a separate process.
+        """Return the work for the jobs of one planner, given its label, to be sent to a separate process.
 
-        It can be unpickled without importing the code of the other planners.
+        Unpickling it does not import the code of other planners.
         """
 
     def files(self) -> Mapping[str, str]:
-        """Digests of this machine's input files of the jobs, by name; a worker with the same digests does not need `carrying`.
+        """Digests of the jobs' input files on this machine, by name; a worker whose files have the same digests does not need
+        `carrying`.
 
         Raises:
-            InputError: one is missing or cannot be read.
+            InputError: a file is missing or cannot be read.
         """
 
     def packages(self) -> Mapping[str, str]:
-        """Versions of this machine's packages with components of the jobs, by name; with other versions, results may differ."""
+        """Versions on this machine of the packages that provide the jobs' components, by name; other versions may give different
+        results.
+        """
 
     def carrying(self, job: Any) -> Any:
-        """The job including all data from this machine's files, for workers without them; created once per job."""
+        """Return the job with all data from this machine's files included, for workers that lack these files; created once per
+        job.
+        """
 
 
 class Executor(Protocol):
@@ -140,18 +149,18 @@ class Executor(Protocol):
 
     @property
     def workers(self) -> int:
-        """The number of concurrent jobs, at least 1; episodes are divided into jobs accordingly."""
+        """Number of jobs that run concurrently, at least 1; it determines how episodes are divided into jobs."""
 
     def prepare(self) -> None:
-        """Begin slow work, such as starting processes, while the benchmark reads its files; called once or never."""
+        """Begin slow work, such as starting processes, while the benchmark reads its files; called at most once."""
 
     def run(self, work: Work, jobs: deque[Any]) -> Iterator[Event]:
         """Take jobs from the left of the queue until it is empty and no job is running, and yield their events as they arrive.
 
-        The benchmark may append to the queue after every event. The events of one job come in order; those of several jobs may be
-        interleaved. If nothing happens for a second, the executor may yield `Waiting`. When the iterator is closed, or an exception
-        is raised into it, all running jobs are stopped at once.
+        The benchmark may append to the queue after every event. The events of a job arrive in order; events of different jobs may
+        be interleaved. If nothing happens for a second, the executor may yield `Waiting`. When the iterator is closed, or an
+        exception is raised into it, all running jobs are stopped at once.
 
         Raises:
-            Exception: the exception of a job.
+            Exception: a job raised it.
         """

@@ -1,4 +1,4 @@
-"""Global planners: map to path."""
+"""Global planners, which plan a path on a map."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from agora.maps.grid import Map
 
 @dataclass(frozen=True)
 class PathRequest:
-    """The request to a global planner: start, goal and robot. Poses are in the frame of the map, m and rad.
+    """A request to a global planner: start, goal and robot. Poses are in the map frame, m and rad.
 
     Attributes:
         map: map of the surroundings.
         start: (3,) pose of the robot; its heading is NaN if it is unknown.
         goal: (3,) pose to reach; its heading is NaN if any heading is allowed.
-        radius: radius of the disc that must fit through, m.
-        turning_radius: smallest turning radius of the robot, m; 0 for a robot that turns in place.
-        footprint: corners of the robot's outline in its frame, m; none for a disc.
-        cost: (rows, columns) uint8, costs that each `CostmapLayer` has added to the cells, 0 to 252; None without layers.
+        radius: radius of the disc that must be able to follow the path, m.
+        turning_radius: smallest turning radius of the robot, m; 0 for a robot that can turn in place.
+        footprint: corners of the robot's outline in its own frame, m; empty for a disc.
+        cost: (rows, columns) uint8, costs that the `CostmapLayer` objects have added to the cells, 0 to 252; None if there are no
+            layers.
     """
 
     map: Map
@@ -36,12 +37,12 @@ class GlobalPlanner(Protocol):
     """Plans a path on a map.
 
     If a planner finds no path for the disc around a robot's outline, it is called again with the largest disc inside the outline. A
-    planner that checks the outline itself, and then ignores the radius, has an attribute ``fits_outline`` that is True, and is
-    called once.
+    planner that checks the outline itself and ignores the radius sets its attribute ``fits_outline`` to True; it is then called
+    only once.
     """
 
     def path(self, request: PathRequest) -> Floats | None:
         """Return the path from the start to the goal; None if there is none, or if an end is outside the map.
 
-        It is (K, 2) points, m, or (K, 3) poses if the planner also chooses headings.
+        The path consists of (K, 2) points, m, or of (K, 3) poses if the planner also chooses headings.
         """

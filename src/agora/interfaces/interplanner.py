@@ -1,4 +1,4 @@
-"""Interplanners: path to path, between the global and the local planner."""
+"""Interplanners, which change the path between the global and the local planner."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ from agora.world.tracks import Tracks
 
 @dataclass(frozen=True, eq=False)
 class Guidance:
-    """The answer of an interplanner: the changed paths of N robots, and limits for their local planners.
+    """The output of an interplanner: the changed paths of N robots, and limits for their local planners.
 
     Attributes:
-        path: (N, K, 2) m; after ``path_count`` points it repeats the last.
-        path_count: (N,); 0 if there is no path: the robot stops, unless its local planner is recovering.
+        path: (N, K, 2) path points, m; after ``path_count`` points, the last point is repeated.
+        path_count: (N,) number of points of the path. If it is 0 there is no path, and the robot stops unless its local planner is
+            recovering.
         goal: (N, 3) pose at the end of the path.
-        speed: (N,) speed limit of the local planner, in its own top speeds: 1 for no change, 0 for standing still.
-        danger: (N,) from 0, nobody nearby, to 1.
-        reason: (N,) int8, numbers of an `agora.core.recording.Reason` why the path was changed; None for no reason anywhere.
-        pedestrians: pedestrians that the local planner gets instead of the known ones; None for no change.
-        twist: (N, 3) twists that overrule the local planner, in the rows of ``overrules``; None for none.
-        overrules: (N,) rows in which ``twist`` overrules the local planner.
+        speed: (N,) speed limit as a share of the local planner's top speed: 1 for no limit, 0 to stop.
+        danger: (N,) level of danger, from 0 (no people nearby) to 1.
+        reason: (N,) int8, number of the `agora.core.recording.Reason` why the path was changed; None if no row has a reason.
+        pedestrians: pedestrians that are passed to the local planner instead of the known ones; None for no change.
+        twist: (N, 3) twists that replace those of the local planner in the rows selected by ``overrules``; None if there are none.
+        overrules: (N,) True in rows in which ``twist`` replaces the twist of the local planner.
     """
 
     path: Floats
@@ -39,9 +40,9 @@ class Guidance:
 
 
 class InterPlanner(Protocol):
-    """Path to path, between the global and the local planner, for a batch: rows share no state.
+    """Changes paths and limits speeds between the global and the local planner, for a batch of robots whose rows share no state.
 
-    It always needs the path; `agora.planners.guided.GuidedPlanner` combines it with any local planner.
+    An interplanner always needs the path; `agora.planners.guided.GuidedPlanner` combines it with any local planner.
     """
 
     @property

@@ -1,4 +1,4 @@
-"""Map generators: places."""
+"""Map generators, which create places."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ if TYPE_CHECKING:
 
 
 class MapGenerator(Protocol):
-    """Makes places; a frozen dataclass whose fields are its parameters."""
+    """Generates places; a frozen dataclass whose fields are its parameters."""
 
     def generate(self, stream: Stream) -> Place:
         """Return a place that depends only on the parameters and the stream.
 
         Raises:
-            PlacementError: the parameters cannot be met; the message says which and why.
+            PlacementError: the parameters cannot be satisfied; the message says which ones and why.
         """

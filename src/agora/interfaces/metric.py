@@ -1,4 +1,4 @@
-"""Metrics: pure functions of a recording, with their definition as attributes."""
+"""Metrics: pure functions of a recording, whose attributes give the definition."""
 
 from __future__ import annotations
 
@@ -20,33 +20,37 @@ __all__ = []
 
 Direction = Literal["higher", "lower", "neutral"]
 Values = Literal["any", "amount", "share", "count", "indicator"]
-_ROUNDING = 1e-9  # of a share that is a mean of many
-_ANY = frozenset({"", "m"})  # units of ratios, and of distances that are negative where bodies overlap
+_ROUNDING = 1e-9  # tolerance for shares that are means of many values
+_ANY = frozenset({"", "m"})  # units of ratios and of distances that are negative if bodies overlap
 
 Walls = Literal["", "ignored", "respected"]
-"""Whether walls between a robot and pedestrians count: distances are measured through walls (ignored), or pedestrians behind walls
-do not count (respected); empty for metrics that measure no distance to pedestrians."""
+"""How walls between a robot and pedestrians are treated: "ignored" if distances are measured through walls, "respected" if
+pedestrians behind walls do not count, and empty for metrics that do not measure distances to pedestrians.
+"""
 
 Compared = Literal["reached", "all"]
-"""Over which episodes planners are compared by a metric: those that each of them reached, or all."""
+"""The episodes over which a metric compares planners: "reached" for those in which every planner reached the goal, "all" for all
+episodes.
+"""
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric; tables, documentation and the report are generated from its fields.
+    """A metric; its fields are used to generate tables, documentation and reports.
 
     Attributes:
-        name: unique name; a definition of a single source includes the source, ``personal_space_compliance.igibson``.
-        unit: SI unit, "" for a pure number, "0/1" for an indicator, whose mean is a rate.
-        direction: direction of better values.
-        formula: definition in words or symbols, one line.
+        name: unique name; if the definition is specific to one source, the name includes that source, as in
+            ``personal_space_compliance.igibson``.
+        unit: SI unit; "" if dimensionless, "0/1" for an indicator, whose mean is a rate.
+        direction: whether higher or lower values are better.
+        formula: one-line definition in words or symbols.
         source: publication of the definition.
-        version: number that is raised when the values change.
-        function: value of a recording; None if it is undefined for that recording.
-        values: range of its numbers: "any", "amount" (0 or more), "share" (0 to 1), "count" (0, 1, 2, ...) or "indicator" (0 or 1).
-            Empty for the range that the unit implies: an indicator for "0/1", any for "" and m, an amount for all others.
-        compared: episodes over which planners are compared; None is as `over` says.
-        walls: whether walls between robot and pedestrians count.
+        version: number that is increased whenever the metric's values change.
+        function: function that returns the value for a recording, or None if it is undefined.
+        values: range of the metric's values: "any", "amount" (0 or more), "share" (0 to 1), "count" (0, 1, 2, ...) or "indicator"
+            (0 or 1). If empty, the unit implies the range: an indicator for "0/1", any for "" and m, an amount for all others.
+        compared: episodes over which planners are compared; None selects them by the rule of `over`.
+        walls: how walls between the robot and pedestrians are treated.
     """
 
     name: str
@@ -62,22 +66,23 @@ class Metric:
 
     @property
     def over(self) -> Compared:
-        """The episodes over which planners are compared: ``all`` if a failed episode counts against its planner, as in a rate.
+        """The episodes over which planners are compared; ``all`` if a failed episode counts against its planner, as in a rate.
 
-        Failing improves all other metrics: a robot that stands still or stops early has a short path and nobody nearby. They are
-        compared over ``reached``, the episodes that each of the compared planners reached, unless the metric sets ``compared``.
+        All other metrics improve if the robot fails: a robot that does not move or stops early has a short path and meets nobody.
+        They are therefore compared over ``reached``, the episodes in which every compared planner reached the goal, unless the
+        metric sets ``compared``.
         """
         return self.compared or ("all" if self.unit == "0/1" else "reached")
 
     @property
     def group(self) -> str:
-        """The name under which tables list the metric: ``GROUP`` of the module that defines it, otherwise the module's name."""
+        """The group under which tables list the metric: ``GROUP`` of the module that defines it, or else the module's name."""
         module = self.function.__module__
         return str(getattr(sys.modules.get(module), "GROUP", module.rpartition(".")[2]))
 
     @property
     def kind(self) -> Values:
-        """The range of its numbers."""
+        """The range of the metric's values."""
         return self.values or ("indicator" if self.unit == "0/1" else "any" if self.unit in _ANY else "amount")
 
     @property
@@ -86,7 +91,7 @@ class Metric:
         return getattr(self.function, "__annotations__", {}).get("return") in ("float", float)
 
     def takes(self, value: float) -> bool:
-        """Return whether a number is a possible value."""
+        """Return whether a number is a possible value of the metric."""
         if not math.isfinite(value):
             return False
         match self.kind:
@@ -102,13 +107,13 @@ class Metric:
 
     @property
     def own(self) -> bool:
-        """True for a metric of Agora."""
+        """True if the metric belongs to Agora."""
         return self.function.__module__.partition(".")[0] == "agora"
 
     def __call__(self, recording: Recording, missing: frozenset[str] = frozenset()) -> float | None:
         """Return the value for one recording; None if the value is undefined, or the function reads a missing field.
 
-        A metric of another package reads a copy, so that it cannot change the recording.
+        Metrics from other packages get a copy, so they cannot change the recording.
 
         Args:
             recording: recording of a robot.
@@ -126,10 +131,10 @@ class Metric:
         return None if value is None else self._number(value)
 
     def _number(self, value: Any) -> float:
-        """Return a value of the function as a float in the metric's range.
+        """Return a result of the function as a float in the metric's range.
 
         Raises:
-            ComponentError: it is none.
+            ComponentError: the value is not a number in that range.
         """
         if not isinstance(value, numbers.Real | np.bool_):
             said = f"{type(value).__name__} {value!r:.60}" if isinstance(value, str | numbers.Number) else type(value).__name__
@@ -152,7 +157,7 @@ _EXPECTED = {
 
 
 class _MissingError(AttributeError):
-    """A metric read a field that was not recorded; ``getattr`` with a default returns the default."""
+    """A metric read a field that was not recorded; ``getattr`` with a default returns that default."""
 
 
 class _Known:

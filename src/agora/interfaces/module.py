@@ -1,10 +1,10 @@
-"""Modules: changes of a task before it is created, or after.
+"""Modules, which change a task before or after it is created.
 
-A module is a frozen dataclass whose fields are its parameters; it has no state between resets, so an episode only depends on
-its plan. Counters (episodes per map, the stage of a curriculum) are in the plan or are parameters.
+A module is a frozen dataclass whose fields are its parameters; it has no state between resets, so an episode depends only on its
+plan. Counters (episodes per map, the stage of a curriculum) belong in the plan or the parameters.
 
-A module must not change what all episodes of a batch share: the crowd model and its perception, behaviours, periods, navigation,
-``ends`` and ``after_end``.
+A module must not change settings that all episodes of a batch share: the crowd model and its perception, behaviours, periods,
+navigation, ``ends`` and ``after_end``.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ class ResetPlan:
     """The plan of the next episode.
 
     Attributes:
-        suite: name of the suite, or of the task generator.
+        suite: name of the suite or the task generator.
         stage: settings of the episode.
         episode: number of the episode in the stage.
-        seed: seed of every random stream.
+        seed: seed for all random streams.
     """
 
     suite: str
@@ -39,21 +39,21 @@ class ResetPlan:
 
     @property
     def drawn(self) -> str:
-        """The name of the episode for random draws: that of another stage if the stage says so (``drawn_as``)."""
+        """The name used for the episode's random streams. It contains the name of another stage if the stage sets ``drawn_as``."""
         return f"{self.stage.drawn_as}/{self.episode}" if self.stage.drawn_as else self.entry
 
 
 class Module(Protocol):
-    """Changes a plan before a reset, or the task after it; subclasses override the methods that they need.
+    """Changes a plan before a reset, or the task after it; subclasses override the methods they need.
 
-    The modules of a stage run one after another, including modules that another one adds. A class attribute ``sets`` names the keys
-    of the stage that a module sets: a stage with the module may not have them.
+    The modules of a stage run one after another, including modules that another one adds. The class attribute ``sets`` names the
+    stage keys that the module sets; a stage with this module must not set these keys itself.
     """
 
     def before_reset(self, plan: ResetPlan) -> ResetPlan:
-        """Return the plan to follow; called before the world is read."""
+        """Return the plan to use; called before the world is read."""
         return plan
 
     def after_reset(self, task: Task) -> None:
-        """Change the task; called after the modes have placed everybody."""
+        """Change the task; called after the task modes have placed all robots and pedestrians."""
         return

@@ -1,4 +1,4 @@
-"""The robots' knowledge: the observation that planners and interplanners read, for N robots at once."""
+"""Observations: what planners and interplanners know, for N robots at once."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Costmap:
     """Costs of the cells around each robot (costmap_2d's scale: 254 lethal, 253 inscribed, 255 unknown, 0 free).
 
     Attributes:
-        cost: (N, H, W) uint8.
+        cost: (N, H, W) uint8, costs of the cells.
         origin: (N, 2) lower-left corner, m.
-        resolution: length of a cell, m.
+        resolution: side length of a cell, m.
     """
 
     cost: Array
@@ -35,8 +35,8 @@ class SemanticWindow:
 
     Attributes:
         attributes: names in `agora.core.semantics.ATTRIBUTES`.
-        size: length of a side, m.
-        resolution: length of a cell, m.
+        size: side length of the maps, m.
+        resolution: side length of a cell, m.
     """
 
     channel: ClassVar[str] = "semantics"
@@ -54,7 +54,7 @@ class SemanticWindow:
 
     @property
     def cells(self) -> int:
-        """Cells on a side."""
+        """Number of cells along a side."""
         return round(self.size / self.resolution)
 
 
@@ -64,9 +64,9 @@ class SemanticMaps:
 
     Attributes:
         evidence: (N, A, H, W): for each cell, the evidence with the largest absolute value among the pedestrians in it.
-        attributes: the A names.
+        attributes: names of the A attributes.
         origin: (N, 2) lower-left corner, m; the cells lie on a lattice through (0, 0).
-        resolution: length of a cell, m.
+        resolution: side length of a cell, m.
     """
 
     evidence: Floats
@@ -76,36 +76,38 @@ class SemanticMaps:
 
 
 def _view(channel: str, shared: bool = False) -> Any:
-    """A field that shows a channel, None if it is not needed; ``shared``: all rows have the same, without an axis N."""
+    """Return a field that shows a channel, or None if the channel is not needed. If ``shared``, all rows have the same value and
+    the array has no axis N.
+    """
     return field(default=None, metadata={"channel": channel, "shared": shared})
 
 
 @dataclass(frozen=True, eq=False)
 class Observation:
-    """The knowledge of N robots at one time; a planner declares the channels that it needs, the others are None.
+    """What N robots know at one time. A planner declares the channels that it needs; the fields of all other channels are None.
 
     Attributes:
-        pose: (N, 3) x, y and heading, m and rad, map frame.
+        pose: (N, 3) x, y and heading in the map frame, m and rad.
         twist: (N, 3) vx, vy and omega in the robot's frame, m/s and rad/s.
-        goal: (N, 3) pose to reach.
+        goal: (N, 3) pose to reach, map frame, m and rad.
         radius: (N,) radius of the disc around the footprint, m.
-        footprint: (N, V, 2) corners in the robot's frame, m, the last one repeated for robots with fewer; all zero for a disc, V =
-            0 if all are discs.
+        footprint: (N, V, 2) corners in the robot's frame, m. Rows with fewer corners repeat the last one; all values are zero for a
+            disc, and V = 0 if all robots are discs.
         limits: limits of the robots.
         dt: control period, s.
-        goal_tolerance: (N,) tolerance of the distance to the goal, m.
-        heading_tolerance: (N,) tolerance of the goal's heading, rad; pi or more, or None, for any heading.
-        path: (N, K, 2) global path, m; after ``path_count`` points it repeats the last.
+        goal_tolerance: (N,) distance to the goal within which it counts as reached, m.
+        heading_tolerance: (N,) tolerance of the goal heading, rad; if pi or more, or None, any heading is accepted.
+        path: (N, K, 2) global path, m; after ``path_count`` points, the last point is repeated.
         path_count: (N,) number of points of the path.
         pedestrians: nearby pedestrians (the channel "pedestrians").
         robots: nearby robots (the channel "robots").
-        scan: (N, B) ranges, m.
+        scan: (N, B) measured ranges, m.
         scan_angles: (B,) angles of the beams in the sensor's frame, rad.
         scan_pose: (3,) pose of the sensor in the robot's frame, m and rad.
-        scan_range: largest range, m.
-        costmap: local window around the robot.
+        scan_range: maximum range, m.
+        costmap: local costmap around the robot.
         semantics: semantic maps around the robot.
-        sensors: readings of other channels, by their names: ``observation.sensors["depth_row"]["depth"]``.
+        sensors: readings of other channels, keyed by channel name: ``observation.sensors["depth_row"]["depth"]``.
     """
 
     pose: Floats
@@ -131,4 +133,4 @@ class Observation:
 
 
 VIEWS: dict[str, str] = {one.name: one.metadata["channel"] for one in fields(Observation) if "channel" in one.metadata}
-"""The channel that each field of an `Observation` shows; the others need none."""
+"""The channel shown by each field of an `Observation`; fields that are not listed do not need a channel."""

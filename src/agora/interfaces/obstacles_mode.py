@@ -1,4 +1,4 @@
-"""Obstacles modes: the people and obstacles in the way of the robots."""
+"""Obstacles modes, which place pedestrians and obstacles."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from agora.draft.task import Task
 
 
 class ObstaclesMode(Protocol):
-    """The pedestrians and obstacles in the way; a frozen dataclass whose fields are its parameters.
+    """Places the pedestrians and obstacles of an episode; a frozen dataclass whose fields are its parameters.
 
-    If its pedestrians depend on behaviours, a mode names these in a class attribute ``needs``, or returns them from a method
-    ``needs(source)``, given the stage's world source; every stage with the mode has them.
+    If its pedestrians require certain behaviours, a mode names them in a class attribute ``needs``, or returns them from a method
+    ``needs(source)`` that takes the stage's world source. Every stage with this mode then has these behaviours.
 
-    A class attribute ``uses`` names the inputs of the mode: "random places", the "scenario" of the world, "people" that crowd
+    The class attribute ``uses`` names the inputs of the mode: "random places", the "scenario" of the world, "people" that crowd
     models move, "recordings" of people. A key of a stage that neither of its modes uses is rejected. A mode without ``uses`` may
     use everything.
     """

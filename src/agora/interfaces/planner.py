@@ -1,4 +1,4 @@
-"""Local planners: observation to twist."""
+"""Local planners, which compute a twist from an observation."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from agora.interfaces.observation import Observation
 from agora.interfaces.span import Span
 
 Memory: TypeAlias = dict[str, Any]
-"""What a planner remembers between calls: arrays by name, each with the rows as its first axis; {} at the start of an episode.
+"""The memory of a planner between calls: arrays by name, each with rows as its first axis; {} at the start of an episode.
 
-A planner that asks another keeps the other's memory, a dict, whole under a name of its own. A dict called `SEEN` holds what the
-robot has seen: it is zeroed where the robot's costmaps are cleared.
+A planner that calls another planner stores the other's memory, a dict, as a single entry under a name of its choice. A dict named
+`SEEN` holds what the robot has seen; its values are set to zero when the robot's costmaps are cleared.
 """
 
 
@@ -28,39 +28,41 @@ SEEN = "seen"
 
 
 NOTES = {"reason": np.int8, "speed_limit": np.float32, "danger": np.float32}
-"""What a planner may note at every call, for the episode's record, and the types of its arrays (N,).
+"""The notes that a planner may add to the episode's record at every call, with the types of their arrays (N,).
 
-``reason`` is the number of an `agora.core.recording.Reason`: why a robot stands, or does something else than go on along its path
-(blocked, started in contact, the solver did not converge, escaping ...); 0 for none. ``speed_limit`` and ``danger`` are those of a
-`Guidance`, which `agora.planners.guided.GuidedPlanner` notes.
+``reason`` is the number of an `agora.core.recording.Reason` that explains why a robot stops or does not follow its path (blocked,
+started in contact, the solver did not converge, escaping ...); 0 if there is no reason. ``speed_limit`` and ``danger`` are values
+of a `Guidance`, noted by `agora.planners.guided.GuidedPlanner`.
 
-Some reasons need no planner. A robot whose planner needs a path and that has none stands, whatever its planner says, for the reason
-``NO_PATH``. If a robot touches something at the first call, ``START_IN_CONTACT`` is noted, unless its planner notes a reason. If a
-robot has not moved 0.1 m for 5 s and its planner notes nothing, `agora.engine.standing` notes what is known about it.
+Some reasons are noted without the planner. If the planner needs a path and there is none, the robot stops whatever the planner
+returns, with the reason ``NO_PATH``. If a robot touches something at the first call, ``START_IN_CONTACT`` is noted unless its
+planner notes a reason. If a robot has not moved 0.1 m in 5 s and its planner notes nothing, `agora.engine.standing` notes the
+reason as far as it is known.
 """
 
 
 Label = Literal["faithful", "small", "reconstruction", "own"]
-"""What a planner claims to be: the published method, whose differences the module's docstring names; a published learned one with
-a smaller network or less training; one rebuilt from a publication that leaves much unsaid; or its author's own.
+"""What a planner claims to be: "faithful", the published method, with any differences listed in the module's docstring; "small", a
+published learned method with a smaller network or less training; "reconstruction", a method rebuilt from a publication that leaves
+many details open; or "own", the author's own method.
 """
 
 
 @dataclass(frozen=True)
 class Declaration:
-    """The properties that a planner or an interplanner declares in its attribute ``declares``.
+    """The properties that a planner or interplanner declares in its attribute ``declares``.
 
     Attributes:
-        needs: names of the channels that it reads, or channels with parameters of their own.
-        label: its claim, such as "faithful" or "small".
-        tunable: span of each field that may be tried, by its name.
-        notes: notes in `NOTES` that it returns at every call.
-        concurrent: whether threads may call it at the same time, each for some of the rows.
-        turns_at_goal: whether it turns to the goal's heading itself; else the library does.
-        top_speed: its largest speed where the robot may be faster, m/s. An interplanner's speed is a share of it.
-        danger_threshold: danger above which an interplanner warns.
-        period: control period that it was made for, s; 0 for any. It may reject a longer one.
-        requires: extras of Agora's installation whose packages it needs, such as "learning".
+        needs: channels that it reads, given by name or as channel objects with parameters.
+        label: what it claims to be, such as "faithful" or "small".
+        tunable: span of values to try for each tunable field, by field name.
+        notes: the notes from `NOTES` that it returns at every call.
+        concurrent: whether several threads may call it at the same time, each for a part of the rows.
+        turns_at_goal: whether it turns to the goal heading itself; otherwise the library does this.
+        top_speed: its maximum speed, m/s, if the robot can be faster. An interplanner's speed limit is a share of it.
+        danger_threshold: level of danger above which an interplanner warns.
+        period: control period for which it was designed, s; 0 for any. It may reject a longer period.
+        requires: Agora's optional dependency groups (extras) that it needs, such as "learning".
     """
 
     needs: Collection[str | Channel] = ()
@@ -87,16 +89,16 @@ class Declaration:
 
     @cached_property
     def channels(self) -> dict[str, Channel | None]:
-        """The channels that it reads, by their names: with parameters of its own, or None."""
+        """The channels that it reads, by name: a channel object if it sets parameters, otherwise None."""
         return channels_of(self.needs)
 
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """The answer of a planner for N rows.
+    """The output of a planner for N rows.
 
     Attributes:
-        twists: (N, 3) vx, vy, omega in the robots' frames, m/s and rad/s.
+        twists: (N, 3) vx, vy and omega in the robots' frames, m/s and rad/s.
         memory: memory for the next call.
         notes: (N,) array of each declared note, with the type in `NOTES`.
     """
@@ -118,7 +120,7 @@ class BatchPlanner(Protocol):
 
 
 class Planner(Protocol):
-    """A local planner for one robot, the form to start with: arrays come without the leading axis N.
+    """A local planner for a single robot, the recommended form to start with: arrays do not have the leading axis N.
 
     ``memory`` is None at the start of an episode and may be any tuple of arrays of fixed shape afterwards.
     """

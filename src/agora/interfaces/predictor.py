@@ -1,4 +1,4 @@
-"""Predictors: future positions of pedestrians."""
+"""Predictors, which predict the future positions of pedestrians."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class PredictorDeclaration:
     """The properties that a predictor declares in its attribute ``declares``.
 
     Attributes:
-        needs: names of the channels that it reads besides "pedestrians", or channels with parameters of their own.
-        tunable: span of each field that may be tried, by its name.
-        requires: extras of Agora's installation whose packages it needs, such as "learning".
+        needs: channels that it reads besides "pedestrians", given by name or as channel objects with parameters.
+        tunable: span of values to try for each tunable field, by field name.
+        requires: Agora's optional dependency groups (extras) that it needs, such as "learning".
     """
 
     needs: Collection[str | Channel] = ()
@@ -34,16 +34,16 @@ class PredictorDeclaration:
 
     @cached_property
     def channels(self) -> dict[str, Channel | None]:
-        """The channels that it reads, by their names: with parameters of its own, or None."""
+        """The channels that it reads, by name: a channel object if it sets parameters, otherwise None."""
         return channels_of(("pedestrians", *self.needs))
 
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
-    """The answer of a predictor for N robots.
+    """The output of a predictor for N robots.
 
     Attributes:
-        position: (N, Q, T, 2) predicted positions of the pedestrians at the T times, m; empty slots have no meaning.
+        position: (N, Q, T, 2) predicted positions of the pedestrians at the T times, m; values in empty slots are undefined.
         memory: memory for the next call.
     """
 
@@ -52,7 +52,7 @@ class Prediction:
 
 
 class Predictor(Protocol):
-    """Predicts the paths of the pedestrians that robots know, for a batch: rows share no state."""
+    """Predicts the paths of the pedestrians that robots know of, for a batch of robots whose rows share no state."""
 
     @property
     def declares(self) -> PredictorDeclaration:
@@ -64,8 +64,8 @@ class Predictor(Protocol):
         It is called once per control period, ``observation.dt``.
 
         Args:
-            observation: observation of N rows; it has ``pedestrians``.
+            observation: observation with N rows, including ``pedestrians``.
             steps: T, the number of prediction times.
             dt: interval between prediction times, s; the first is ``dt`` after the observation.
-            memory: memory of the previous call; {} at the start, all 0 in rows whose episode begins.
+            memory: memory returned by the previous call; {} at the start, and all 0 in rows whose episode is just beginning.
         """

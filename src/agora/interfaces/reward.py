@@ -1,7 +1,7 @@
-"""Rewards: the value of a control period for learning; and facts, the inputs of rewards.
+"""Rewards, which rate a control period for learning, and facts, the inputs of rewards.
 
-A reward names facts of `agora.learning.facts.FACTS`, or defines its own. A fact reads the robots' knowledge and the true worlds,
-once per control period.
+A reward names facts from `agora.learning.facts.FACTS` or defines its own. Once per control period, a fact reads what the robots
+know and the true state of the worlds.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ class Transition:
     Attributes:
         outcome: (N,) `agora.world.records.RUNNING` or the number of an `agora.core.recording.Outcome`.
         progress: (N,) decrease of the robot's distance to its goal, m.
-        clearance: (N,) smallest clearance between robot and pedestrians during the period, m; infinite if there are none.
+        clearance: (N,) minimum clearance between the robot and pedestrians during the period, m; infinite without pedestrians.
         dt: control period, s.
-        facts: requested facts by name, each (N, ...).
+        facts: the requested facts by name, each an array (N, ...).
     """
 
     outcome: Ints
@@ -37,13 +37,13 @@ class Transition:
 
 @dataclass(frozen=True, eq=False)
 class Passed:
-    """A finished control period of W worlds; row ``w * R + r`` is robot r of world w. All of it is read-only.
+    """A finished control period of W worlds. Row ``w * R + r`` is robot r of world w. All data is read-only.
 
     Attributes:
-        observation: the robots' knowledge at its end, with the channels that facts or the policy need.
-        world: the true worlds at its end.
+        observation: what the robots know at the end of the period, with the channels that the facts or the policy need.
+        world: true state of the worlds at the end of the period.
         command: (N, 3) commanded twist, m/s and rad/s.
-        command_before: (N, 3) commanded twist of the previous control period; 0 in the first of an episode.
+        command_before: (N, 3) commanded twist of the previous control period; 0 in the first period of an episode.
     """
 
     observation: Observation
@@ -53,7 +53,7 @@ class Passed:
 
 
 def _nothing(observation: Observation) -> None:
-    """Keep nothing."""
+    """Keep nothing (the default for ``begin``)."""
 
 
 @dataclass(frozen=True)
@@ -61,11 +61,11 @@ class Fact:
     """A fact about a control period that rewards can use.
 
     Attributes:
-        name: in `Transition.facts`.
-        read: returns it, (N, ...) float32, from the finished period and the value that ``begin`` returned.
-        needs: channels that it reads.
-        begin: returns copies of parts of the observation that the robots acted on, for ``read``.
-        says: shape, meaning and unit, as text.
+        name: key in `Transition.facts`.
+        read: function that returns the fact, (N, ...) float32, given the finished period and the value that ``begin`` returned.
+        needs: channels that the fact reads.
+        begin: function that returns copies of the parts of the observation on which the robots acted that ``read`` needs.
+        says: description of the fact: shape, meaning and unit.
     """
 
     name: str
@@ -80,10 +80,10 @@ class Rewarding(Protocol):
 
     @property
     def asks(self) -> Collection[str | Fact]:
-        """Facts that it reads: names of the library's facts, or its own facts."""
+        """The facts that the reward reads, given as names of the library's facts or as its own `Fact` objects."""
 
     def terms(self, transition: Transition) -> dict[str, Floats]:
-        """Return the terms (N,) float32, weighted, by name."""
+        """Return the weighted terms by name, each (N,) float32."""
 
     def __call__(self, transition: Transition) -> Floats:
         """Return the rewards (N,), which are the sums of the terms."""

@@ -1,4 +1,4 @@
-"""Robots modes: starts and goals of robots."""
+"""Robots modes, which set the starts and goals of robots."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from agora.draft.task import Task
 
 
 class RobotsMode(Protocol):
-    """The starts and goals of robots; ``uses`` is that of `agora.interfaces.ObstaclesMode`."""
+    """Sets the starts and goals of robots; the attribute ``uses`` is described in `agora.interfaces.ObstaclesMode`."""
 
     def place(self, task: Task) -> list[tuple[Doubles, Doubles]]:
         """Return the start pose (3,) and the goals (G, 3) of each robot.

@@ -1,4 +1,4 @@
-"""Simulators: they move robots."""
+"""Simulators, which move robots."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from agora.world.world import World
 
 Ability = Literal["step", "exact_contacts", "pause", "delete", "rgbd"]
-"""What a simulator is able to do.
+"""The capabilities of a simulator.
 
-``step``: it takes physics steps one by one, when it is asked to; benchmarks, training and lock step in ROS need that.
-``exact_contacts``: walls stop robots at the moment of touching. The others are of the drivers in ROS: ``pause``, to let time stand;
-``delete``, to take robots and obstacles away again; ``rgbd``, to make depth images.
+``step``: it advances by single physics steps on request; benchmarks, training and lock step in ROS require this.
+``exact_contacts``: walls stop robots at the moment of contact. The other capabilities belong to the ROS drivers: ``pause``, to
+pause time; ``delete``, to remove robots and obstacles; ``rgbd``, to produce depth images.
 """
 
 
@@ -25,28 +25,29 @@ class Bodies(Protocol):
     """The simulated robots of a batch.
 
     Attributes:
-        walls: (W, R) when a wall stopped each robot in the last step, as a share of the step from 0 to 1; 2 if none did.
+        walls: (W, R) time within the last step at which a wall stopped each robot, as a share of the step from 0 to 1; 2 if no wall
+            did.
     """
 
     walls: Floats
 
     def reset(self, world: int, start: Start) -> None:
-        """Begin an episode in one world. Its robots are at their start in `World.robots`."""
+        """Begin an episode in one world. Its robots are already at their start poses in `World.robots`."""
 
     def move(self, now: int) -> Callable[[int, int], None]:
-        """Return the function of (first, last) that moves the robots of worlds ``first <= w < last`` by one step of ``world.dt``.
+        """Return a function of (first, last) that moves the robots of worlds ``first <= w < last`` by one step of ``world.dt``.
 
         It reads generation ``now`` (0 or 1) of the robots and ``world.commands`` (W, R, 3). It writes the other generation and
-        ``walls``. It does not change worlds that are done. Several threads call it at the same time for different worlds.
+        ``walls``. It does not change finished worlds. Several threads may call it at the same time for different worlds.
 
-        A robot whose pose or velocity it writes as NaN is lost: it stays where it was, and its episode ends as ``simulator_failed``
-        with the text in ``World.lost`` for its world.
+        If the function writes NaN for a robot's pose or velocity, the robot is lost: it stays where it was, and its episode ends as
+        ``simulator_failed``. The message is the text in ``World.lost`` for this world.
         """
 
     def sensors(self) -> Mapping[str, Offer]:
-        """Return the channels that the simulator measures itself, such as the images of a camera, by their names.
+        """Return the channels that the simulator measures itself, such as camera images, keyed by channel name.
 
-        A registered channel of this name declares the parameters and fields, and its ``bind`` requests the offer
+        A registered channel of the same name declares the parameters and fields, and its ``bind`` method requests the offer
         (`agora.interfaces.Source.offered`).
         """
 
@@ -57,10 +58,11 @@ class Bodies(Protocol):
 class Simulator(Protocol):
     """Moves robots; a frozen dataclass of its parameters.
 
-    The library moves pedestrians, sweeps contacts with pedestrians and robots, and decides outcomes, with every simulator.
+    With every simulator, the library itself moves the pedestrians, detects contacts with pedestrians and robots by sweeping, and
+    decides outcomes.
     """
 
     can: ClassVar[frozenset[Ability]]
 
     def bodies(self, world: World) -> Bodies:
-        """Return the robots of a batch, whose records in ``world`` exist and whose episodes have not begun."""
+        """Return the robots of a batch. Their records in ``world`` already exist, but their episodes have not begun."""

@@ -1,4 +1,4 @@
-"""Spans: the values that tuning and calibration may try."""
+"""Spans: ranges of values that tuning and calibration may try."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Span:
-    """The values that `agora tune` or `agora calibrate` may try for a parameter.
+    """The range of values that `agora tune` or `agora calibrate` may try for a parameter.
 
     Attributes:
-        low: least value, a whole number for a field of whole numbers.
-        high: largest value, a whole number for a field of whole numbers.
-        log: whether all orders of magnitude are alike, for scales and weights.
+        low: minimum value; an integer if the field is an integer.
+        high: maximum value; an integer if the field is an integer.
+        log: whether to search on a logarithmic scale; use it for scales and weights.
     """
 
     low: float

@@ -1,8 +1,8 @@
-"""Trainers of policies, for authors of trainers.
+"""The interface of trainers, which train policies.
 
-`agora train` gives a trainer a run: the suite and stage to train on, the seed, and the last checkpoint, if there is one. The
-trainer plays episodes, keeps checkpoints, and lets the run validate policies. From a checkpoint it must give the same curve as
-without the interruption; `agora.testing.check_trainer` tests that.
+`agora train` passes a run to the trainer: the suite and stage to train on, the seed, and the last checkpoint if there is one. The
+trainer runs episodes, saves checkpoints, and has the run validate policies. A training run resumed from a checkpoint must produce
+the same curve as an uninterrupted run; `agora.testing.check_trainer` tests this.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ class Savable(Protocol):
     """A policy that can be written to a file."""
 
     def save(self, path: Path) -> None:
-        """Write a safetensors file."""
+        """Write the policy to a safetensors file."""
 
 
 class TrainingRun(Protocol):
-    """A running training in its folder.
+    """A training run in progress, with its folder.
 
     Attributes:
-        suite: suite, an `agora.tasks.suite.Suite` whose split is training.
-        stage: name of its stage to train on.
-        seed: seed of everything random.
+        suite: the `agora.tasks.suite.Suite` to train on; its split is "training".
+        stage: name of the suite's stage to train on.
+        seed: seed for all random numbers.
     """
 
     suite: Any
@@ -36,17 +36,17 @@ class TrainingRun(Protocol):
 
     @property
     def resumed(self) -> tuple[Mapping[str, float], Mapping[str, Array]] | None:
-        """The numbers and arrays of the last checkpoint; None at the beginning."""
+        """The numbers and arrays of the last checkpoint; None if there is no checkpoint yet."""
 
     def about(self, steps: int) -> dict[str, str]:
-        """Return the notes for a policy after so many environment steps: label, training, seed, steps."""
+        """Return the notes to store with a policy after this number of environment steps: label, training, seed, steps."""
 
     def log(self, steps: int, share: float, **values: float) -> None:
-        """Add a point to the curve.
+        """Add a point to the training curve.
 
         Args:
             steps: environment steps so far.
-            share: finished share of the training.
+            share: finished share of the training run, 0 to 1.
             values: values by name.
         """
 
@@ -54,19 +54,19 @@ class TrainingRun(Protocol):
         """Replace the checkpoint.
 
         Raises:
-            DivergedError: an array holds a number that is not finite; the previous checkpoint stays.
+            DivergedError: an array contains a non-finite value; the previous checkpoint is kept.
         """
 
     def validate(self, policy: Savable, steps: int, share: float) -> Any:
-        """Run the validation stage with a policy, and keep the policy if it is the best so far."""
+        """Run the validation stage with a policy, and save the policy if it is the best so far."""
 
 
 class Trainer(Protocol):
-    """A frozen dataclass that trains; its fields are its parameters."""
+    """Trains policies; a frozen dataclass whose fields are its parameters."""
 
     def train(self, run: TrainingRun) -> Iterator[Savable | None]:
-        """Train until done, from the run's last checkpoint if there is one.
+        """Train until finished, starting from the run's last checkpoint if there is one.
 
-        A generator: it yields at least whenever it has logged. At this moment its user sees the progress, and may stop it. It
-        yields the current policy, which is kept if the training is stopped, or nothing.
+        This is a generator that yields at least after every call of `log`. At that point the caller sees the progress and may stop
+        the training. It yields the current policy, which is saved if the training is stopped, or None.
         """

@@ -1,4 +1,4 @@
-"""World sources: the surroundings of a stage's episodes."""
+"""World sources, which provide the surroundings of a stage's episodes."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ class WorldSource(Protocol):
     """The source of a stage's worlds; a frozen dataclass whose fields are its parameters."""
 
     def names(self) -> list[str]:
-        """Return the names of its worlds; episode k of a stage uses number k modulo their count."""
+        """Return the names of the source's worlds. Episode k of a stage uses the world with index k modulo the number of worlds."""
 
     def world(self, name: str, stream: Stream) -> Surroundings:
-        """Return a world; generated worlds are drawn from ``stream``."""
+        """Return the world of this name; generated worlds are sampled from ``stream``."""
 
 
 @runtime_checkable
 class DrawnPlaces(Protocol):
-    """A world source that draws its places from its own seed, so that several episodes can share a place.
+    """A world source that generates its places from a seed of its own, so that several episodes can share a place.
 
-    If the suite gets another seed, the source gets one too (`agora.tasks.suite.with_seed`).
+    If the suite is given another seed, the source gets a new seed too (`agora.tasks.suite.with_seed`).
     """
 
     @property
     def seed(self) -> int:
-        """The seed of the places."""
+        """The seed from which places are generated."""
 
     def seeded(self, seed: int) -> Self:
-        """Return the source with another seed for its places."""
+        """Return a copy of the source with another seed for its places."""

@@ -1,1 +1,1 @@
-"""The logic of ROS nodes, without ROS: crowd, robots of one world, referee, navigation, and Move Base Flex's actions."""
+"""The logic of the ROS nodes, independent of ROS: crowd, robots in one world, referee, navigation, and Move Base Flex's actions."""

@@ -1,5 +1,5 @@
-"""Translates Arena's terms for crowds into Agora's: names of crowd models, social states and types, spawned pedestrians, walls as
-segments.
+"""Translates Arena's terms for crowds into Agora's: names of crowd models, social states and types; spawned pedestrians; and walls
+as segments.
 """
 
 from __future__ import annotations
@@ -47,7 +47,9 @@ _STATES = {
     "threatening": "Threatening",
 }
 STATE_NAMES = tuple(_STATES[name] for name in SOCIAL_STATES)
-"""Values of ``AgentState.social_state`` by number in `agora.core.state.SOCIAL_STATES`: Arena's name if it has one."""
+"""Values of ``AgentState.social_state``, indexed by the number in `agora.core.state.SOCIAL_STATES`; Arena's name is used if it has
+one.
+"""
 
 _ANIMATIONS = ("idle", "walking", "running", "interacting", "talking", "phone")  # numbers 1 to 6 of crowdsim's animations
 _OTHER_STATES = {
@@ -65,19 +67,19 @@ _OTHER_STATES = {
 
 
 def names_plugin(text: str) -> bool:
-    """Return whether Arena's argument ``sfm`` names a plugin, ``module:name``, which has its own node; no crowd model has such a
-    name.
+    """Return whether Arena's argument ``sfm`` names a plugin (``module:name``), which runs in its own node; no crowd model has a
+    name of this form.
 
-    ``helbing:relaxation_time=0.6`` and ``helbing(relaxation_time=0.6)`` are a crowd model with a parameter.
+    By contrast, ``helbing:relaxation_time=0.6`` and ``helbing(relaxation_time=0.6)`` name a crowd model with a parameter.
     """
     return ":" in text and not {"(", "="} & set(text)
 
 
 def crowd_model(text: str) -> Named:
-    """Return the crowd model that Arena's argument ``sfm`` names, by Agora's or Arena's name; parameters may follow.
+    """Return the crowd model given by Arena's argument ``sfm``, which uses Agora's or Arena's name and may include parameters.
 
     Args:
-        text: "", "pysocial", "deepsocialforce", "orca(horizon=3)", "orca:horizon=3".
+        text: value of the argument, such as "", "pysocial", "deepsocialforce", "orca(horizon=3)", "orca:horizon=3".
 
     Raises:
         InputError: the crowd model or a parameter is unknown.
@@ -87,7 +89,7 @@ def crowd_model(text: str) -> Named:
 
 
 def state_number(text: str) -> int | None:
-    """Return the number of the social state with this name in Arena, or in `STATE_NAMES`; None for names without a counterpart."""
+    """Return the number of the social state with this name in Arena or in `STATE_NAMES`; None if the name has no counterpart."""
     word = text.strip().strip('"').lower().removeprefix("state")
     if word.isdigit() and 1 <= int(word) <= len(_ANIMATIONS):
         word = _ANIMATIONS[int(word) - 1]
@@ -103,13 +105,13 @@ def type_name(number: int) -> str:
 def newcomers(
     pedestrians: Sequence[Pedestrian], crowd: People, stream: Stream, first_id: int
 ) -> tuple[PedestrianStarts, tuple[str, ...]]:
-    """Return spawned pedestrians, and the name of each.
+    """Return the spawned pedestrians and their names.
 
     An entry may stand for several pedestrians, as in a suite (`agora.tasks.obstacles.scenario.people_from`).
 
     Args:
-        pedestrians: pedestrians in the terms of the message ``pedsim_msgs/Ped``.
-        crowd: values that the message lacks.
+        pedestrians: pedestrians with the fields of the message ``pedsim_msgs/Ped``.
+        crowd: values that are not in the message.
         stream: stream of random speeds.
         first_id: id of the first pedestrian; later ids are consecutive.
 
@@ -122,8 +124,8 @@ def newcomers(
 
 
 def outline(place: Map) -> Doubles:
-    """Return the walls (K, 4) of a map x0, y0, x1, y1, m: its segments, the edges of its polygons and of its occupied cells, and
-    for each disc the octagon about it.
+    """Return the walls of a map as segments (K, 4) x0, y0, x1, y1, m: its segments, the edges of its polygons and occupied cells,
+    and a circumscribed octagon for each disc.
     """
     turn = np.arange(9) * (np.pi / 4)
     reach = place.discs[:, 2:] / np.cos(np.pi / 8)
@@ -137,7 +139,7 @@ def outline(place: Map) -> Doubles:
 
 
 def _runs(edges: Bools) -> Doubles:
-    """Return runs (K, 3) of true entries along the rows: row, first, one past the last."""
+    """Return the runs (K, 3) of True entries along the rows: row, first column, one past the last column."""
     padded = np.pad(edges, ((0, 0), (1, 1))).astype(np.int8)
     change = np.diff(padded, axis=1)
     first, last = np.argwhere(change == 1), np.argwhere(change == -1)

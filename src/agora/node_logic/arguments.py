@@ -1,4 +1,4 @@
-"""The arguments of ``start_arena.launch``: which of them have an effect in combination, and the robots that they name."""
+"""The arguments of ``start_arena.launch``: which of them have an effect in combination, and the robots that they select."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _IN_THE_NODE = ("rviz_ui",)
 
 @dataclass(frozen=True)
 class Arguments:
-    """The arguments whose effect depends on others; omitted arguments have their defaults.
+    """The arguments whose effect depends on other arguments; omitted arguments have their defaults.
 
     Attributes:
         simulator: name of the simulator.
@@ -55,10 +55,10 @@ class Arguments:
         map_file: world.
         scenario_file: scenario of the world.
         config: path of a ``task_generator.yaml``.
-        suite: name or path of a suite, whose episodes are played instead of task modes.
-        timeout: time limit of an episode, s; if None, that of the settings.
-        episodes: number of episodes, after which everything ends; if None, that of the settings or of the suite.
-        seed: seed of every random stream and of generated places; 0, or the suite's seed if None.
+        suite: name or path of a suite whose episodes are run instead of episodes from task modes.
+        timeout: time limit of an episode, s; if None, the limit in the settings.
+        episodes: number of episodes after which the graph shuts down; if None, the number given by the settings or the suite.
+        seed: seed of all random streams and generated places; if None, 0 or the suite's seed.
         model: model of the robot.
         robot_setup_file: file of several robots.
         local_planner: local planner, or a preset of one, with parameters: ``dwa(vx_samples=12)``.
@@ -66,17 +66,17 @@ class Arguments:
         global_planner: global planner, likewise.
         agent_name: policy of a learned local planner.
         navigation: driver of the robots.
-        mbf_people: way in which Move Base Flex's global costmap learns of pedestrians.
+        mbf_people: how Move Base Flex's global costmap is informed about pedestrians.
         sfm: crowd model, or a plugin ``module:name``.
         behaviours: behaviours of pedestrians, separated by commas.
         synchronous: whether the graph runs in lock step.
-        time_scale: simulated seconds per second.
+        time_scale: simulated seconds per real second.
         periods: periods that replace the defaults, such as ``physics=0.05,control=0.1``.
         record_data: whether bags are recorded.
         record_data_dir: folder of the bags.
         headless: 2 for no window.
         show_rviz: whether RViz is opened.
-        visualization: program that shows the graph.
+        visualization: program that visualises the simulation.
         rviz_file: configuration of RViz.
     """
 
@@ -116,10 +116,11 @@ class Arguments:
 
     @cached_property
     def entries(self) -> list[RobotEntry]:
-        """The robots of the setup file, or the one robot of ``model``, one entry per robot, unresolved.
+        """Return the robots in the setup file, or the single robot given by ``model``: one entry per robot, with values not yet
+        resolved.
 
         Raises:
-            InputError: the robot setup file is wrong, or a robot is unknown.
+            InputError: the robot setup file is invalid, or a robot is unknown.
         """
         if self.robot_setup_file:
             return read_robot_setup(named_file("robot_setup", self.robot_setup_file, ".yaml"))
@@ -129,7 +130,7 @@ class Arguments:
         """Return the robots to drive, one entry per robot, with all values resolved.
 
         Raises:
-            InputError: as `entries`; or a robot has an agent that its planner cannot use.
+            InputError: as for `entries`, or a robot has an agent that its planner cannot use.
         """
         return [
             replace(
@@ -145,18 +146,18 @@ class Arguments:
 
     @property
     def module_names(self) -> list[str]:
-        """The modules without their parameters."""
+        """The names of the modules, without parameters."""
         return [_name(module) for module in split(self.tm_modules)]
 
     def unread(self) -> Mapping[str, str]:
-        """Return the arguments that have no effect in combination with the others, and the reasons."""
+        """Return the arguments that have no effect in combination with the others, with reasons."""
         found: dict[str, str] = {}
         for names, why in (*self._of_episodes(), *self._of_robots(), *self._of_the_graph()):
             found = dict.fromkeys(names, why) | found
         return found
 
     def _of_episodes(self) -> list[tuple[tuple[str, ...], str]]:
-        """Return names of arguments without effect on the played episodes, and the reasons."""
+        """Return the names of arguments that have no effect on the episodes, with reasons."""
         modules, modes = self.module_names, {_name(self.tm_robots), _name(self.tm_obstacles)}
         found: list[tuple[tuple[str, ...], str]] = []
         if self.suite:
@@ -171,7 +172,7 @@ class Arguments:
         return found
 
     def _of_robots(self) -> list[tuple[tuple[str, ...], str]]:
-        """Return names of arguments without effect on the robots and their planners, and the reasons."""
+        """Return the names of arguments that have no effect on the robots and their planners, with reasons."""
         found: list[tuple[tuple[str, ...], str]] = []
         robots = self.robots()
         planners = [robot.local_planner for robot in robots if robot.planned_here]
@@ -197,7 +198,7 @@ class Arguments:
         return found
 
     def _of_the_graph(self) -> list[tuple[tuple[str, ...], str]]:
-        """Return names of arguments without effect on the simulator, the bags and the windows, and the reasons."""
+        """Return the names of arguments that have no effect on the simulator, the bags and the windows, with reasons."""
         found: list[tuple[tuple[str, ...], str]] = []
         if self.simulator != "unity":
             found.append((("unity_player", "unity_ip", "unity_port"), f"with simulator: {self.simulator}"))
@@ -213,10 +214,10 @@ class Arguments:
         return found
 
     def modes(self) -> dict[str, Any]:
-        """Return the arguments of `agora.tasks.generator.TaskGenerator.switch`.
+        """Return the arguments for `agora.tasks.generator.TaskGenerator.switch`.
 
         Raises:
-            InputError: a component is unknown, or refuses its parameters.
+            InputError: a component is unknown or rejects its parameters.
         """
         models = tuple(entry.model for entry in self.robots())
         names = [name.strip() for name in split(self.tm_modules)]
@@ -236,13 +237,13 @@ class Arguments:
         return CrowdSettings(model=crowd_model(self.sfm) if library else None, behaviours=behaviours)
 
     def over_settings(self) -> dict[str, Any]:
-        """Return the settings that launch arguments decide, by Arena's names."""
+        """Return the settings that the launch arguments determine, keyed by Arena's names."""
         episodes = None if self.suite else self.episodes
         named = {"SCENARIO_file": self.scenario_file or None, "timeout": self.timeout, "episodes": episodes}
         return {name: value for name, value in named.items() if value is not None}
 
     def how_often(self) -> Periods:
-        """Return the periods of episodes of task modes.
+        """Return the update periods for episodes created by task modes.
 
         Raises:
             InputError: the periods are inconsistent.
@@ -260,13 +261,14 @@ class Arguments:
 
 
 def arguments_of(given: Mapping[str, Any], kind: type[A], where: str, before: Mapping[str, Any] | None = None) -> A:
-    """Return the arguments from plain values; empty texts are ignored, and roslaunch turns texts into numbers.
+    """Return the arguments from plain values. Empty strings are ignored, and strings that roslaunch has converted to numbers are
+    accepted.
 
     Args:
-        given: values by name; names that `Arguments` lacks are ignored.
+        given: values by name; names that `Arguments` does not have are ignored.
         kind: `Arguments`, or a class with the same fields.
         where: name of the values in messages.
-        before: earlier values; these may have lost their effect when modes were switched.
+        before: earlier values, which may have lost their effect when modes were switched.
 
     Raises:
         InputError: a value has the wrong type, or an argument has no effect in combination with the others.
@@ -278,8 +280,8 @@ def arguments_of(given: Mapping[str, Any], kind: type[A], where: str, before: Ma
 
 
 def without_effect(given: Mapping[str, Any], where: str) -> list[str]:
-    """Return a line for each argument that has no effect in combination with the others; empty if a value is wrong, which its node
-    reports.
+    """Return a line for each argument that has no effect in combination with the others; empty if a value is invalid, because the
+    node that uses it reports the error.
 
     Args:
         given: values by name, as in `arguments_of`.
@@ -292,7 +294,7 @@ def without_effect(given: Mapping[str, Any], where: str) -> list[str]:
 
 
 def _taken(given: Mapping[str, Any], kind: type[A], where: str, before: Mapping[str, Any]) -> tuple[A, list[str]]:
-    """Return the arguments, and a line for each argument without effect that is new."""
+    """Return the arguments, and a line for each new argument that has no effect."""
     types = {field.name: str(field.type) for field in fields(Arguments)}
     values = {name: _value(value, types[name]) for name, value in given.items() if name in types and value not in ("", None)}
     made = build(values, kind, where, complete=True)
@@ -301,7 +303,7 @@ def _taken(given: Mapping[str, Any], kind: type[A], where: str, before: Mapping[
 
 
 def _value(value: Any, kind: str) -> Any:
-    """Convert a value of the parameter server to the type of its field."""
+    """Convert a value from the parameter server to the type of its field."""
     if kind == "str":
         return str(value)
     return bool(value) if kind == "bool" and value in (0, 1) else value
@@ -313,10 +315,11 @@ def _name(text: str) -> str:
 
 
 def _with_agent(entry: RobotEntry, planner: str) -> str:
-    """Return the planner of a robot with its agent; Arena's files repeat the model as the agent of planners without one.
+    """Return a robot's planner combined with its agent. In Arena's files, planners that do not use an agent have the robot model's
+    name as agent.
 
     Raises:
-        InputError: the planner takes no policy, or already has one.
+        InputError: the planner does not use a policy, or already has one.
     """
     if not entry.agent:
         return planner

@@ -1,4 +1,4 @@
-"""Background planning: computes new global paths while the robots of one world follow their present ones."""
+"""Background planning: computes new global paths while the robots in one world follow their current paths."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class BackgroundPlanner:
 
     Args:
         paths: planner of the paths.
-        goal_of: returns the goal (3,) of a robot, or None.
-        executor: runs the planning; without one, `request` plans before it returns.
+        goal_of: function that returns the goal (3,) of a robot, or None.
+        executor: executor that runs the planning; without one, `request` plans before it returns.
     """
 
     def __init__(self, paths: Paths, goal_of: Callable[[int], Array | None], executor: Executor | None) -> None:
@@ -25,7 +25,7 @@ class BackgroundPlanner:
         self._pending: dict[int, tuple[Array, Future[Floats]]] = {}
 
     def request(self, robot: int) -> None:
-        """Plan a new path from a robot's position, unless one is being planned."""
+        """Plan a new path from a robot's position, unless one is already being planned."""
         goal = self._goal_of(robot)
         if goal is None or robot in self._pending:
             return
@@ -42,7 +42,7 @@ class BackgroundPlanner:
         self._pending.pop(robot, None)
 
     def take_paths(self) -> Iterator[tuple[int, Floats]]:
-        """Yield each robot with a new path, and the path; skip paths to a goal that the robot no longer has."""
+        """Yield each robot that has a new path, with the path; skip paths to goals that the robot no longer has."""
         for robot, (goal, path) in list(self._pending.items()):
             if path.done():
                 del self._pending[robot]

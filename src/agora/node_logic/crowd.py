@@ -1,4 +1,4 @@
-"""The crowd of one episode whose robots are moved from outside."""
+"""The crowd in an episode whose robots are moved externally."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ _HOW = {"added": ADDED, "in_place": IN_PLACE}
 
 
 class Crowd:
-    """The engine of one world, built from a start and its stage, which receives the robots from outside before each step.
+    """The engine of one world, built from a start and its stage; it receives the robots' states from outside before each step.
 
     Given the robots of an episode, it reproduces the pedestrians of `agora.episode.Episodes` bit for bit at every step. Contacts,
-    goals and time limits do not end the episode here.
+    goals and time limits do not end the episode.
 
-    A change during the episode changes the start, and the engine is rebuilt at the present state. Pedestrians keep their minds, but
-    behaviours lose their other memory (such as the remaining time of a talk).
+    A change during the episode changes the start, and the engine is rebuilt in its current state. Pedestrians keep their minds, but
+    behaviours lose other memory, such as the remaining time of a conversation.
 
     Args:
         start: start of the episode.
         stage: conditions of the episode.
-        is_fed: whether forces from outside may act (`feed`).
+        is_fed: whether external forces may be applied (`feed`).
 
     Attributes:
         start: start of the episode with all changes so far.
@@ -62,7 +62,7 @@ class Crowd:
 
     @property
     def world(self) -> World:
-        """The one world; replaced by another object when pedestrians or walls change."""
+        """The state of the world; it is replaced by a new object when pedestrians or walls change."""
         return self._engine.world
 
     @property
@@ -72,7 +72,7 @@ class Crowd:
 
     @property
     def goals(self) -> Waypoints:
-        """The waypoints, (1, P), including the present destinations."""
+        """The waypoints, (1, P), including the current destinations."""
         return self._crowd.goals
 
     @property
@@ -83,7 +83,7 @@ class Crowd:
 
     @property
     def step_number(self) -> int:
-        """Physics steps since the start."""
+        """Number of physics steps since the start."""
         return int(self.world.status.clock.step[0])
 
     @property
@@ -118,12 +118,12 @@ class Crowd:
 
     @property
     def slots(self) -> Array:
-        """The slots of present pedestrians."""
+        """The slots of the pedestrians that are present."""
         return np.flatnonzero(self.pedestrians.active[0])
 
     @property
     def acceleration(self) -> Floats:
-        """(P, 2) last acceleration of each pedestrian by the crowd model alone, m/s2; 0 for new pedestrians."""
+        """(P, 2) last acceleration that the crowd model alone computed for each pedestrian, m/s2; 0 for new pedestrians."""
         world, fed = self.world, self._crowd.fed
         if fed is not None:
             return np.stack([fed.own_x[0], fed.own_y[0]], -1)
@@ -133,10 +133,10 @@ class Crowd:
         return np.where(both[:, None], change, np.float32(0.0))
 
     def step(self, robots: Robots | None = None) -> Pedestrians:
-        """Advance everybody by one physics step and return the new generation.
+        """Advance all pedestrians by one physics step and return the new generation.
 
         Args:
-            robots: generation t of the robots, (1, R); if None, the present values of `robots`.
+            robots: generation t of the robots, (1, R); if None, the current values of `robots`.
 
         Raises:
             InputError: the number of robots is wrong, or a pose is not finite.
@@ -155,12 +155,12 @@ class Crowd:
         return self.pedestrians
 
     def feed(self, slots: Array, forces: Floats, how: Literal["added", "in_place"] = "in_place") -> None:
-        """Apply external forces to exactly these pedestrians until the next call.
+        """Apply external forces to these pedestrians, and to no others, until the next call.
 
         Args:
             slots: (K,) slots of the pedestrians.
             forces: (K, 2) force per mass, m/s2.
-            how: whether forces are added to the crowd model's acceleration, or replace it.
+            how: whether the forces are added to the crowd model's acceleration or replace it.
 
         Raises:
             InputError: a force is not finite, or is above `agora.engine.pedestrian_kernels.LARGEST`.
@@ -182,11 +182,11 @@ class Crowd:
         """Add pedestrians to the world; they appear in the next generation.
 
         Args:
-            people: people with new ids.
+            people: the pedestrians, with new ids.
             names: name of each, for display.
 
         Returns:
-            Their slots. A slot is reused once a generation in which it is empty was returned.
+            The slots of the new pedestrians. A slot is reused only after a generation in which it is empty has been returned.
 
         Raises:
             InputError: an id is taken, a position is outside the map, or the episode has recorded pedestrians.
@@ -211,14 +211,14 @@ class Crowd:
         return slots
 
     def _called(self, slots: Array, given: Sequence[str], total: int) -> dict[str, Any]:
-        """Return names and appearances including those of newcomers."""
+        """Return the names and appearances, including those of new pedestrians."""
         names, looks = (list(kept) + [""] * (total - len(kept)) for kept in (self.start.names, self.start.looks))
         for slot, name in zip(slots.tolist(), given, strict=True):
             names[slot], looks[slot] = name, ""
         return {"names": tuple(names), "looks": tuple(looks)}
 
     def remove(self, slots: Iterable[int]) -> None:
-        """Remove pedestrians from the world; they are missing in the next generation."""
+        """Remove pedestrians from the world; they are absent from the next generation."""
         for slot in slots:
             self._returning.pop(int(slot), None)
             self._absent[slot] = True
@@ -226,7 +226,8 @@ class Crowd:
             self.world.replay.last[0, slot] = self.world.replay.first[0, slot] - 1
 
     def move(self, slots: Sequence[int], poses: Array) -> None:
-        """Move pedestrians to new poses, at rest; they are absent from one generation, so that the jump causes no contacts.
+        """Move pedestrians to new poses, where they are at rest. They are absent for one generation, so that the jump does not
+        cause contacts.
 
         Args:
             slots: slots of simulated pedestrians.
@@ -252,7 +253,7 @@ class Crowd:
         self._returning |= poses
 
     def _put_back(self) -> None:
-        """Insert moved pedestrians again, once a generation without them was returned."""
+        """Insert moved pedestrians again once a generation without them has been returned."""
         now, goals = self.pedestrians, self.world.waypoints
         for slot in [slot for slot in self._returning if not self._shown[slot]]:
             pose, anew = self._returning.pop(slot)
@@ -292,11 +293,11 @@ class Crowd:
         self._surround()
 
     def add_robot(self, robot: RobotStart) -> None:
-        """Add a robot that is moved from outside."""
+        """Add a robot that is moved externally."""
         self._rebuild(dataclasses.replace(self.start, robots=(*self.start.robots, robot)))
 
     def set_models(self, models: Sequence[AnyCrowdModel]) -> None:
-        """Replace the crowd models by the same number of others."""
+        """Replace the crowd models with the same number of other models."""
         self._conditions = dataclasses.replace(self._conditions, crowd=tuple(models))
         self._rebuild(self.start)
 
@@ -323,7 +324,7 @@ class Crowd:
         return engine
 
     def _rebuild(self, start: Start, new: Array | tuple[()] = ()) -> None:
-        """Rebuild the engine for another start at the present state; ``new`` are slots of newcomers."""
+        """Rebuild the engine for another start in the current state; ``new`` holds the slots of new pedestrians."""
         engine = self._build(start)
         old, world, was, crowd = self.world, engine.world, self._crowd, engine.crowd
         assert crowd is not None
@@ -368,5 +369,5 @@ def _wider(array: Array, width: int) -> Array:
 
 
 def open_start(place: Map, entry: str = "crowd/open/0", seed: int = 0) -> Start:
-    """Return an episode without robots or pedestrians on a map, for a crowd that starts before it receives an episode."""
+    """Return an episode on a map without robots or pedestrians, for a crowd node that starts before it receives an episode."""
     return Start(entry, seed, place, (), PedestrianStarts.none(), timeout=60.0)

@@ -1,4 +1,4 @@
-"""The navigation decisions of robots, and an interplanner's guidance for them."""
+"""The navigation decisions for robots, and an interplanner's guidance."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ __all__ = ["Decision", "Led"]
 
 
 class Led(NamedTuple):
-    """An interplanner's guidance for one robot, with the fields of `agora.interfaces.Guidance`: (K, 2), (3,) and numbers."""
+    """An interplanner's guidance for one robot: the fields of `agora.interfaces.Guidance` without the leading axis, i.e. (K, 2),
+    (3,) and scalars.
+    """
 
     path: Floats
     goal: Array | None
@@ -22,15 +24,15 @@ class Led(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """A decision for the robots of a navigator.
+    """A decision for all robots of a navigator.
 
     Attributes:
         twists: (R, 3) vx, vy and omega in the robots' frames, m/s and rad/s.
-        failures: messages of planners that failed, by the robot's number; these robots stop.
-        standing: reasons why robots stand although their planner did not fail, or have no path to follow, by number.
-        planning_time: planning time per robot with a plan, s.
+        failures: messages of planners that failed, keyed by robot number; these robots stop.
+        standing: reasons why robots stop although their planner did not fail, or have no path to follow, keyed by robot number.
+        planning_time: planning time per planned robot, s.
         notes: other remarks.
-        noted: notes of the planner, (R,) by the names of `agora.interfaces.NOTES`; empty if no robot was planned for.
+        noted: notes of the planner, (R,) each, keyed by the names in `agora.interfaces.NOTES`; empty if no planning took place.
     """
 
     twists: Floats

@@ -1,8 +1,8 @@
-"""The protocol of a driver in ROS: one world of robots, whose pedestrians are moved from outside.
+"""The protocol of a ROS driver: one world of robots whose pedestrians are moved externally.
 
-The simulator node (`agora_simulators`) uses a driver through this protocol alone. `agora.node_logic.one_world` runs the simulators
-of the registry; the drivers of flatland, Gazebo and Unity are in the ROS package. Names are spelled as in the episode. A simulator
-has one user at a time: the node calls it under a lock.
+The simulator node (`agora_simulators`) uses a driver only through this protocol. `agora.node_logic.one_world` runs the registered
+simulators; the drivers for Flatland, Gazebo and Unity are in the ROS package. Names are spelled as in the episode. Only one thread
+uses a simulator at a time: the node calls it while holding a lock.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ class SimulatorLostError(AgoraError):
 
 @dataclass(frozen=True, eq=False)
 class PeopleAtStep:
-    """Pedestrians of one world at one physics step: records of width 1 world.
+    """The pedestrians of one world at one physics step, as records with W = 1.
 
     Attributes:
         step: physics steps since the episode began.
-        now: present positions and velocities.
+        now: current positions and velocities.
         traits: traits, which do not change.
         minds: activities and moods.
     """
@@ -55,7 +55,7 @@ class PeopleAtStep:
 
     @staticmethod
     def room(count: int, step: int = 0) -> PeopleAtStep:
-        """Return slots for pedestrians, all absent."""
+        """Return empty slots for pedestrians."""
         slots = state.padded_slots(count)
         return PeopleAtStep(step, state.pedestrians(1, slots), state.traits(1, slots), state.minds(1, slots))
 
@@ -69,8 +69,8 @@ class Entity:
         kind: kind of the entity.
         pose: (3,) x, y, heading, m and rad.
         model: model of a robot.
-        furniture: name of an obstacle in `agora.maps.furniture.MODELS`.
-        description: URDF, SDF or YAML text for simulators that need one; if empty, the model's own description.
+        furniture: name of an obstacle's model in `agora.maps.furniture.MODELS`.
+        description: URDF, SDF or YAML text, for simulators that need one; if empty, the model's own description is used.
     """
 
     name: str
@@ -87,8 +87,8 @@ class Reading(NamedTuple):
     Attributes:
         robot: number of the robot.
         time: time of the scan, s since the episode began.
-        ranges: (B,) m.
-        lidar: lidar that took it.
+        ranges: (B,) measured ranges, m.
+        lidar: lidar that took the scan.
     """
 
     robot: int
@@ -103,13 +103,13 @@ class RobotStanding:
 
     Attributes:
         ended: whether the episode has ended.
-        goal: number of the robot's present goal; every new goal has a higher number.
-        outcome: `agora.core.recording.Outcome` once it has ended, -1 before.
-        end_time: time of the end, s since the episode began.
-        clipped: number of commands beyond the limits.
+        goal: number of the robot's current goal; every new goal has a higher number.
+        outcome: `agora.core.recording.Outcome` once the episode has ended, -1 before.
+        end_time: time of the end, s after the episode began.
+        clipped: number of commands that exceeded the limits.
         contacts: number of contacts so far.
         failure: message of the planner or the simulator, if it failed.
-        target: exact pose of the present goal: x, y, heading, m and rad.
+        target: exact pose of the current goal: x, y, heading, m and rad.
         by_hand: number of goals set by `Driver.set_goal` so far.
     """
 
@@ -125,11 +125,11 @@ class RobotStanding:
 
 
 class Driver(Protocol):
-    """A world with its robots.
+    """A driver: one world with its robots.
 
     Attributes:
         name: name of the driver.
-        can: abilities; a driver in real time cannot ``step``.
+        can: capabilities; a driver that runs in real time cannot ``step``.
     """
 
     name: str
@@ -145,11 +145,11 @@ class Driver(Protocol):
 
     @property
     def began(self) -> float:
-        """Stamp of the start of the episode, s."""
+        """Time stamp of the start of the episode, s."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the robots, in the order of every array."""
+        """Names of the robots, in the order used in all arrays."""
 
     @property
     def models(self) -> tuple[RobotModel, ...]:
@@ -170,24 +170,24 @@ class Driver(Protocol):
     def begin(self, start: Start, stage: Stage, names: Sequence[str], since: float) -> None:
         """Load an episode: map, robots with these names, furniture, and pedestrians at the start; time is paused afterwards.
 
-        ``since`` is the stamp of its start, s, later than all previous stamps.
+        ``since`` is the time stamp of its start, s, which must be later than all previous time stamps.
 
         Raises:
             InputError: the simulator cannot represent the episode. The previous episode is then lost.
         """
 
     def set_map(self, place: Map) -> None:
-        """Change the static surroundings; robots and pedestrians keep their poses."""
+        """Replace the static surroundings; robots and pedestrians keep their poses."""
 
     def spawn(self, entity: Entity) -> None:
         """Add an obstacle, or a robot without a goal, to the world.
 
         Raises:
-            InputError: the name is taken, or the model unknown.
+            InputError: the name is taken, or the model is unknown.
         """
 
     def move(self, name: str, pose: Doubles) -> None:
-        """Move a robot or an obstacle to a pose (3,), at rest.
+        """Move a robot or obstacle to a pose (3,), where it is at rest.
 
         Raises:
             UnknownNameError: the name is unknown.
@@ -201,23 +201,23 @@ class Driver(Protocol):
         """
 
     def set_goal(self, name: str, goal: Doubles) -> int:
-        """Give a robot another goal (3,), the last one of its episode, and return the goal's number.
+        """Give a robot another goal (3,), which becomes the last goal of its episode, and return the goal's number.
 
         A robot whose episode has ended becomes active again. The time limit of the episode restarts.
 
         Raises:
             UnknownNameError: the robot is unknown.
-            InputError: the robot cannot be at the goal: it is not finite, outside the map, or too near an obstacle.
+            InputError: the goal is not finite, is outside the map, or is too close to an obstacle for the robot.
         """
 
     def set_pedestrians(self, people: PeopleAtStep) -> None:
-        """Set the pedestrians at ``people.step``: the present step, or the next step of `advance`.
+        """Set the pedestrians at ``people.step``, which is the current step or the next step of `advance`.
 
-        Between calls, they continue with their velocity. Arguments are copied.
+        Between calls, pedestrians continue at their velocity. Arguments are copied.
         """
 
     def command(self, twists: Floats, failures: Mapping[int, str]) -> None:
-        """Set the twists (R, 3) until the next call; robots whose planner failed end with the given reason."""
+        """Set the twists (R, 3) until the next call; the episodes of robots whose planner failed end with the given reason."""
 
     def advance(self) -> None:
         """Take a physics step, if the driver can ``step``; nothing changes after all robots are `done`.
@@ -227,7 +227,8 @@ class Driver(Protocol):
         """
 
     def wait(self, seconds: float) -> bool:
-        """With a simulator in real time, wait until the world has advanced, up to a timeout; return whether it has.
+        """For a simulator that runs in real time, wait until the world has advanced, but at most ``seconds``; return whether it has
+        advanced.
 
         Raises:
             SimulatorLostError: the simulator is gone.
@@ -240,12 +241,12 @@ class Driver(Protocol):
         """Resume time."""
 
     def readings(self) -> Sequence[Reading]:
-        """Return the scans since the last call, from `begin`, `advance` or `wait`."""
+        """Return the scans taken since the last call, by `begin`, `advance` or `wait`."""
 
     def look(self, robot: int, camera: Camera) -> Mapping[str, Array]:
-        """Return the present images of a robot's camera, if the simulator can ``rgbd``.
+        """Return the current images of a robot's camera, if the simulator has the capability ``rgbd``.
 
-        Images are keyed by the fields of the channel; the result is empty if no image is due.
+        Images are keyed by the channel's field names; the result is empty if no image is due.
 
         Raises:
             InputError: no renderer is installed.
@@ -258,7 +259,7 @@ class Driver(Protocol):
         """Return the robots that began to touch something since the last call."""
 
     def touching(self) -> Bools:
-        """Return which robots touch something now (R,)."""
+        """Return which robots are currently touching something (R,)."""
 
     def close(self) -> None:
         """Release all resources; no method is called afterwards."""

@@ -1,11 +1,12 @@
 """Move Base Flex's actions exe_path and get_path, implemented with the library's planners.
 
-The outcomes and their numbers are those of mbf_msgs. An execution ends at the same times and with the same outcomes as in
-mbf_abstract_nav's controller execution. Both are at https://github.com/naturerobots/move_base_flex, commit 367269c. Differences:
+The outcomes and their numbers are those of mbf_msgs. An execution ends at the same times and with the same outcomes as the
+controller execution in mbf_abstract_nav. Both packages are at https://github.com/naturerobots/move_base_flex, commit 367269c.
+Differences:
 
-- a local planner returns no outcome. Its command is valid if it did not fail and the robot moves, or stands for a reason that is
-  not an error (`ERRORS`);
-- arrival at the goal is decided here, with the tolerances, not by the planner;
+- a local planner does not return an outcome. Its command is valid if the planner did not fail and the robot moves or stops for a
+  reason that is not an error (`ERRORS`);
+- this module, not the planner, decides whether the goal is reached, using the tolerances;
 - a robot that ignores its commands is not detected directly (ROBOT_STUCK); the oscillation timeout detects it.
 """
 
@@ -73,11 +74,11 @@ ERRORS = {
     Reason.NOT_CONVERGED: ExePath.NO_VALID_CMD,
     Reason.GAVE_UP: ExePath.FAILURE,
 }
-"""The outcome of a step in which a robot stands, by the reason."""
+"""The outcome of a step in which the robot does not move, by reason."""
 
 
 class FlexError(AgoraError):
-    """A request that cannot be met; ``outcome`` is the number of the outcome."""
+    """A request that cannot be fulfilled; ``outcome`` is the number of the outcome."""
 
     def __init__(self, outcome: enum.IntEnum, message: str) -> None:
         super().__init__(message)
@@ -86,17 +87,17 @@ class FlexError(AgoraError):
 
 @dataclass(frozen=True)
 class Terms(Checked):
-    """The conditions that end an execution. Names are Move Base Flex's, and so are defaults, except for the tolerances.
+    """The conditions that end an execution. Names and defaults are Move Base Flex's, except for the default tolerances.
 
     Attributes:
         dist_tolerance: distance from the goal that counts as arrival, m.
-        angle_tolerance: deviation from the goal's heading that counts as arrival, rad; pi or more for any heading.
+        angle_tolerance: deviation from the goal heading that counts as arrival, rad; pi or more to accept any heading.
         controller_patience: time without a valid command after which the execution ends, s; 0 for no limit.
-        controller_max_retries: number of consecutive steps without a valid command after which the execution ends, even before
-            patience does; -1 for no limit.
-        oscillation_timeout: time on one spot after which the execution ends, s; 0 for no limit.
-        oscillation_distance: radius of a spot, m.
-        oscillation_angle: turn that counts as having left it, rad.
+        controller_max_retries: number of consecutive steps without a valid command after which the execution ends, even if the
+            patience is not yet exhausted; -1 for no limit.
+        oscillation_timeout: time without leaving one spot after which the execution ends, s; 0 for no limit.
+        oscillation_distance: distance that counts as having left the spot, m.
+        oscillation_angle: rotation that counts as having left the spot, rad.
     """
 
     dist_tolerance: Distance = 0.2
@@ -113,10 +114,10 @@ class Driven(NamedTuple):
 
     Attributes:
         twist: (3,) vx, vy, omega, m/s and rad/s.
-        outcome: outcome of this step, or of the execution if it is over.
+        outcome: outcome of this step, or of the execution if it has ended.
         message: message about the outcome.
         over: whether the execution has ended.
-        noted: notes of the planner, (1,) by the names of `agora.interfaces.NOTES`.
+        noted: notes of the planner, (1,) each, keyed by the names in `agora.interfaces.NOTES`.
     """
 
     twist: Floats
@@ -127,10 +128,10 @@ class Driven(NamedTuple):
 
 
 class Execution:
-    """A planner that follows given paths with one robot (robot 0 of a navigator).
+    """An execution, in which a planner follows given paths with one robot (robot 0 of a navigator).
 
     Args:
-        navigator: navigator that receives the observations (`see_robot`, `see_scan`, `people`), and whose planner drives.
+        navigator: navigator that receives the observations (`see_robot`, `see_scan`, `people`) and whose planner drives the robot.
         terms: conditions that end the execution.
 
     Attributes:
@@ -144,21 +145,21 @@ class Execution:
         self._retries = 0
 
     def begin(self, time: float) -> None:
-        """Start an execution at the time ``time``, s, without memory of earlier ones; `follow` sets its path."""
+        """Start an execution at ``time``, s, without memory of earlier executions; `follow` sets its path."""
         self.navigator.forget()
         self.began = self._left = time
         self._valid, self._retries, self._spot = -math.inf, 0, None
 
     def follow(self, path: ArrayLike, here: ArrayLike, tolerances: tuple[float, float] | None = None) -> None:
-        """Set the path, the first one or a later update.
+        """Set the first path or a later update of it.
 
         Args:
-            path: (K, 3) poses in the map; the last one is the goal.
+            path: (K, 3) poses in the map frame; the last one is the goal.
             here: (3,) pose of the robot.
-            tolerances: tolerances of this goal, m and rad; if None, those of the terms.
+            tolerances: tolerances for this goal, m and rad; if None, those in the terms.
 
         Raises:
-            FlexError: the path is empty, a number is not finite, or the goal is outside the map.
+            FlexError: the path is empty, a value is not finite, or the goal is outside the map.
         """
         poses = np.asarray(path, np.float64).reshape(-1, 3)
         if not len(poses):
@@ -173,7 +174,7 @@ class Execution:
         self.navigator.tolerate(0, *(tolerances or (self._terms.dist_tolerance, self._terms.angle_tolerance)))
 
     def step(self, time: float) -> Driven:
-        """Plan for the time ``time``, s, from the latest observations."""
+        """Plan for ``time``, s, from the latest observations."""
         nav = self.navigator
         if nav.arrived(0):
             return Driven(np.zeros(3, np.float32), ExePath.SUCCESS, "the goal is reached", over=True)
@@ -190,7 +191,7 @@ class Execution:
         return Driven(twist, outcome if ended is None else ended, message, ended is not None, decision.noted)
 
     def _impatient(self, time: float, outcome: ExePath) -> ExePath | None:
-        """Return the outcome of the execution if it ends with this step without a valid command."""
+        """Return the outcome of the execution if it ends because this step has no valid command."""
         terms = self._terms
         self._retries += 1
         if 0 <= terms.controller_max_retries < self._retries:
@@ -216,7 +217,7 @@ def _has_left(spot: Doubles, pose: Doubles, terms: Terms) -> bool:
 def path_to(
     planner: GlobalPlanner, model: RobotModel, place: Map, here: ArrayLike, goal: ArrayLike, tolerance: float = 0.0
 ) -> Doubles:
-    """Return the path (K, 3) of a global planner for a robot; every pose faces along its leg, the last one in the goal's direction.
+    """Return the path (K, 3) of a global planner for a robot. Every pose faces along the path; the last one has the goal heading.
 
     Args:
         planner: global planner.
@@ -224,7 +225,7 @@ def path_to(
         place: the map.
         here: (3,) start of the path.
         goal: (3,) end of the path.
-        tolerance: largest distance of a substitute goal from a goal too near an obstacle, m.
+        tolerance: if the goal is too close to an obstacle, maximum distance of a substitute goal from it, m.
 
     Raises:
         FlexError: there is no path; the message gives the reason.
@@ -252,7 +253,9 @@ def path_to(
 
 
 def _beside(place: Map, goal: Doubles, radius: float, tolerance: float) -> Doubles | None:
-    """Return the centre of the cell nearest to a goal with room for a robot, with the goal's heading; None if it is too far."""
+    """Return the centre of the cell nearest to a goal that has room for a robot, with the goal heading; None if it is too far from
+    the goal.
+    """
     free = place.centre_of(*np.nonzero(place.clearance_inside(radius) > radius))
     away = np.hypot(*(free - goal[:2]).T)
     if not len(away) or away.min() > tolerance:

@@ -1,4 +1,4 @@
-"""The navigation stack of the robots of one world that is moved from outside: global planner, interplanner, local planner.
+"""The navigation stack for the robots of one externally moved world: global planner, interplanner and local planner.
 
 It keeps the records of one world without simulating it: poses of robots and pedestrians, and lidar scans, come from outside. In
 lock step with a simulator, it gives the twists of `agora.episode.Episodes` bit for bit.
@@ -45,14 +45,14 @@ from agora.world.world import World
 __all__ = ["Navigator"]
 
 _BROUGHT = (GlobalPath, LocalCostmap, OtherRobots, KnownPedestrians, Scan)
-"""Channels whose data comes from outside, or from the map. Channels derived from them are available, too."""
+"""Channels whose data comes from outside or from the map. Channels derived from them are also available."""
 
 _NEVER = -math.inf
 _ENDLESS = 1e6  # s
 
 
 class _People(NamedTuple):
-    """The records of a navigator's pedestrians, width 1 world; they may be written."""
+    """The records of a navigator's pedestrians (W = 1), which may be written."""
 
     now: Pedestrians
     traits: Traits
@@ -60,17 +60,17 @@ class _People(NamedTuple):
 
 
 class Navigator:
-    """Drives the robots of one world, based on messages about them.
+    """Drives the robots of one world, based on messages about their state.
 
     Args:
-        start: start of the episode; its robots and pedestrians stand there until the first observations.
+        start: start of the episode; its robots and pedestrians stay at their start positions until the first observations arrive.
         conditions: conditions of the stage.
-        planner: planner of every robot.
+        planner: planner that drives every robot.
         names: names of the robots, for messages.
-        room: number of pedestrian slots, if the episode has fewer pedestrians.
-        patience: age of a pose or a scan after which its robot stands still, s; infinite in lock step.
+        room: minimum number of pedestrian slots.
+        patience: age of a pose or scan above which the robot stops, s; infinite in lock step.
         has_goals: whether the robots start towards the episode's first goals.
-        background: executor that plans the periodic paths while the robots follow their present ones; if None, planning blocks.
+        background: executor that replans paths periodically while the robots follow their current paths; if None, planning blocks.
 
     Attributes:
         names: names of the robots, as given, or derived from the models.
@@ -131,7 +131,7 @@ class Navigator:
         goal_tolerance: float = GOAL_TOLERANCE,
         heading_tolerance: float = math.pi,
     ) -> Navigator:
-        """Return a navigator without an episode, for real robots, which stand until they get goals (`set_goal`)."""
+        """Return a navigator without an episode, for real robots, which stand still until they receive goals (`set_goal`)."""
         here = np.array([*(np.asarray(place.origin) + 0.5 * place.resolution), 0.0])
         robots = tuple(RobotStart(model, here, here[None]) for model in models)
         start = Start("navigation", 0, place, robots, PedestrianStarts.none(), _ENDLESS, goal_tolerance, heading_tolerance)
@@ -145,7 +145,7 @@ class Navigator:
 
     @property
     def robots(self) -> Robots:
-        """The robots of the world; written directly if everybody's exact state is known (`observed`)."""
+        """The robots of the world; may be written directly if the exact state of all robots is known (`observed`)."""
         return self._world.robots
 
     @property
@@ -159,16 +159,16 @@ class Navigator:
         return self._conditions.periods.sensor
 
     def beams(self, robot: int) -> int:
-        """Return the number of beams of a robot's scan; 0 if the planner reads none."""
+        """Return the number of beams in a robot's scan; 0 if the planner does not read scans."""
         scans = self._scans(robot)
         return 0 if scans is None or scans.lidar is None else scans.lidar.beams
 
     def _scans(self, robot: int) -> HeldScans | None:
-        """Return the scans of robots with the same lidar; None if the planner does not read them."""
+        """Return the scans of the robots with the same lidar as this robot; None if the planner does not read scans."""
         return self._observers.of(robot).scans
 
     def _place(self) -> None:
-        """Set the robots, without memory of earlier ones."""
+        """Place the robots, without memory of earlier robots."""
         self._watch.begin(0, self._start.map)
         for r, robot in enumerate(self._start.robots):
             self._observers.place(0, r, robot.model)
@@ -184,7 +184,7 @@ class Navigator:
         return any(isinstance(one, KnownPedestrians) for kind in self._observers.kinds for one, _ in kind.order)
 
     def people(self, count: int) -> _People:
-        """Return the pedestrians' records, for writing ``count`` pedestrians.
+        """Return the pedestrians' records so that ``count`` pedestrians can be written.
 
         Raises:
             InputError: there are too few slots.
@@ -194,7 +194,7 @@ class Navigator:
         return _People(self._world.pedestrians, self._world.traits, self._world.minds)
 
     def see_robot(self, robot: int, pose: ArrayLike, twist: ArrayLike, time: float) -> None:
-        """Record the pose (3,) in the map frame and the twist (3,) in the robot's frame at the time ``time``, s.
+        """Record a robot's pose (3,) in the map frame and twist (3,) in its own frame at ``time``, s.
 
         Raises:
             InputError: a number is not finite.
@@ -211,14 +211,14 @@ class Navigator:
         self._placed[robot] = time
 
     def observed(self, time: float) -> None:
-        """Declare that `robots` holds the exact state at the time ``time``, s."""
+        """Declare that `robots` holds the exact state at ``time``, s."""
         self._placed[:] = time
 
     def see_scan(self, robot: int, ranges: ArrayLike, time: float) -> None:
-        """Record the ranges (B,) of a scan, m; +inf and NaN mean no return, -inf means too near to measure (REP 117).
+        """Record the ranges (B,) of a scan, m; +inf and NaN mean no return, -inf means too close to measure (REP 117).
 
         Raises:
-            InputError: there are more or fewer beams than the robot's lidar has, or more than half of them are not numbers.
+            InputError: the number of beams differs from that of the robot's lidar, or more than half of the values are NaN.
         """
         scans = self._scans(robot)
         if scans is None or (lidar := scans.lidar) is None:
@@ -234,18 +234,20 @@ class Navigator:
         self._scanned[robot] = time
 
     def set_goal(self, robot: int, goal: ArrayLike) -> None:
-        """Give a robot a goal (3,), and plan the path to it."""
+        """Give a robot a goal (3,) and plan the path to it."""
         self._world.set_goal(0, robot, np.asarray(goal, np.float64))
         self._has_goal[robot] = True
         self.replan(robot)
 
     def tolerate(self, robot: int, distance: float, heading: float) -> None:
-        """Set the tolerances of a robot's goal: m, and rad from the goal's heading, pi or more for any heading."""
+        """Set the tolerances for a robot's goal: distance, m, and deviation from the goal heading, rad; pi or more accepts any
+        heading.
+        """
         goals = self._world.status.goals
         goals.tolerance[0, robot], goals.heading_tolerance[0, robot] = distance, heading
 
     def drop_goal(self, robot: int) -> None:
-        """Remove a robot's goal: the robot stops."""
+        """Remove a robot's goal, so that the robot stops."""
         self._has_goal[robot] = False
 
     def goal(self, robot: int) -> Array | None:
@@ -255,14 +257,14 @@ class Navigator:
         return place if self._has_goal[robot] else None
 
     def follow(self, robot: int, number: int, goal: ArrayLike) -> None:
-        """Send a robot to its exact goal (3,) in the episode; only a goal with a higher number than the last one is new."""
+        """Send a robot to its exact goal (3,) in the episode; a goal is new only if its number is higher than the last one."""
         if number > self._goal[robot]:
             self._goal[robot], self._has_goal[robot], pose = number, True, np.asarray(goal, np.float64)
             self._world.set_goal(0, robot, pose.astype(np.float32))
             self._paths.plan(0, robot, self._paths.pose(0, robot), pose)
 
     def replan(self, robot: int) -> None:
-        """Replan a robot's path from its present position."""
+        """Replan a robot's path from its current position."""
         self._background.cancel(robot)
         self._paths.replan(0, robot)
 
@@ -274,7 +276,7 @@ class Navigator:
         return away <= near and (straight >= math.pi or turned <= straight)
 
     def left(self, robot: int) -> tuple[float, float]:
-        """Return the distance of a robot from its goal, m, and from the goal's heading, rad; infinite without a goal."""
+        """Return the remaining distance of a robot to its goal, m, and to the goal heading, rad; infinite without a goal."""
         goal = self.goal(robot)
         if goal is None:
             return math.inf, math.inf
@@ -289,15 +291,15 @@ class Navigator:
         self._placed[:], self._scanned[:], self._time = _NEVER, _NEVER, _NEVER
 
     def forget_obstacles(self, robot: int) -> None:
-        """Clear the obstacles that a robot's lidar has put on its costmap, and the planner's memory of them."""
+        """Clear the obstacles that a robot's lidar has added to its costmap, and the planner's memory of them."""
         if (costmaps := self._observers.of(robot).part(Costmaps)) is not None:
             costmaps.clear(0, robot)
         self._memory = without_seen(self._memory, np.arange(len(self.names)) == robot)
 
     def prepare(self) -> None:
-        """Compile everything that a decision needs, by making a decision at the present state and discarding it.
+        """Compile everything that a decision needs, by making a decision in the current state and discarding it.
 
-        Otherwise, the first decision with a new planner on a machine takes half a minute, in the middle of an episode.
+        Without this, the first decision with a new planner on a machine takes half a minute, in the middle of an episode.
         """
         self._observers.clear_scans()
         everybody, answer = np.ones(len(self.names), np.bool_), Answer(np.zeros((len(self.names), 3), np.float32))
@@ -308,7 +310,7 @@ class Navigator:
         """Plan for the robots that have a goal.
 
         Args:
-            time: present time, s, on the clock of `see_robot`.
+            time: current time, s, on the clock of `see_robot`.
             step: physics steps since the episode began.
             active: (R,) robots whose episodes have not ended.
         """
@@ -351,9 +353,10 @@ class Navigator:
         return np.array([self._paths.pose(0, robot)[:2] for robot in range(len(self.names))]).reshape(-1, 2)
 
     def _set_down(self, time: float) -> Bools:
-        """Return robots (R,) that cannot have driven to their positions since the last decision, so they were moved from outside.
+        """Return which robots (R,) cannot have driven to their positions since the last decision and must therefore have been moved
+        externally.
 
-        Their path and their planner's memory belong to the old position.
+        Their paths and their planner's memory still belong to the old positions.
         """
         elapsed, before = 0.0 if self._time == _NEVER else time - self._time, self._stood
         self._stood = self._places()
@@ -361,7 +364,7 @@ class Navigator:
         return moved
 
     def standing(self, time: float, active: Bools) -> dict[int, str]:
-        """Return the reasons of robots with a goal that must stop regardless of their planner, by their numbers."""
+        """Return the reasons why robots with a goal must stop regardless of their planner, keyed by robot number."""
         going = np.flatnonzero(active & self._has_goal)
         return {int(r): reason for r in going if (reason := self._not_ready(int(r), time))}
 
@@ -377,7 +380,7 @@ class Navigator:
         return ""
 
     def why_no_path(self, robot: int) -> str:
-        """Return the reason why there is no path to a robot's goal, in words."""
+        """Return a description of why there is no path to a robot's goal."""
         goal, place, model = self.goal(robot), self._start.map, self._start.robots[robot].model
         if goal is None:
             return f"{self.names[robot]} has no goal"
@@ -396,13 +399,16 @@ class Navigator:
         return self._observers.path(0, robot)
 
     def path_between(self, robot: int, start: ArrayLike, goal: ArrayLike) -> Floats:
-        """Return the path (K, 2) that a robot would get from one position (2,) to another, m; (0, 2) if there is no path."""
+        """Return the path (K, 2) that would be planned for a robot from one position (2,) to another, m; (0, 2) if there is no
+        path.
+        """
         return self._paths.find(0, robot, np.asarray(start, float), np.asarray(goal, float))
 
     def local_costmap(self, robot: int) -> tuple[Array, Array, float]:
-        """Return the local costmap (H, H) uint8 about a robot used for planning, its lower-left corner (2,), m, and m per cell.
+        """Return the local costmap (H, H) uint8 around a robot that is used for planning, its lower-left corner (2,), m, and its
+        resolution, m.
 
-        If the planner reads no costmap, a costmap of the default window is computed now.
+        If the planner does not read a costmap, one with the default window is computed.
         """
         if self._seen and (planned := self._seen[self._observers.number(robot)].costmap) is not None:
             seen = planned
@@ -418,7 +424,7 @@ class Navigator:
         return seen.cost[robot].copy(), seen.origin[robot].copy(), seen.resolution
 
     def global_costmap(self, robot: int) -> tuple[Array, Array, float]:
-        """Return the costs of the whole map (rows, columns) for a robot, including the layers; otherwise like `local_costmap`."""
+        """Return the costs of the whole map (rows, columns) for a robot, including the layers, in the form of `local_costmap`."""
         place = self._start.map
         cost = inflate(place, self._start.robots[robot].model.inscribed_radius)
         if self._conditions.layers:
@@ -426,9 +432,9 @@ class Navigator:
         return cost, np.asarray(place.origin, float), place.resolution
 
     def lead(self, robot: int, path: ArrayLike, goal: ArrayLike | None = None) -> None:
-        """Give a robot a path (K, 2) from outside, m, and optionally its goal (3,).
+        """Give a robot an external path (K, 2), m, and optionally its goal (3,).
 
-        The navigator does not replan the path; it waits for the next one from outside.
+        The navigator does not replan this path; it waits for the next external path.
         """
         if goal is not None:
             self._world.set_goal(0, robot, np.asarray(goal, np.float64))
@@ -437,7 +443,7 @@ class Navigator:
         self._observers.set_path(0, robot, np.asarray(path, np.float64).reshape(-1, 2))
 
     def guidance(self, robot: int) -> Led:
-        """Return the interplanner's guidance at the last decision; without an interplanner, the path at full speed."""
+        """Return the interplanner's guidance at the last decision; without an interplanner, the unchanged path at full speed."""
         if not self._seen or not isinstance(self._planner, GuidedPlanner):
             return Led(self.path(robot), self.goal(robot), 1.0, 0.0)
         seen, before = self._observers.of_robot(robot, self._seen, self._before)

@@ -1,4 +1,4 @@
-"""One world under a simulator of the library: exact steps, pedestrians from outside."""
+"""One world run by one of the library's simulators, with exact steps and externally moved pedestrians."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 
 __all__ = ["OneWorld"]
 
-_PATIENCE = 1.0  # s for which pedestrians keep their velocity without new data; then they stand
+_PATIENCE = 1.0  # s for which pedestrians keep their velocity without new data; then they stop
 _NO_LIMIT = 1e8  # s
 
 
 @dataclass
 class _Robot:
-    """The facts about a robot that the engine's records lack."""
+    """Data about a robot that is not in the engine's records."""
 
     name: str
     start: RobotStart
@@ -50,15 +50,15 @@ class _Robot:
     failure: str = ""
 
     def send(self, target: Doubles) -> None:
-        """Record another goal (3,)."""
+        """Record a new goal (3,)."""
         self.goal, self.target = self.goal + 1, target
 
 
 class OneWorld:
-    """One world whose robots a simulator of the library moves.
+    """One world whose robots are moved by one of the library's simulators.
 
-    Together with a crowd and a navigation that exchange robots and pedestrians with it at every step, it gives the trajectory of
-    `agora.episode.Episodes` bit for bit. Before the first `begin`, it is an empty plane without robots.
+    Together with a crowd and a navigation stack that exchange robot and pedestrian states with it at every step, it reproduces the
+    trajectories of `agora.episode.Episodes` bit for bit. Before the first `begin`, it is an empty plane without robots.
     """
 
     def __init__(self, simulator: Named | None = None) -> None:
@@ -126,7 +126,7 @@ class OneWorld:
         self._see()
 
     def _make(self, pedestrians: int) -> None:
-        """Create a world at the beginning of the episode, with the present robots and furniture."""
+        """Create a world at the beginning of the episode, with the current robots and furniture."""
         pieces = self._obstacles.values()
         polygons = tuple(outline for piece in pieces for outline in piece.polygons())
         discs = np.vstack([self._place.discs, *(piece.discs() for piece in pieces)])
@@ -142,18 +142,18 @@ class OneWorld:
         self._cameras = dict[Camera, Cameras]()
 
     def _backend(self, conditions: Conditions) -> Backend:
-        """Return the engine of the simulator, or the library's with its robots."""
+        """Return the simulator's own engine, or the library's engine with the simulator's robots."""
         simulator = self._simulator.part
         if isinstance(simulator, WholeSimulator):
             return simulator.backend(self._world, conditions, led=True)
         return self._led_engine(simulator.bodies(self._world), conditions)
 
     def _led_engine(self, bodies: Bodies, conditions: Conditions) -> Engine:
-        """Return the library's engine, whose pedestrians come from outside."""
+        """Return the library's engine with externally moved pedestrians."""
         return Engine(self._world, bodies=bodies, ends=conditions.ends, remove=conditions.remove)
 
     def _remake(self, kept: Sequence[int], pedestrians: int = 0) -> None:
-        """Create the world again with the present robots and furniture; ``kept`` are the old numbers of remaining robots."""
+        """Create the world again with the current robots and furniture; ``kept`` holds the old numbers of the remaining robots."""
         before = self._world
         self._make(max(pedestrians, before.slots))
         world = self._world
@@ -182,11 +182,11 @@ class OneWorld:
             raise InputError(f"robot {entity.name!r} has no model")
         self._fleet.append(_Robot(entity.name, RobotStart(entity.model, entity.pose, entity.pose[None]), entity.pose))
         self._remake(old)
-        self._world.status.goals.tolerance[0, -1] = 0.0  # with a tolerance of 0, no goal is ever reached
+        self._world.status.goals.tolerance[0, -1] = 0.0  # with a tolerance of 0, the goal is never reached
         self._engine.adopt(0)
 
     def move(self, name: str, pose: Doubles) -> None:
-        """Move a robot or an obstacle to a pose, at rest."""
+        """Move a robot or obstacle to a pose, where it is at rest."""
         if name in self._obstacles:
             self._obstacles[name] = Furniture(self._obstacles[name].model, *(float(v) for v in pose))
             self._remake(range(len(self._fleet)))
@@ -216,7 +216,7 @@ class OneWorld:
         return self.names.index(name)
 
     def set_goal(self, name: str, goal: Doubles) -> int:
-        """Give a robot another goal, the last one of its episode; see `agora.node_logic.driver.Driver`."""
+        """Give a robot another goal, which becomes the last goal of its episode; see `agora.node_logic.driver.Driver`."""
         r, world, target = self._number(name), self._world, np.array(goal, np.float64)
         self._check_goal(name, self.models[r], target)
         status, robot = world.status, self._fleet[r]
@@ -232,7 +232,7 @@ class OneWorld:
         return robot.goal
 
     def _check_goal(self, name: str, model: RobotModel, goal: Doubles) -> None:
-        """Refuse a goal (3,) that the robot cannot occupy."""
+        """Raise an error for a goal (3,) that the robot cannot occupy."""
         place, text = self._surroundings, f"goal of {name}"
         if goal.shape != (3,) or not np.isfinite(goal).all():
             raise InputError(f"{text}: expected three finite numbers, got {goal.tolist()}")
@@ -244,7 +244,7 @@ class OneWorld:
             raise InputError(f"{text}: {place.place(goal)} is {room:.2f} m from an obstacle, {needed}")
 
     def set_pedestrians(self, people: PeopleAtStep) -> None:
-        """Set the pedestrians from outside."""
+        """Set the externally moved pedestrians."""
         count = int(people.traits.count[0])
         if count > self._world.slots:
             self._remake(range(len(self._fleet)), count)
@@ -296,7 +296,7 @@ class OneWorld:
             self._engine.adopt(0)
 
     def _move_pedestrians(self) -> None:
-        """Write the pedestrians' next generation from outside, extrapolated with its velocity if it is older."""
+        """Write the external pedestrians to the next generation, extrapolated with their velocities if the data is older."""
         world, now = self._world, self._people.now
         after = world.next_pedestrians
         carry(now, after)
@@ -323,18 +323,18 @@ class OneWorld:
         return False
 
     def pause(self) -> None:
-        """Do nothing: time always stands between two steps."""
+        """Do nothing: time never advances between two steps."""
 
     def resume(self) -> None:
         """Do nothing: time advances only in `advance`."""
 
     def readings(self) -> Sequence[Reading]:
-        """Return the scans since the last call."""
+        """Return the scans taken since the last call."""
         taken, self._readings = self._readings, []
         return taken
 
     def look(self, robot: int, camera: Camera) -> Mapping[str, Array]:
-        """Return the present images of a robot's camera, by the fields of the channel; empty if no image is due."""
+        """Return the current images of a robot's camera, keyed by the channel's field names; empty if no image is due."""
         world = self._world
         if self.step % self._conditions.periods.steps("sensor"):
             return {}
@@ -343,7 +343,7 @@ class OneWorld:
             room = {name: np.zeros((*shape, *field.sized()), field.kind) for name, field in fields}
             self._cameras[camera] = Cameras(world, replace(camera, latency=0.0), room)
         cameras = self._cameras[camera]
-        if cameras.taken[0, robot] != self.step:  # otherwise, they were taken for another robot in this step
+        if cameras.taken[0, robot] != self.step:  # otherwise, the images were already taken in this step, for another robot
             cameras.measure(0, 1)
         due = cameras.taken[0, robot] == self.step
         return {name: images[0, robot] for name, images in cameras.reading.items()} if due else {}
@@ -372,7 +372,7 @@ class OneWorld:
         return taken
 
     def touching(self) -> Bools:
-        """Return which robots touch something now (R,)."""
+        """Return which robots are currently touching something (R,)."""
         status = self._world.status
         touched: Bools = status.touching.pedestrian[0].any(-1) | status.touching.wall[0] | status.touching.robot[0].any(-1)
         return touched

@@ -1,4 +1,4 @@
-"""The rules of an episode in a world that is only observed: contacts, arrival and time limits in external simulators."""
+"""The rules of an episode in a world that is only observed: contacts, arrival and time limits for external simulators."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ __all__ = ["Referee"]
 
 
 class Referee(OneWorld):
-    """The library's engine, whose robots follow their observed tracks.
+    """The library's engine with robots that follow their observed trajectories.
 
-    Motion between two observations is assumed to be uniform. Physics keeps robots a little off a wall, so outlines are widened by a
-    skin.
+    Motion between two observations is assumed to be uniform. Physics engines keep robots slightly away from walls, so outlines are
+    widened by a skin.
 
     Args:
-        skin: length added to the radius of robots for contacts, m.
+        skin: length added to the robots' radius when detecting contacts, m.
     """
 
     def __init__(self, skin: float = 0.01) -> None:
@@ -45,7 +45,7 @@ class Referee(OneWorld):
 
     @property
     def people(self) -> PeopleAtStep:
-        """The present generation of pedestrians."""
+        """The current generation of pedestrians."""
         world = self._world
         return PeopleAtStep(self.step, world.pedestrians, world.traits, world.minds)
 
@@ -63,7 +63,7 @@ class Referee(OneWorld):
         super().begin(replace(start, robots=wider), stage, names, since)
 
     def _backend(self, conditions: Conditions) -> Backend:
-        """Return the library's engine, whose robots follow given poses."""
+        """Return the library's engine with robots that follow given poses."""
         self._led = LedBodies(self._world)
         return self._led_engine(self._led, conditions)
 
@@ -79,15 +79,15 @@ class Referee(OneWorld):
 
         Args:
             reached: physics steps since the episode began.
-            poses: (R, 3) x, y, heading.
-            twists: (R, 3) in the robots' frames.
+            poses: (R, 3) x, y, heading, m and rad.
+            twists: (R, 3) in the robots' frames, m/s and rad/s.
         """
         while self.step < reached and not self.done:
             there = self._between(poses, 1.0 / (reached - self.step))
             self._led.there[0, :, :3], self._led.there[0, :, 3:] = there, twists
             self.advance()
-            robots = self.robots  # walls stop swept motion, but observed poses prevail
-            seen = np.isfinite(there).all(1) & np.isfinite(twists).all(1)  # the simulator has lost the others
+            robots = self.robots  # walls stop the swept motion, but the observed poses take precedence
+            seen = np.isfinite(there).all(1) & np.isfinite(twists).all(1)  # the simulator has lost all other robots
             where, how = there[seen], twists[seen]
             robots.x[0, seen], robots.y[0, seen], robots.heading[0, seen] = where.T
             robots.vx[0, seen], robots.vy[0, seen], robots.omega[0, seen] = how.T
@@ -105,7 +105,7 @@ class Referee(OneWorld):
         return np.asarray(there)
 
     def allowed(self, number: int, twist: Floats) -> Floats:
-        """Return a twist within a robot's limits; violations are counted."""
+        """Return a twist clipped to a robot's limits; violations are counted."""
         limits = self._told[number].limits(1)
         low = np.array([limits.min_vx[0], -limits.max_vy[0], -limits.max_omega[0]], np.float32)
         high = np.array([limits.max_vx[0], limits.max_vy[0], limits.max_omega[0]], np.float32)
@@ -114,7 +114,7 @@ class Referee(OneWorld):
         return within
 
     def fail(self, number: int, reason: str) -> None:
-        """End a robot whose planner failed."""
+        """End the episode of a robot whose planner failed."""
         self.command(np.zeros((len(self._told), 3), np.float32), {number: reason})
 
     def _see(self) -> None:

@@ -24,13 +24,13 @@ from agora.robots.model import RobotModel
 
 __all__ = ["Relay"]
 
-_NEAR = 0.05  # m, largest distance between the ends of two paths that count as one
-_ROOM = 0.5  # m, largest distance between a goal and the end of a path to it: global planners have a tolerance
+_NEAR = 0.05  # m, maximum distance between the ends of two paths that count as the same path
+_ROOM = 0.5  # m, maximum distance between a goal and the end of a path to it, because global planners have a tolerance
 
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """The local planner of robots whose controller is an external program."""
+    """Stands in for the local planner of robots whose controller is an external program."""
 
     declares: ClassVar[Declaration] = Declaration(needs=("path",))
 
@@ -44,15 +44,15 @@ class Relay:
 
     Args:
         model: model of the robot.
-        interplanner: interplanner; when it retreats, it uses only the scan.
+        interplanner: the interplanner; when it retreats, it uses only the scan.
         period: time between two requests, s.
         room: number of pedestrian slots.
 
     Raises:
-        InputError: the interplanner needs a costmap; Move Base Flex has its own costmap, and replans on it by itself.
+        InputError: the interplanner needs a costmap. Move Base Flex has its own costmap, on which it replans itself.
 
     Attributes:
-        navigator: navigator that receives the observations (`see_robot`, `see_scan`, `people`); robot 0 is the robot.
+        navigator: navigator that receives the observations (`see_robot`, `see_scan`, `people`); its only robot is robot 0.
     """
 
     def __init__(self, model: RobotModel, interplanner: Named, period: float = 0.2, room: int = 64) -> None:
@@ -74,7 +74,7 @@ class Relay:
         self._sent = None
 
     def guide(self, path: ArrayLike, time: float) -> Led:
-        """Return the interplanner's guidance for a path (K, 2), at the time ``time``, s."""
+        """Return the interplanner's guidance for a path (K, 2) at ``time``, s."""
         self.navigator.lead(0, path)
         self.navigator.decide(time, 0, np.ones(1, np.bool_))
         return self.navigator.guidance(0)
@@ -87,6 +87,6 @@ class Relay:
         return math.dist(sent.path[-1], led.path[-1]) > _NEAR
 
     def leads_to_goal(self, led: Led) -> bool:
-        """Return whether the path ends at the goal, not at an intermediate or substitute place."""
+        """Return whether the path ends at the goal rather than at an intermediate or substitute position."""
         goal = self.navigator.goal(0)
         return goal is None or len(led.path) == 0 or math.dist(goal[:2], led.path[-1]) <= _ROOM

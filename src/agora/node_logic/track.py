@@ -15,7 +15,7 @@ _SAME = 1e-6  # s; closer times count as equal
 
 
 class Sighting(NamedTuple):
-    """A measurement at one moment.
+    """A measurement at one time.
 
     Attributes:
         time: time, s.
@@ -29,11 +29,11 @@ class Sighting(NamedTuple):
 
 
 class Track:
-    """The latest sightings of a robot; it begins with the robot at rest.
+    """The latest sightings of a robot, starting with the robot at rest.
 
     Args:
         time: time of the first sighting, s.
-        pose: (3,) x, y, heading.
+        pose: (3,) x, y, heading, m and rad.
     """
 
     def __init__(self, time: float, pose: Doubles) -> None:
@@ -50,8 +50,8 @@ class Track:
             self._seen.append(sighting)
 
     def at(self, time: float) -> Sighting:
-        """Return pose and twist at a time, s, interpolated between the neighbouring sightings, or the nearest one; older sightings
-        are dropped.
+        """Return the pose and twist at a time, s, interpolated between the neighbouring sightings or taken from the nearest one;
+        older sightings are dropped.
         """
         while len(self._seen) > 1 and self._seen[1].time <= time + _SAME:
             self._seen.popleft()

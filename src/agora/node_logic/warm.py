@@ -1,4 +1,4 @@
-"""Compiles the kernels of a ROS graph, so that its first start on a machine does not wait for the compiler."""
+"""Compiles the kernels of a ROS graph in advance, so that its first start on a machine does not wait for the compiler."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ _CROWDS = {"plain": {}, "social": {"behaviours": ["groups", "social_states"]}}
 
 
 def warm(tell: Callable[[str], None] = print) -> None:
-    """Play the first steps of episodes in the hall, with the default planner, and with a crowd that has social states.
+    """Run the first steps of episodes in the hall, with the default planner and with a crowd that has social states.
 
-    Kernels are cached on disk, so a second call takes only some seconds.
+    Kernels are cached on disk, so a second call takes only a few seconds.
 
     Args:
-        tell: shows a line while kernels compile.
+        tell: function that shows a line of progress while kernels compile.
     """
     warm_episode(partial(_hall, "plain"), [named_planner("dwa", "bypass")[1]], tell)
     warm_episode(partial(_hall, "social"), [], tell)
@@ -53,16 +53,17 @@ def warm(tell: Callable[[str], None] = print) -> None:
 def warm_episode(
     make: Callable[[], Episode], planners: Iterable[Named], tell: Callable[[str], None] = print, *, observed: bool = False
 ) -> None:
-    """Play the first steps of an episode in two processes, like the nodes of a graph.
+    """Run the first steps of an episode in two processes, like the nodes of a graph.
 
     Args:
-        make: returns start and stage; called in another process, because the placing of robots and people is compiled too.
+        make: function that returns the start and the stage; called in another process, because placing robots and people also
+            involves compiled code.
         planners: planners that drive the robots, one after the other.
-        tell: shows a line while kernels compile.
+        tell: function that shows a line of progress while kernels compile.
         observed: whether an external simulator moves the robots, and Agora's referee judges them.
 
     Raises:
-        InputError: ``make`` or a part of the graph refuses the episode.
+        InputError: ``make`` or a part of the graph rejects the episode.
     """
     word = _Word(tell)
     with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
@@ -79,8 +80,8 @@ def warm_episode(
 
 
 class Compiled:
-    """A mark in the cache of compiled kernels that all kernels of something are compiled; it disappears with the cache, or when
-    Agora's code changes.
+    """A marker in the cache of compiled kernels saying that all kernels of something are compiled; it disappears with the cache, or
+    when Agora's code changes.
 
     Args:
         what: name of the compiled thing.
@@ -95,13 +96,13 @@ class Compiled:
         return self._mark.exists()
 
     def mark(self) -> None:
-        """Set the mark."""
+        """Set the marker."""
         self._mark.parent.mkdir(parents=True, exist_ok=True)
         self._mark.touch()
 
 
 class _Word:
-    """Reports the number of kernels written to the cache, by any process, if compilation takes long."""
+    """Reports the number of kernels written to the cache by any process, if compilation takes a long time."""
 
     def __init__(self, tell: Callable[[str], None]) -> None:
         self._tell, self._before, self._began = tell, self._kernels(), time.monotonic()
@@ -112,7 +113,7 @@ class _Word:
         return sum(1 for _ in Path(numba.config.CACHE_DIR).rglob("*.nbc"))
 
     def say(self) -> None:
-        """Report progress if kernels were compiled and the last report was long ago."""
+        """Report progress if kernels have been compiled and the last report was some time ago."""
         now = time.monotonic()
         if now < self._next:
             return
@@ -142,7 +143,7 @@ def _judge(episode: Episode) -> None:
 
 
 def _drive(episode: Episode, planner: Named) -> None:
-    """Run the simulator and the navigation of all robots with one planner; people stand still."""
+    """Run the simulator and the navigation of all robots with one planner, while people stand still."""
     start, stage = episode
     simulator, everybody = OneWorld(), np.ones(len(start.robots), np.bool_)
     simulator.begin(start, stage, [f"robot_{r}" for r in range(len(everybody))], 0.0)

@@ -1,6 +1,6 @@
-"""The body of a robot model: simple solids on wheels or legs, from which URDF, SDF and inertia are made.
+"""The body of a robot model: simple solids on wheels or legs, from which URDF, SDF and inertia are generated.
 
-The outline of the model, disc or polygon, is what touches; nothing solid is above its height, where the lidar looks over it.
+Contacts occur at the model's outline, a disc or polygon. Nothing solid is above the model's height, so the lidar can see over it.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from agora.robots.model import RobotModel, radius_inside
 __all__ = ["body"]
 
 DENSITY = 300.0
-"""Of a robot whose mass is not known, kg per cubic metre of its cylinder about the outline; the Jackal's is about that."""
+"""Density of a robot whose mass is unknown, kg per cubic metre of the cylinder around its outline; about that of the Jackal."""
 HOUSING = 0.06
-"""Height of the lidar, m; its beams leave it at half of that."""
+"""Height of the lidar, m; its beams are emitted at half this height."""
 
 
 @dataclass(frozen=True)
@@ -29,15 +29,15 @@ class Part:
     """A box or a cylinder in the robot's frame, whose z is 0 on the ground.
 
     Attributes:
-        shape: kind of solid; a cylinder's axis is z where ``roll`` is 0, y where it is a quarter turn.
-        size: length, width, height of a box; radius, length of a cylinder, m.
+        shape: kind of solid; a cylinder's axis is z if ``roll`` is 0, and y if ``roll`` is a quarter turn.
+        size: length, width and height of a box, or radius and length of a cylinder, m.
         x: centre, x, m.
         y: centre, y, m.
         z: centre, z, m.
-        roll: turn about x, rad.
-        heading: turn about z, after the roll, rad.
+        roll: rotation about x, rad.
+        heading: rotation about z, applied after the roll, rad.
         colour: red, green, blue in [0, 1].
-        solid: whether it has mass and touches; the others are seen only.
+        solid: whether the part has mass and can touch things; other parts are only visible.
     """
 
     shape: Literal["box", "cylinder"]
@@ -52,13 +52,13 @@ class Part:
 
     @property
     def volume(self) -> float:
-        """In m3."""
+        """Volume, m3."""
         if self.shape == "box":
             return math.prod(self.size)
         return math.pi * self.size[0] ** 2 * self.size[1]
 
     def inertia(self) -> Doubles:
-        """Inertia about the centre along the robot's axes (3, 3), per kg, m2."""
+        """Inertia about the centre along the robot's axes (3, 3), per unit mass, m2."""
         if self.shape == "box":
             squares = np.square(self.size)
             moments = (squares.sum() - squares) / 12
@@ -77,10 +77,10 @@ class Body:
     """The solids and the mass of a robot.
 
     Attributes:
-        parts: solid parts and parts that are only seen.
-        mass: mass, kg, spread evenly over the volume of the solid parts.
+        parts: solid parts and parts that are only visible.
+        mass: mass, kg, distributed evenly over the volume of the solid parts.
         centre: (3,) centre of mass, m.
-        inertia: (3, 3) inertia about it, along the robot's axes, kg m2.
+        inertia: (3, 3) inertia about the centre of mass, along the robot's axes, kg m2.
         scan_height: height of the lidar's beams above the ground, m.
     """
 
@@ -107,20 +107,20 @@ def body(model: RobotModel) -> Body:
 
 
 def inner_radius(model: RobotModel) -> float:
-    """Radius of the disc inside the outline that wheels and legs are measured by, m: about the base, or if that is outside the
-    outline, about the outline's middle.
+    """Return the radius of the disc inside the outline from which wheels and legs are dimensioned, m. The disc is centred on the
+    base or, if the base is outside the outline, on the middle of the outline.
     """
     corners = np.array(model.footprint).reshape(-1, 2)
     return model.inscribed_radius or radius_inside(tuple(map(tuple, corners - corners.mean(0))))
 
 
 def height_of(model: RobotModel) -> float:
-    """Height of the robot, m: the model's own, or as high as wide and at most 0.3 m."""
+    """Return the height of the robot, m: the model's own height, or the robot's width up to at most 0.3 m."""
     return model.height or min(model.radius, 0.3)
 
 
 def _carriage(model: RobotModel, height: float) -> Iterator[Part]:
-    """Yield the wheels or legs, and the hull above, from the ground to its height."""
+    """Yield the wheels or legs and the hull above them, from the ground up to the height."""
     if model.kinematics == "legged":
         below, thick = 0.55 * height, 0.06 * height
         reach = (0.85 * inner_radius(model) - thick) / math.sqrt(2)
@@ -140,7 +140,7 @@ def _carriage(model: RobotModel, height: float) -> Iterator[Part]:
 
 
 def _wheels(model: RobotModel, r: float, width: float) -> Iterator[Part]:
-    """Wheels of radius ``r`` inside the outline: two, or four on a car, a holonomic robot or a rectangle."""
+    """Yield wheels of radius ``r`` inside the outline: four for a car-like, holonomic or rectangular robot, otherwise two."""
     box, inner = _box(model), inner_radius(model)
     if model.kinematics == "ackermann":
         front = min(model.wheelbase or 0.0, model.radius - 2 * r)
@@ -163,7 +163,7 @@ def _corners(x: float, y: float) -> list[tuple[float, float]]:
 
 
 def _box(model: RobotModel) -> tuple[float, float, float, float, float] | None:
-    """Centre, half length, half width and heading of a footprint that is a rectangle."""
+    """Return the centre, half length, half width and heading of a rectangular footprint; None for other footprints."""
     if len(model.footprint) != 4:
         return None
     corners = np.array(model.footprint)
@@ -171,7 +171,7 @@ def _box(model: RobotModel) -> tuple[float, float, float, float, float] | None:
     if np.abs((edges * np.roll(edges, -1, axis=0)).sum(1)).max() > 1e-9:
         return None
     x, y = corners.mean(0)
-    # an edge that runs along x gives the length
+    # the edge along x gives the length
     along, across = (edges[0], edges[1]) if abs(edges[0][0]) >= abs(edges[0][1]) else (edges[1], edges[0])
     heading = math.atan2(along[1], along[0])
     heading -= math.pi * round(heading / math.pi)
@@ -179,7 +179,7 @@ def _box(model: RobotModel) -> tuple[float, float, float, float, float] | None:
 
 
 def _hull(model: RobotModel, low: float, high: float, scale: float, colour: Colour) -> Iterator[Part]:
-    """The outline, scaled about the base, between two heights: a cylinder, a box, or a wall along every edge about a core."""
+    """Yield the outline, scaled about the base, between two heights: a cylinder, a box, or a core with a wall along every edge."""
     z, tall, box = (low + high) / 2, high - low, _box(model)
     if not model.footprint:
         yield Part("cylinder", (scale * model.radius, tall), 0.0, 0.0, z, colour=colour)
@@ -192,7 +192,7 @@ def _hull(model: RobotModel, low: float, high: float, scale: float, colour: Colo
 
 
 def _walls(corners: Doubles, z: float, tall: float, colour: Colour) -> Iterator[Part]:
-    """A wall inside every edge of a convex polygon, cut back at acute corners so that it stays inside."""
+    """Yield a wall along the inside of every edge of a convex polygon, shortened at acute corners so that it stays inside."""
     edges = np.roll(corners, -1, axis=0) - corners
     lengths = np.hypot(*edges.T)
     thick = 0.1 * float(lengths.min())
@@ -206,7 +206,7 @@ def _walls(corners: Doubles, z: float, tall: float, colour: Colour) -> Iterator[
 
 
 def _marks(model: RobotModel, height: float) -> Iterator[Part]:
-    """Yield the parts that are only seen: a stripe towards the front, and the lidar."""
+    """Yield the parts that are only visible: a stripe towards the front, and the lidar."""
     box = _box(model)
     front = 0.85 * (box[0] + box[2] if box else inner_radius(model))
     size = (0.5 * front, 0.25 * inner_radius(model), 0.01)

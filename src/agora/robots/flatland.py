@@ -1,4 +1,4 @@
-"""Robots as models of Flatland (https://flatland-simulator.readthedocs.io), and of Arena's fork of it."""
+"""Robots as models for Flatland (https://flatland-simulator.readthedocs.io) and for Arena's fork of it."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ __all__ = ["disc_yaml", "robot_yaml"]
 
 
 def robot_yaml(model: RobotModel, name: str, scan_period: float, *, fork: bool = False) -> str:
-    """Return the text (JSON, which is YAML) of a robot's model.
+    """Return a robot's model as text (JSON, which is also YAML).
 
-    Its topics are ``<name>/flatland/cmd_vel``, ``odom`` and ``scan``. The laser reads NaN where nothing is in range. Arena's fork
-    (862fb2d) knows no limits of acceleration, tells the velocity in the map frame, counts beams without the last one, and refuses
-    the keys that say otherwise.
+    Its topics are ``<name>/flatland/cmd_vel``, ``odom`` and ``scan``. The laser returns NaN if nothing is in range. Arena's fork
+    (862fb2d) has no acceleration limits, reports velocity in the map frame, does not count the last beam, and rejects the keys that
+    would change this.
 
     Args:
-        model: model of a robot that turns in place and cannot move sideways.
+        model: model of a robot that can turn in place but not move sideways.
         name: name of the robot.
         scan_period: time between two scans, s.
-        fork: whether it is for Arena's fork.
+        fork: whether the model is for Arena's fork.
 
     Raises:
-        InputError: a robot that moves sideways, or steers, or has a footprint that Box2D does not take.
+        InputError: the robot moves sideways, steers, or has a footprint that Box2D does not accept.
     """
     what = f"robot {model.name}"
     if model.kinematics not in ("differential", "legged") or model.vy > 0.0:
@@ -54,12 +54,12 @@ def robot_yaml(model: RobotModel, name: str, scan_period: float, *, fork: bool =
 
 
 def _limits(acceleration: float | None, deceleration: float | None) -> dict[str, float]:
-    """Limits as Flatland writes them, where 0 means none."""
+    """Return limits in Flatland's form, in which 0 means no limit."""
     return {"acceleration_limit": acceleration or 0.0, "deceleration_limit": deceleration or 0.0}
 
 
 def _laser(lidar: Lidar, fork: bool) -> dict[str, Any]:
-    """The laser; the largest angle is a little beyond the last beam, so that rounding does not cost it."""
+    """Return the laser's settings; the maximum angle is slightly beyond the last beam, so that rounding does not drop this beam."""
     steps = lidar.beams if fork else lidar.beams - 1
     angle = {"min": lidar.angle_min, "max": lidar.angle_min + (steps + 1e-3) * lidar.increment, "increment": lidar.increment}
     return {
@@ -69,7 +69,9 @@ def _laser(lidar: Lidar, fork: bool) -> dict[str, Any]:
 
 
 def disc_yaml(radius: float) -> str:
-    """Return the text (JSON, which is YAML) of a pedestrian: a disc, m, that is moved from outside and pushes nothing."""
+    """Return a pedestrian's model as text (JSON, which is also YAML): a disc of this radius, m, that is moved externally and does
+    not push anything.
+    """
     footprint = {"type": "circle", "radius": radius, "density": 1.0, "collision": False}
     body = {"name": "pedestrian", "type": "kinematic", "color": [0.9, 0.5, 0.2, 1.0], "footprints": [footprint]}
     return json.dumps({"bodies": [body]})

@@ -1,4 +1,4 @@
-"""The limits of robots, as planners see them."""
+"""The limits of robots, in the form that planners read."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from agora.core.state import Bools, Floats
 
 @dataclass(frozen=True, eq=False)
 class Limits:
-    """The limits of the robots of N rows; arrays (N,). A planner that exceeds them is clipped, and that is counted.
+    """The limits of the robots in N rows, as arrays (N,). Twists that exceed them are clipped and counted.
 
     Attributes:
         holonomic: whether the robot can move sideways.
-        min_vx: lowest speed along the heading, m/s.
-        max_vx: largest speed along the heading, m/s.
-        max_vy: largest speed sideways, m/s.
-        max_omega: largest turning rate, rad/s.
-        max_ax: largest acceleration along the heading, m/s2.
-        max_ay: largest acceleration sideways, m/s2.
-        max_alpha: largest acceleration of the turning rate, rad/s2.
-        turning_radius: smallest radius of a curve, m; 0 where it can turn in place.
+        min_vx: minimum velocity along the heading, m/s; negative if the robot can reverse.
+        max_vx: maximum velocity along the heading, m/s.
+        max_vy: maximum sideways speed, m/s.
+        max_omega: maximum turning rate, rad/s.
+        max_ax: maximum acceleration along the heading, m/s2.
+        max_ay: maximum sideways acceleration, m/s2.
+        max_alpha: maximum angular acceleration, rad/s2.
+        turning_radius: minimum turning radius, m; 0 if the robot can turn in place.
     """
 
     holonomic: Bools

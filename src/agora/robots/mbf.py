@@ -1,4 +1,4 @@
-"""Robots as parameters of Move Base Flex (http://wiki.ros.org/move_base_flex) with navfn, and DWA or TEB."""
+"""Robots as parameters for Move Base Flex (http://wiki.ros.org/move_base_flex) with navfn and either DWA or TEB."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ from agora.robots.model import RobotModel
 __all__ = ["CONTROLLERS", "mbf_parameters"]
 
 CONTROLLERS = {"dwa": "dwa_local_planner/DWAPlannerROS", "teb": "teb_local_planner/TebLocalPlannerROS"}
-"""Local planners of others that parameters are made for, and their plug-ins."""
+"""Third-party local planners for which parameters can be generated, and their plug-ins."""
 PEOPLE = ("cloud", "grid", "none")
-"""How the global costmap learns of pedestrians beyond the scan: from points, from a grid of the map, not at all."""
+"""How the global costmap is informed about pedestrians beyond the scan: as points, as a grid over the map, or not at all."""
 
-_FAST = 10.0  # m/s2, rad/s2: of a robot whose model knows no limit
+_FAST = 10.0  # m/s2 and rad/s2, for robots whose model has no limit
 
 
 def mbf_parameters(model: RobotModel, name: str, controller: str = "dwa", people: str = "cloud") -> dict[str, Any]:
     """Return the parameters of a node ``<name>/move_base_flex``.
 
-    Topics are relative to ``<name>``: ``scan``, ``odom``; ``map``, ``people_cloud`` and ``people_grid`` are for remapping. Frames
-    are those of the ROS graph, ``map``, ``<name>/odom`` and ``<name>/<base_frame>``. What the model does not say is as
-    Move Base Flex, costmap_2d and the planners have it by default, except for inflation (0.3 m around the robot) and a goal that is
-    reached within 0.2 m and 0.3 rad.
+    Topics are relative to ``<name>``: ``scan``, ``odom``; ``map``, ``people_cloud`` and ``people_grid`` should be remapped. Frames
+    are those of the ROS graph, ``map``, ``<name>/odom`` and ``<name>/<base_frame>``. Parameters that the model does not determine
+    have the defaults of Move Base Flex, costmap_2d and the planners, except for the inflation radius (0.3 m around the robot) and
+    the goal tolerances (0.2 m and 0.3 rad).
 
     Args:
-        model: model of a robot that is not a car.
-        name: name of the robot, as its topics have it.
+        model: model of the robot, which must not be car-like.
+        name: name of the robot, as used in its topics.
         controller: one of `CONTROLLERS`.
         people: one of `PEOPLE`.
 
     Raises:
-        InputError: a robot that steers.
-        UnknownNameError: no such controller, or source of pedestrians.
+        InputError: the robot steers.
+        UnknownNameError: the controller or the source of pedestrians is unknown.
     """
     if controller not in CONTROLLERS:
         raise UnknownNameError("controller", controller, CONTROLLERS)
@@ -70,21 +70,22 @@ def _plugins(*names: str) -> list[dict[str, str]]:
 
 
 def _obstacles(model: RobotModel, people_of: str) -> dict[str, Any]:
-    """The obstacle layer: the scan marks and clears; points of people mark, for the robot that is named."""
+    """Return the obstacle layer: the scan marks and clears, and the people's points mark cells, for the named robot."""
     reach = 10.0 if model.lidar is None else min(10.0, model.lidar.range_max)
     marks = {"marking": True, "obstacle_range": 0.9 * reach, "raytrace_range": reach}
     sources: dict[str, Any] = {"scan": marks | {"topic": "scan", "data_type": "LaserScan", "clearing": True, "inf_is_valid": True}}
     if people_of:
         sources["people"] = marks | {
             "topic": "people_cloud", "data_type": "PointCloud2", "clearing": False, "min_obstacle_height": 0.0,
-            # The range is counted from this frame's origin. It is not longer than what the scan clears, or people leave trails.
+            # The range is measured from this frame's origin. It must not exceed the range that the scan clears, or people leave
+            # trails.
             "sensor_frame": f"{people_of}/{model.base_frame}",
         }  # fmt: skip
     return {"observation_sources": " ".join(sources)} | sources
 
 
 def _top(model: RobotModel) -> tuple[float, float]:
-    """The largest velocities forward and sideways that planners in a costmap of 6 m are given, m/s."""
+    """Return the maximum forward and sideways velocities for planners with a costmap of 6 m, m/s."""
     vx = min(model.vx[1], 1.0)
     return vx, min(model.vy, vx)
 

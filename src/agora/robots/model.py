@@ -1,4 +1,4 @@
-"""Robots as data: one file ``configs/robots/<name>.yaml`` per robot, read into one frozen dataclass."""
+"""Robots as data: one file ``configs/robots/<name>.yaml`` per robot, read into a frozen dataclass."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ _UNLIMITED = 1e6
 
 
 def radius_inside(footprint: tuple[tuple[float, float], ...]) -> float:
-    """Return the radius of the largest disc about the base inside a convex polygon, m; 0 if the base is outside the polygon."""
+    """Return the radius of the largest disc around the base that fits inside a convex polygon, m; 0 if the base is outside the
+    polygon.
+    """
     corners = np.array(footprint)
     edges = np.roll(corners, -1, axis=0) - corners
     aside = (edges[:, 1] * corners[:, 0] - edges[:, 0] * corners[:, 1]) / np.hypot(*edges.T)
@@ -38,33 +40,33 @@ def radius_inside(footprint: tuple[tuple[float, float], ...]) -> float:
 
 @dataclass(frozen=True)
 class RobotModel(Checked):
-    """A robot: its outline, its limits, its sensors. SI units; the base is the origin of the robot's frame.
+    """A robot: its outline, limits and sensors. Units are SI; the base is the origin of the robot's frame.
 
     Attributes:
         name: name in ``load_robot``.
-        kinematics: differential and ackermann robots cannot move sideways, holonomic and legged ones may (``vy``).
-        radius: radius of a disc around the base that contains the robot, m; it is the footprint if there is no polygon.
-        vx: smallest and largest forward velocity, m/s.
-        omega: largest turning rate to either side, rad/s.
-        vy: largest sideways velocity to either side, m/s.
-        ax: largest acceleration along the heading, m/s2; each axis by itself; None for no limit.
-        ay: largest acceleration sideways, m/s2; None for no limit.
-        alpha: largest acceleration of the turning rate, rad/s2; None for no limit.
-        deceleration: largest braking along the heading, m/s2; None for the same as ``ax``.
+        kinematics: kind of drive: differential and ackermann robots cannot move sideways, holonomic and legged robots can (``vy``).
+        radius: radius of a disc around the base that contains the robot, m; the disc is the footprint if no polygon is given.
+        vx: minimum and maximum forward velocity, m/s.
+        omega: maximum turning rate in either direction, rad/s.
+        vy: maximum sideways velocity to either side, m/s.
+        ax: maximum acceleration along the heading, m/s2; axes are limited independently; None for no limit.
+        ay: maximum sideways acceleration, m/s2; None for no limit.
+        alpha: maximum angular acceleration, rad/s2; None for no limit.
+        deceleration: maximum deceleration along the heading, m/s2; None to use ``ax``.
         command_delay: time from a command to its effect, s.
         footprint: corners of a convex polygon in the robot's frame, counter-clockwise, m; empty for a disc.
-        lidar: the lidar and its mounting; None for a robot without a lidar.
+        lidar: the lidar and its mounting; None if the robot has no lidar.
         sensors: other sensors.
-        wheelbase: distance of the axles of a car-like robot, m; the base is the middle of the rear axle.
-        max_steering: largest steering angle of a car-like robot, rad.
-        max_steering_rate: largest rate of that angle, rad/s; None for no limit.
+        wheelbase: distance between the axles of a car-like robot, m; the base is the middle of the rear axle.
+        max_steering: maximum steering angle of a car-like robot, rad.
+        max_steering_rate: maximum rate of change of the steering angle, rad/s; None for no limit.
         base_frame: name of the base's frame in ROS.
         sensor_frame: name of the lidar's frame in ROS.
-        height: height of the body, above which the lidar is mounted, m, for 3-D bodies; None for one that fits the radius.
-        mass: kg; None for one that fits the size.
-        step: highest edge that it can climb, m; 0 for wheels (`agora.maps.ground`).
-        span: widest gap that it can step over, m; 0 for wheels.
-        source: source of the numbers, and which of them are our choice.
+        height: height of the body in 3-D models, m; the lidar is mounted on top of it. None for a height that suits the radius.
+        mass: mass, kg; None for a mass that suits the size.
+        step: maximum step height that it can climb, m; 0 for wheeled robots (`agora.maps.ground`).
+        span: maximum width of a gap that it can step over, m; 0 for wheeled robots.
+        source: source of the values, and which of them are our choice.
     """
 
     name: str
@@ -128,22 +130,22 @@ class RobotModel(Checked):
 
     @property
     def inscribed_radius(self) -> float:
-        """Radius of the largest disc about the base inside the footprint, m; 0 if the base is outside the footprint."""
+        """Radius of the largest disc around the base that fits inside the footprint, m; 0 if the base is outside the footprint."""
         return radius_inside(self.footprint) if self.footprint else self.radius
 
     @property
     def top_speed(self) -> float:
-        """Largest speed in any direction, m/s."""
+        """Maximum speed in any direction, m/s."""
         return math.hypot(max(-self.vx[0], self.vx[1]), self.vy)
 
     @property
     def turning_radius(self) -> float:
-        """Radius of the smallest curve of the base, m; 0 for robots that turn in place."""
+        """Minimum turning radius of the base, m; 0 for robots that can turn in place."""
         return self.wheelbase / math.tan(self.max_steering) if self.wheelbase and self.max_steering else 0.0
 
     @property
     def camera(self) -> Any:
-        """Its sensor `agora.channels.camera.Camera`; None if it has none."""
+        """The robot's `agora.channels.camera.Camera`; None if it has no camera."""
         return next((sensor.part for sensor in self.sensors if sensor.name == "camera"), None)
 
     def fill(self, traits: RobotTraits, worlds: Any, r: int) -> None:
@@ -205,24 +207,24 @@ class RobotModel(Checked):
 
 
 def load_robot(name_or_path: str | Path) -> RobotModel:
-    """Return the robot of a name (``configs/robots/<name>.yaml``) or of a file.
+    """Return the robot with a given name (``configs/robots/<name>.yaml``) or from a file.
 
     Args:
-        name_or_path: a name, or a path (a `Path`, or text with a folder or the ending .yaml).
+        name_or_path: a name, or a path (a `Path`, or a string that contains a folder or has the extension .yaml).
 
     Raises:
-        UnknownNameError: no such robot.
-        InputError: the file is wrong.
+        UnknownNameError: no robot has this name.
+        InputError: the file is invalid.
     """
     path = robot_file(name_or_path)
     return _load_once(path, path.stat().st_mtime_ns) if path.is_file() else load(path, RobotModel)
 
 
 def robot_file(name_or_path: str | Path) -> Path:
-    """Return the file of a robot, by its name or path; of a path there may be none.
+    """Return the file of a robot, given its name or path; a file given by path need not exist.
 
     Raises:
-        UnknownNameError: no such robot.
+        UnknownNameError: no robot has this name.
     """
     if isinstance(name_or_path, Path) or "/" in name_or_path or name_or_path.endswith((".yaml", ".yml")):
         return Path(name_or_path)
@@ -233,7 +235,7 @@ def robot_file(name_or_path: str | Path) -> Path:
 
 @functools.cache
 def _load_once(path: Path, changed: int) -> RobotModel:
-    """The robot of a file while that stays as it is: every episode asks for its robots."""
+    """Return the robot in a file, cached until the file changes, because every episode loads its robots."""
     return load(path, RobotModel)
 
 

@@ -1,8 +1,8 @@
 """Robots as SDFormat 1.6 models, for Gazebo 11 with gazebo_ros.
 
-One rigid link that slides: the planar_move plugin gives it the commanded twist exactly, as the other simulators do, whatever its
-wheels are. Topics and frames are those of the ROS graph (``src/README.md``): ``<robot>/cmd_vel``, ``<robot>/odom``,
-``<robot>/scan``; ``<robot>/odom`` -> ``<robot>/base_link``.
+A robot is one rigid link that slides over the ground. As in the other simulators, it moves with exactly the commanded twist,
+whatever its wheels are; here the planar_move plugin does this. Topics and frames are those of the ROS graph (``src/README.md``):
+``<robot>/cmd_vel``, ``<robot>/odom``, ``<robot>/scan``; ``<robot>/odom`` -> ``<robot>/base_link``.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ def sdf(
 
     Args:
         model: the robot.
-        name: name of this robot, as ROS accepts it: namespace of its topics and prefix of its frames; the model's if empty.
-        namespace: namespace of the graph that it is in; empty for the root.
-        topics: namespace of its topics and odometry frame; ``<namespace>/<name>`` if empty.
-        odometry_rate: Hz.
-        timeout: time after which a command that is not repeated ends, s.
+        name: name of this robot, valid in ROS: the namespace of its topics and prefix of its frames; if empty, the model's name.
+        namespace: namespace of the robot's graph; empty for the root namespace.
+        topics: namespace of the robot's topics and odometry frame; if empty, ``<namespace>/<name>``.
+        odometry_rate: rate of odometry messages, Hz.
+        timeout: time after which a command expires if it is not repeated, s.
     """
     name = name or model.name
     inside = topics.rstrip("/") or f"{namespace.rstrip('/')}/{name}"
@@ -74,7 +74,7 @@ def _part(link: Xml.Element, k: int, part: Part) -> None:
             _leaves(shape, radius=part.size[0], length=part.size[1])
         if tag == "visual":
             _leaves(Xml.SubElement(holder, "material"), ambient=(*part.colour, 1.0), diffuse=(*part.colour, 1.0))
-        else:  # it slides: what moves it is the plugin
+        else:  # the robot slides; the plugin moves it
             friction = Xml.SubElement(Xml.SubElement(Xml.SubElement(holder, "surface"), "friction"), "ode")
             _leaves(friction, mu=0.0, mu2=0.0)
 

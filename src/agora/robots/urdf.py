@@ -1,8 +1,8 @@
 """Robot descriptions as URDF, for robot_state_publisher, RViz and MuJoCo.
 
-Frames: the model's ``base_frame`` on the ground at the base, ``base_link`` at the same place where that has another name, ``body``
-with all mass, the ``sensor_frame`` at the lidar, and ``camera_optical`` at the camera. A prefix (``<robot>/``) is the publisher's
-business (``tf_prefix``).
+Frames: the model's ``base_frame`` on the ground at the base; ``base_link`` at the same place, if the base frame has another name;
+``body``, which has all the mass; the ``sensor_frame`` at the lidar; and ``camera_optical`` at the camera. Prefixes (``<robot>/``)
+are added by the publisher (``tf_prefix``).
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from agora.robots.model import RobotModel
 __all__ = ["OPTICAL", "urdf"]
 
 OPTICAL = "camera_optical"
-"""Frame of a camera: z ahead, x to the right and y down, as the columns and rows of its images go."""
+"""Frame of a camera: z points ahead, x to the right and y down, like the columns and rows of its images."""
 _STRAIGHT = (0.0, 0.0, 0.0)
 
 
 def urdf(model: RobotModel, paint: Colour = BLUE) -> str:
-    """Return the URDF of a robot; it names no file.
+    """Return the URDF of a robot, which does not refer to any files.
 
     Args:
         model: model of the robot.

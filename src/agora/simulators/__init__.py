@@ -1,1 +1,1 @@
-"""Simulators of the library: they move the robots of a batch, behind `agora.interfaces.Simulator`."""
+"""The library's simulators, which move the robots of a batch and implement `agora.interfaces.Simulator`."""

@@ -1,4 +1,4 @@
-"""The library's own robot bodies: commands become motion, and walls stop it."""
+"""The library's own robot simulator, which turns commands into motion that walls stop."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Native", "NativeBodies"]
 
-_CENTRE = np.float32(0.01)  # m: walls stop a centre this far from them, and a sweep needs a disc
+_CENTRE = np.float32(0.01)  # m: walls stop a centre at this distance; sweeping requires a disc with a radius
 
 
 @hidden
 def due_command(traits, status, commands, w, r):
-    """Return the command that robot r follows in this step, and note the one that it is given now."""
+    """Return the command that robot r follows in this step, and store the command that it is given now."""
     slot = status.clock.step[w] % (status.orders.delay[w, r] + 1)
     for k in range(3):
         status.orders.queue[w, r, slot, k] = commands[w, r, k]
@@ -46,7 +46,7 @@ def due_command(traits, status, commands, w, r):
 
 @hidden
 def _drive(dt, now, after, traits, status, commands, w, r):
-    """Motion of robot r without surroundings."""
+    """Move robot r, ignoring its surroundings."""
     command = due_command(traits, status, commands, w, r)
     twist = (now.vx[w, r], now.vy[w, r], now.omega[w, r])
     if status.ends.outcome[w, r] == RUNNING:
@@ -62,7 +62,7 @@ def _drive(dt, now, after, traits, status, commands, w, r):
 
 @hidden
 def _block_centre(now, after, maps, w, r):
-    """Stop robot r where its centre is `_CENTRE` from a wall; returns the time of touching."""
+    """Stop robot r if its centre comes within `_CENTRE` of a wall; return the time of touching."""
     x, y = now.x[w, r], now.y[w, r]
     dx, dy = after.x[w, r] - x, after.y[w, r] - y
     parts = substeps(math.sqrt(dx * dx + dy * dy), ZERO, ZERO, _CENTRE)
@@ -80,7 +80,7 @@ def _block_centre(now, after, maps, w, r):
 
 @hidden
 def _block(now, after, traits, maps, w, r):
-    """Stop robot r where it touches a wall; returns the time of touching."""
+    """Stop robot r if it touches a wall; return the time of touching."""
     m = maps.index[w]
     x, y, heading = now.x[w, r], now.y[w, r], now.heading[w, r]
     dx, dy = after.x[w, r] - x, after.y[w, r] - y
@@ -113,7 +113,7 @@ def _block(now, after, traits, maps, w, r):
 
 @hidden
 def keep_robot(now, after, w, r):
-    """Leave robot r as it is."""
+    """Leave robot r unchanged."""
     after.x[w, r], after.y[w, r], after.heading[w, r] = now.x[w, r], now.y[w, r], now.heading[w, r]
     after.vx[w, r], after.vy[w, r], after.omega[w, r] = now.vx[w, r], now.vy[w, r], now.omega[w, r]
     after.world_vx[w, r], after.world_vy[w, r] = now.world_vx[w, r], now.world_vy[w, r]
@@ -122,14 +122,14 @@ def keep_robot(now, after, w, r):
 
 @hidden
 def _keep(now, after, w):
-    """A world that is done stays as it is."""
+    """Leave a finished world unchanged."""
     for r in range(now.x.shape[1]):
         keep_robot(now, after, w, r)
 
 
 @hidden
 def _finish(now, after, traits, maps, status, walls, centre, w, r):
-    """Have walls stop robot r, and write its velocity in the map frame."""
+    """Let walls stop robot r, and write its velocity in the map frame."""
     walls[w, r] = NEVER
     if now.active[w, r] and status.ends.outcome[w, r] == RUNNING:
         walls[w, r] = _block_centre(now, after, maps, w, r) if centre else _block(now, after, traits, maps, w, r)
@@ -140,9 +140,10 @@ def _finish(now, after, traits, maps, status, walls, centre, w, r):
 
 @lean_kernel
 def drive_robots(dt, now, after, traits, maps, status, commands, walls, centre, first, last):
-    """Write generation t + dt of the robots of worlds ``first <= w < last``, which follow ``commands`` (W, R, 3) as they can.
+    """Write generation t + dt of the robots in worlds ``first <= w < last``, which follow ``commands`` (W, R, 3) within their
+    limits.
 
-    Walls stop their outlines, or their centres alone where ``centre``.
+    Walls stop the robots' outlines, or only their centres if ``centre`` is set.
     """
     for w in range(first, last):
         if status.clock.done[w]:
@@ -155,7 +156,7 @@ def drive_robots(dt, now, after, traits, maps, status, commands, walls, centre, 
 
 @lean_kernel
 def lead_robots(now, after, traits, maps, status, there, walls, centre, first, last):
-    """Write generation t + dt of the robots of worlds ``first <= w < last``: ``there`` (W, R, 6), pose and twist."""
+    """Write generation t + dt of the robots in worlds ``first <= w < last`` from ``there`` (W, R, 6), pose and twist."""
     for w in range(first, last):
         if status.clock.done[w]:
             _keep(now, after, w)
@@ -165,14 +166,14 @@ def lead_robots(now, after, traits, maps, status, there, walls, centre, first, l
             after.vx[w, r], after.vy[w, r], after.omega[w, r] = there[w, r, 3], there[w, r, 4], there[w, r, 5]
             after.steering[w, r], after.active[w, r] = now.steering[w, r], now.active[w, r]
             walls[w, r] = NEVER
-            if not math.isfinite(there[w, r].sum()):  # nobody knows where it is: no wall is looked for there
+            if not math.isfinite(there[w, r].sum()):  # its position is unknown, so walls are not checked
                 continue
             _finish(now, after, traits, maps, status, walls, centre, w, r)
 
 
 @dataclass(frozen=True)
 class Native(Checked):
-    """Robots that follow their commands exactly within their limits, and stop at walls.
+    """Simulates robots that follow their commands exactly, within their limits, and stop at walls.
 
     Attributes:
         walls: the part of a robot that walls stop: its outline, or only its centre, as in SocNavBench's code, whose robots overlap
@@ -188,14 +189,14 @@ class Native(Checked):
 
 
 class NativeBodies:
-    """Robots that follow their commands, within their limits.
+    """Robots that follow their commands within their limits.
 
     Args:
         world: world of the robots.
         centre: whether walls stop only their centres.
 
     Attributes:
-        walls: (W, R) moment of the last step at which a wall stopped a robot, as a share of it; `NEVER` if none did.
+        walls: (W, R) time within the last step at which a wall stopped each robot, as a share of the step; `NEVER` if none did.
     """
 
     def __init__(self, world: World, centre: bool = False) -> None:
@@ -204,14 +205,14 @@ class NativeBodies:
         self.walls: Floats = np.zeros((world.layout.worlds, world.layout.robots), np.float32)
 
     def reset(self, world: int, start: Start) -> None:
-        """Begin an episode in one world: nothing is remembered."""
+        """Begin an episode in one world; there is no state to reset."""
 
     def sensors(self) -> Mapping[str, Offer]:
         """Return nothing: the library's channels read the world."""
         return {}
 
     def close(self) -> None:
-        """Do nothing: nothing was opened."""
+        """Do nothing: there is nothing to release."""
 
     def move(self, now: int) -> Work:
         """Return the work that takes the robots from generation ``now`` to the other one."""
@@ -223,7 +224,7 @@ class NativeBodies:
 
 
 class LedBodies(NativeBodies):
-    """Robots of a recording or an external source, which are moved to given poses.
+    """Robots from a recording or an external source that are moved to given poses.
 
     Attributes:
         there: (W, R, 6) pose in the map, m and rad, and twist, m/s and rad/s, at the end of the next step.

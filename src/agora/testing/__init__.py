@@ -1,9 +1,9 @@
-"""Contract suites: the rules that every component must follow. Call a suite from your own test:
+"""Contract suites: the rules that every component must follow. Call a suite from your own test, for example:
 
 def test_my_planner_keeps_the_contract():
 check_planner(MyPlanner())
 
-Each name is imported from its module at its first use.
+Each name is imported from its module on first use.
 """
 
 from __future__ import annotations

@@ -25,9 +25,9 @@ from agora.world.records import RUNNING
 from agora.world.start import PedestrianStarts, RobotStart, Start
 
 _DT = 0.05
-_SPEED = 0.8  # m/s at which robots are driven
-_NEAR = 0.1  # m within which a contact is noted
-_INTO = 0.05  # m that a robot may be in a wall
+_SPEED = 0.8  # m/s, speed at which robots are driven
+_NEAR = 0.1  # m, distance within which a contact must be noted
+_INTO = 0.05  # m, allowed overlap of a robot and a wall
 _DISC = RobotModel(name="disc", kinematics="differential", radius=0.3, vx=(-0.5, 1.0), omega=1.5)
 _PLAIN = Map.open((-4.3, -2.2), (8.7, 6.8), name="plain")
 _BARRIER = Map.from_shapes(segments=[[2.1, -2.2, 2.1, 6.8]], bounds=(-4.3, -2.2, 8.7, 6.8), resolution=0.05, name="barrier")
@@ -36,13 +36,13 @@ _BARRIER = Map.from_shapes(segments=[[2.1, -2.2, 2.1, 6.8]], bounds=(-4.3, -2.2,
 def check_backend(simulator: AnySimulator) -> None:
     """Check the engine of a simulator against the contract of `agora.interfaces.Backend`.
 
-    Episodes begin at their starts; steps are counted and shown; robots drive and stop; contacts with walls, people and robots occur
-    at the right positions, and end episodes only if the terms say so; goals are reached and followed by the next, the time limit
-    ends other episodes; changed records are adopted; finished worlds do not change; the same commands give the same bits, also
-    after a reset, with fewer calls and regardless of the other worlds.
+    Episodes begin at their starts; steps are counted and shown; robots drive and stop. Contacts with walls, people and robots occur
+    at the right positions, and end episodes only if the terms require it. Reaching a goal activates the next one, and the time
+    limit ends episodes that do not finish. Changed records take effect, and finished worlds do not change. The same commands give
+    bit-identical results, also after a reset, with fewer calls and regardless of the other worlds.
 
     Args:
-        simulator: simulator that can ``step``, with its own engine, or moving robots in the library's engine.
+        simulator: simulator with the ability ``step`` that has its own engine or moves robots in the library's engine.
 
     Raises:
         ContractError: the simulator breaks a clause.
@@ -63,22 +63,22 @@ def check_backend(simulator: AnySimulator) -> None:
 
 @dataclass(frozen=True)
 class _Check:
-    """The clauses."""
+    """The clauses of the contract."""
 
     simulator: AnySimulator
     name: str
 
     def fail(self, clause: str) -> ContractError:
-        """Return the error for a clause."""
+        """Return the error for a violated clause."""
         return ContractError(f"{self.name}: {clause}")
 
     def expect(self, right: object, clause: str) -> None:
-        """Raise the error for a clause that does not hold."""
+        """Raise the error for a clause unless it holds."""
         if not right:
             raise self.fail(clause)
 
     def made(self, starts: Sequence[Start], **terms: Any) -> _Driven:
-        """Return an engine at the starts."""
+        """Return an engine whose episodes are at their starts."""
         conditions = Conditions(Periods(_DT, _DT, _DT, _DT), simulator=self.simulator, **terms)
         backend = backend_of(starts, conditions)
         for w, start in enumerate(starts):
@@ -87,7 +87,7 @@ class _Check:
         return _Driven(backend)
 
     def begins(self) -> None:
-        """Check that episodes begin at their starts, also a second time and in one world alone."""
+        """Check that episodes begin at their starts, also after a reset and in a single world."""
         starts = crowd()
         driven = self.made(starts)
         for again in (False, True):
@@ -113,7 +113,7 @@ class _Check:
                 driven.backend.reset(1, starts[1])
 
     def counts_steps(self) -> None:
-        """Check that steps are counted, and shown after they have passed."""
+        """Check that steps are counted, and reported after they are completed."""
         driven = self.made([_start()] * 2, ends=0)
         driven.leave(1)
         world, ticks = driven.backend.world, list[int]()
@@ -124,7 +124,7 @@ class _Check:
         self.expect(steps == [3, 0], f"the clocks of a running and of a finished world show {steps} after 3 steps")
 
     def drives(self) -> None:
-        """Check that robots get as far as their speed allows, straight ahead or on an arc, and stop."""
+        """Check that robots get as far as their speed allows, on a straight line and on an arc, and that they stop."""
         driven = self.made([_start(pose=(-1.0, 0.5, 0.6))], ends=0)
         driven.run(40, (_SPEED, 0.0, 0.0))
         x, y, heading = driven.pose(0)
@@ -150,7 +150,7 @@ class _Check:
         self.expect(np.allclose(before, driven.pose(0), atol=1e-4), "commanded to stand for 2 s, a robot still moves")
 
     def reaches_goals(self) -> None:
-        """Check that the first goal is followed by the next, and the last one ends the episode in the step of the arrival."""
+        """Check that the first goal is followed by the next, and that reaching the last one ends the episode in the same step."""
         goals = np.array([[1.0, 0.0, 0.0], [2.5, 0.0, 0.0]])
         driven = self.made([_start(goals=goals)])
         world, goal = driven.backend.world, 0
@@ -185,7 +185,7 @@ class _Check:
         )
 
     def touches_walls(self) -> None:
-        """Check that walls stop robots, and that contacts end an episode if the terms say so, and are counted otherwise."""
+        """Check that walls stop robots, and that contacts end an episode if the terms require it and are only counted otherwise."""
         for ends in (True, False):
             driven = self.made([_start(place=_BARRIER)], **({} if ends else {"ends": 0}))
             contacts = driven.run(80, (_SPEED, 0.0, 0.0))
@@ -204,7 +204,7 @@ class _Check:
             self.expect(contacts[0].party == 37, f"the pedestrian 37 was touched, but the contact names {contacts[0].party}")
 
     def touches_robots(self) -> None:
-        """Check that robots that meet touch each other, and leave the world if the terms say so."""
+        """Check that robots that run into each other touch, and leave the world if the terms require it."""
         facing = _start(pose=(-1.0, 1.0, 0.0), more=(RobotStart(_DISC, np.array([2.0, 1.0, np.pi]), np.array([[-4.0, 6.0, 0.0]])),))
         driven = self.made([facing], remove=True)
         contacts = driven.run(60, (_SPEED, 0.0, 0.0))
@@ -216,7 +216,9 @@ class _Check:
     def ended(
         self, driven: _Driven, contacts: Sequence[Contact], kind: ContactKind, outcome: Outcome | None, where: tuple[float, float]
     ) -> None:
-        """Check that only contacts of one kind occurred, at the right position and time, and ended the episode or not."""
+        """Check that only contacts of one kind occurred, at the right position and time, and that they ended the episode or not, as
+        expected.
+        """
         kinds = {contact.kind for contact in contacts}
         self.expect(kinds == {kind}, f"a robot that drove at a {kind.name.lower()} touched {[one.name for one in kinds]}")
         world = driven.backend.world
@@ -229,7 +231,7 @@ class _Check:
         self.expect(-1e-6 <= late <= _DT + 1e-6, f"a contact with a {kind.name.lower()} is noted {late:.2f} s after its moment")
 
     def adopts(self) -> None:
-        """Check that failed planners, changed positions and worlds that are left are adopted."""
+        """Check that failed planners, changed positions and abandoned worlds take effect."""
         driven = self.made([_start(), _start(), _start()], ends=0)
         world, backend = driven.backend.world, driven.backend
         driven.run(5, (_SPEED, 0.0, 0.0))
@@ -249,7 +251,9 @@ class _Check:
         self.expect(identical(left, driven.state(2)), "a body moves in a finished world")
 
     def repeats(self) -> None:
-        """Check that the same commands give the same bits: again, after another episode, alone, and in calls of more steps."""
+        """Check that the same commands give bit-identical results: when repeated, after another episode, in a world alone, and with
+        more steps per call.
+        """
         starts = crowd()
         first, again, used, long = (self.made(starts, ends=0) for _ in range(4))
         used.run(7, (0.7, 0.0, -0.4))
@@ -269,7 +273,7 @@ class _Check:
                 self.expect(identical(first.state(w), other.state(where)), f"{clause}, in world {w}")
 
     def nobody(self) -> None:
-        """Check that worlds without robots continue, and also worlds without people."""
+        """Check that worlds without robots and worlds without people advance."""
         driven = self.made([replace(start, robots=()) for start in crowd()])
         driven.backend.advance(2, _nothing)
         self.expect(not driven.backend.world.status.clock.done.any(), "a world without robots is marked as done")
@@ -277,7 +281,7 @@ class _Check:
 
 
 class _Driven:
-    """An engine whose robots drive.
+    """An engine with driving robots.
 
     Attributes:
         backend: the engine.
@@ -289,7 +293,7 @@ class _Driven:
         self.noted = np.nan
 
     def run(self, steps: int, twist: ArrayLike, at_once: int = 1) -> list[Contact]:
-        """Drive every robot by a twist (3,) for some steps, with a number of steps per call; return the contacts of the first
+        """Drive every robot with a twist (3,) for a number of steps, ``at_once`` steps per call; return the contacts in the first
         world.
         """
         world, found = self.backend.world, list[Contact]()
@@ -303,7 +307,7 @@ class _Driven:
         return found
 
     def leave(self, w: int) -> None:
-        """Leave a world."""
+        """Abandon a world."""
         self.backend.world.status.clock.done[w] = True
         self.backend.adopt(w)
 
@@ -313,7 +317,7 @@ class _Driven:
         return np.array([robots.x[w, 0], robots.y[w, 0], robots.heading[w, 0]], float)
 
     def state(self, w: int) -> tuple[Floats, ...]:
-        """Return the state of the pedestrians and robots of a world, with the outcomes of the robots and their steps."""
+        """Return the state of the pedestrians and robots of a world, with the robots' outcomes and their steps."""
         world = self.backend.world
         count = int(world.traits.count[w])
         people = (field[w, :count].copy() for field in world.pedestrians)
@@ -329,7 +333,7 @@ def _start(
     timeout: float = 60.0,
     more: tuple[RobotStart, ...] = (),
 ) -> Start:
-    """Return an episode of one robot, or more."""
+    """Return an episode with one or more robots."""
     robot = RobotStart(_DISC, np.asarray(pose, float), np.asarray(goals, float))
     return Start("contract/backend/0", 3, place, (robot, *more), people or PedestrianStarts.none(), timeout, goal_tolerance=0.3)
 

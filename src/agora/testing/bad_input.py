@@ -30,19 +30,19 @@ INPUTS = (
 
 NO_PATH, _GOAL, _NOBODY, _FAR, _ZERO, _NAN, WALL, PERSON, _CROWD = range(len(INPUTS))
 BEARING = 0.35
-"""Bearing of the touched wall and pedestrian from the headings of their robots, rad."""
+"""Bearing of the touched wall or pedestrian relative to the robot's heading, rad."""
 
-_SLOTS, _FEW = 750, 5  # two of three are present
-_INTO, _BODY = 0.45, 0.3  # m, from centre to centre; a wall is as small as those of `observation`
+_SLOTS, _FEW = 750, 5  # two out of three are present
+_INTO, _BODY = 0.45, 0.3  # m, between centres; the wall is as small as the walls in `observation`
 
 
 @functools.lru_cache(maxsize=32)
 def bad_inputs(
     window: Window | None = None, semantics: SemanticWindow | None = None, **kind: Any
 ) -> tuple[Observation, Observation]:
-    """Return an irregular scene with one kind of bad input per robot, and the same scene with restored paths and beams.
+    """Return an irregular scene with one kind of bad input per robot, and the same scene with intact paths and beams.
 
-    Robots that touch something stand still.
+    Robots that touch something are at rest.
 
     Args:
         window: window of the costmap.
@@ -68,7 +68,7 @@ def bad_inputs(
 
 
 def _before(pose: Floats) -> Array:
-    """Return the middle of the object that touches a robot from the front, a little to its left."""
+    """Return the centre of the object that touches the robot's front, slightly to its left."""
     angle = float(pose[2]) + BEARING
     return pose[:2] + _INTO * np.array((math.cos(angle), math.sin(angle)))
 

@@ -28,15 +28,15 @@ _NUMBERS = {"type": len(TYPES), "reaction": len(REACTIONS), "state": len(SOCIAL_
 def check_behaviour(behaviour: Behaviour, *, tolerance: float = 5e-3, agreement: float = 0.95) -> None:
     """Check a behaviour against the contract of `agora.interfaces`.
 
-    Its decisions are finite and in range, also without pedestrians and for one; the same episode gives the same bits regardless of
-    earlier runs; it writes only waypoints, preferred speeds, groups, minds and headings, and draws from no global generator; an
-    episode alone, in a batch and with more empty slots has the same bits; values in empty slots have no meaning; finished worlds do
-    not change; a scene that is shifted or turned gives shifted or turned waypoints; a parameter that is not a number is refused.
+    Its decisions are finite and in range, also for a single pedestrian or none. The same episode gives bit-identical results
+    regardless of earlier runs, alone or in a batch, and with more empty slots. The behaviour writes only waypoints, preferred
+    speeds, groups, minds and headings, and does not use global random generators. Values in empty slots have no effect; finished
+    worlds do not change; shifting or rotating the scene shifts or rotates the waypoints; parameters that are NaN are rejected.
 
     Args:
         behaviour: behaviour to check.
-        tolerance: tolerance of waypoints in the moved scene, m, and of speeds, m/s.
-        agreement: share of the pedestrians who must agree in the moved scene: less than 1 for decisions at a threshold.
+        tolerance: tolerance in the moved scene for waypoints, m, and speeds, m/s.
+        agreement: share of pedestrians whose results must agree in the moved scene; less than 1 if decisions depend on thresholds.
 
     Raises:
         ContractError: the behaviour breaks a clause.
@@ -53,17 +53,17 @@ def check_behaviour(behaviour: Behaviour, *, tolerance: float = 5e-3, agreement:
 
 @dataclass(frozen=True)
 class _Check:
-    """The clauses."""
+    """The clauses of the contract."""
 
     behaviour: Any
     name: str
 
     def fail(self, clause: str) -> ContractError:
-        """Return the error for a clause."""
+        """Return the error for a violated clause."""
         return ContractError(f"{self.name}: {clause}")
 
     def engine(self, starts: Sequence[Start], slots: int = 0, robot: float = 0.4) -> Engine:
-        """Return an engine at the starts, in which the first robots drive in circles."""
+        """Return an engine at the starts, in which the first robot of each world drives in circles."""
         engine = Engine.of(starts, Conditions(Periods(DT, DT, DT, DT), behaviours=(self.behaviour,), ends=0), slots=slots)
         for world, start in enumerate(starts):
             engine.reset(world, start)
@@ -71,14 +71,14 @@ class _Check:
         return engine
 
     def run(self, starts: Sequence[Start], slots: int = 0, steps: int = _STEPS) -> Engine:
-        """Return the engine after some steps, in which only the behaviour steers pedestrians."""
+        """Return the engine after a number of steps in which only the behaviour steers pedestrians."""
         engine = self.engine(starts, slots)
         for step in range(steps):
             self.step(engine, f"step {step} of worlds of {[s.crowd_size for s in starts]} pedestrians")
         return engine
 
     def step(self, engine: Engine, where: str) -> None:
-        """Take a step, and check it."""
+        """Take a step and check it."""
         assert engine.crowd is not None
         think = engine.crowd.behaviours[0].think(engine.world.now)
         people, given = engine.world.pedestrians, engine.world.traits
@@ -119,13 +119,13 @@ class _Check:
                 raise self.fail(f"{where}: minds.partner of world {w} names an absent pedestrian")
 
     def decided(self, engine: Engine, world: int, start: Start) -> tuple[Array, ...]:
-        """Return the values that the behaviour decides or moves, of the pedestrians of one world."""
+        """Return the values that the behaviour sets or changes, for the pedestrians of one world."""
         n, people = start.crowd_size, engine.world.pedestrians
         records = (people, engine.world.traits[:4], engine.world.waypoints, engine.world.minds)
         return tuple(array[world, :n].copy() for record in records for array in record)
 
     def refuses_nan(self) -> None:
-        """Check that parameters must be numbers."""
+        """Check that parameters that are NaN are rejected."""
         for field in dataclasses.fields(self.behaviour) if dataclasses.is_dataclass(self.behaviour) else ():
             if type(getattr(self.behaviour, field.name)) is float and field.init:
                 try:
@@ -135,12 +135,12 @@ class _Check:
                 raise self.fail(f"parameter {field.name} accepts NaN; raise ValueError in __post_init__")
 
     def answers(self) -> None:
-        """Check the decisions for all sizes of crowd."""
+        """Check the decisions for crowds of all sizes."""
         for sizes in (SIZES, (0,), (1,)):
             self.run(crowd(sizes, seed=2))
 
     def repeats(self) -> None:
-        """Check that the same episodes give the same bits, also in an engine that was used before."""
+        """Check that the same episodes give bit-identical results, also in an engine that has been used before."""
         starts = crowd()
         first = self.run(starts)
         again = self.run(starts)
@@ -160,7 +160,7 @@ class _Check:
                 raise self.fail(f"a reset leaves state of the last episode behind in world {world}")
 
     def worlds_are_alone(self) -> None:
-        """Check that a world has the same bits alone, in a batch, and with more empty slots."""
+        """Check that a world is bit-identical alone, in a batch, and with more empty slots."""
         starts = crowd()
         together = self.run(starts)
         wide = self.run(starts, slots=3 * together.world.slots)
@@ -172,7 +172,7 @@ class _Check:
                 raise self.fail(f"worlds affect each other: world {world} in the batch and alone")
 
     def empty_slots(self) -> None:
-        """Check that values in an empty slot have no meaning."""
+        """Check that values in an empty slot have no effect."""
         starts = crowd()
         results = []
         for seed in (3, 4):
@@ -203,7 +203,7 @@ class _Check:
             raise self.fail("makes decisions in a finished world")
 
     def moved(self, tolerance: float, agreement: float) -> None:
-        """Check that waypoints move with the scene, and nothing else changes."""
+        """Check that waypoints move with the scene, and that nothing else changes."""
         homes = {seed: self.run(crowd(seed=seed, walls=False)) for seed in (1, 2)}
         for clause, move in {"shifted": Move(-32.0, 16.0), "turned": Move(4.0, -8.0, 0.7)}.items():
             wrong = []

@@ -26,10 +26,10 @@ _DRAWS = 20
 def check_card(card: Card, *, attempts: int = 3) -> Solution:
     """Check a registered card against the contract of `agora.tasks.cards.card`; return the solution.
 
-    It has a description, its metrics exist; parameters of twenty draws are in their ranges, the same stream gives the same
-    situation; starts are free, and goal and waypoints can be reached; in at least one of some draws, the oracle reaches the goal
-    without a contact and the interaction occurs, but does not occur without the people; a robot that gives way to nobody comes
-    close to somebody in that draw, if the card describes a conflict.
+    The card has a description, and its metrics exist. In twenty draws, the parameters are in their ranges; the same stream gives
+    the same situation; starts are free, and the goal and waypoints can be reached. In at least one of ``attempts`` draws, the
+    oracle reaches the goal without contact and the interaction occurs, but does not occur without the people. If the card describes
+    a conflict, a robot that does not give way comes close to a person in that draw.
 
     Args:
         card: card to check.
@@ -80,7 +80,7 @@ def _check_draws(card: Card) -> None:
 
 
 def _check_predicate(card: Card, suite: Suite, episode: int, solution: Solution) -> None:
-    """Check that a drive is not the interaction if people are missing, or if a person is added to an empty scene."""
+    """Check that a drive does not count as the interaction if people are missing, or if a person is added to an empty scene."""
     situation, recording = situation_of(suite, card.name, episode), solution.recording
     if situation.people:
         start = replace(suite.start(card.name, episode), pedestrians=PedestrianStarts.none())

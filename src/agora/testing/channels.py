@@ -34,16 +34,17 @@ def check_channel(
 ) -> None:
     """Check a channel against the contract of `agora.interfaces.Provider`.
 
-    Readings are finite and between the bounds of their fields, in a crowd and without people; only the channel's own reading is
-    written, no global generator is used, and the same world gives the same bits, even after another episode. A world alone gives
-    the same readings as among others; robots that exchange positions exchange their readings. In a scene that is moved as a whole,
-    readings in the frames "robot" and "sensor" are the same, and positions and directions in the frame "map" move along.
+    Readings are finite and within the bounds of their fields, in a crowd and without people. The channel writes only its own
+    reading and does not use global random generators. The same world gives bit-identical readings, even after another episode. A
+    world gives the same readings alone as in a batch; if robots swap positions, their readings are swapped. If the whole scene is
+    moved, readings in the frames "robot" and "sensor" stay the same, and positions and directions in the frame "map" move with the
+    scene.
 
     Args:
-        channel: channel to check. The channels that it needs are provided from the true pedestrians and a lidar.
-        simulator: simulator that provides its measurements.
-        tolerance: tolerance of readings in the moved scene, in the unit of the field.
-        agreement: share of the readings that must agree there: a ray may hit or miss a corner.
+        channel: channel to check. The channels that it depends on are computed from the true pedestrians and a lidar.
+        simulator: simulator that provides the channel's measurements, if it needs one.
+        tolerance: tolerance of readings in the moved scene, in the field's unit.
+        agreement: share of readings that must agree in the moved scene; less than 1 because a ray may just hit or miss a corner.
 
     Raises:
         ContractError: the channel breaks a clause.
@@ -63,7 +64,7 @@ def check_channel(
 
 @dataclass(frozen=True)
 class _Check:
-    """The clauses."""
+    """The clauses of the contract."""
 
     wiring: Wiring
     simulator: Simulator | None
@@ -75,12 +76,12 @@ class _Check:
         return self.wiring.shown[0][1]
 
     def fail(self, clause: str) -> ContractError:
-        """Return the error for a clause."""
+        """Return the error for a violated clause."""
         return ContractError(f"{self.name}: {clause}")
 
     @contextmanager
     def observer(self, world: World) -> Iterator[Observer]:
-        """Return the channel and all that it needs, on the robots of every world."""
+        """Return an observer with the channel and all channels that it depends on, for the robots of every world."""
         bodies = NativeBodies(world) if self.simulator is None else self.simulator.bodies(world)
         try:
             yield Observer(world, self.wiring, DT, bodies.sensors())
@@ -90,12 +91,12 @@ class _Check:
             bodies.close()
 
     def read(self, world: World, starts: Sequence[Start]) -> dict[str, Array]:
-        """Return the checked readings of the channel in every world at the beginning of episodes."""
+        """Return the channel's readings, checked, in every world at the beginning of the episodes."""
         with self.observer(world) as seen:
             return self.read_by(seen, world, starts)
 
     def read_by(self, seen: Observer, world: World, starts: Sequence[Start]) -> dict[str, Array]:
-        """Return the checked readings of an observer's channel in every world at the beginning of episodes."""
+        """Return the readings of an observer's channel, checked, in every world at the beginning of the episodes."""
         _begin(seen, starts)
         bound = seen.bound[self.channel]
         with self._pure(seen, world):
@@ -111,7 +112,7 @@ class _Check:
         return {name: array.copy() for name, array in bound.reading.items()}
 
     def _pure(self, seen: Observer, world: World) -> Any:
-        """Guard everything that the channel must not write."""
+        """Guard all data that the channel must not write."""
         needed = {one.channel: bound.reading for one, bound in seen.bound.items() if one != self.channel}
         state = {"people": world.pedestrians, "traits": world.traits, "robots": world.robots, "maps": world.maps}
         return pure(self.name, **state, needs=needed)
@@ -128,7 +129,7 @@ class _Check:
                 raise self.fail(f"{key}: in the frame map it must end with x and y, but its shape is {one.shape}")
 
     def measures(self) -> None:
-        """Check the readings in crowds, without people, and repeated."""
+        """Check the readings in crowds, without people, and when repeated."""
         for seed in (1, 2, 3):
             starts = crowd(seed=seed)
             world = standing(starts)
@@ -147,7 +148,7 @@ class _Check:
         self.read(standing(crowd((0,))), crowd((0,)))
 
     def begins_afresh(self) -> None:
-        """Check an episode after another one, in the same worlds."""
+        """Check that an episode in the same worlds is unaffected by an earlier one."""
         starts = crowd()
         others = tuple(replace(other, map=start.map) for other, start in zip(crowd(seed=2), starts, strict=True))
         first, world = self.read(standing(starts), starts), standing(starts)
@@ -160,7 +161,7 @@ class _Check:
                 raise self.fail(f"{name}: an episode reads data of the previous one")
 
     def worlds_and_robots_are_alone(self) -> None:
-        """Check a world alone, and robots that exchange positions."""
+        """Check a world alone, and robots that swap positions."""
         starts = crowd()
         whole = self.read(standing(starts), starts)
         for number, start in enumerate(starts):
@@ -182,7 +183,7 @@ class _Check:
                 raise self.fail(f"robots affect each other: {name} where the robots change places")
 
     def part(self, world: World, starts: Sequence[Start], number: int) -> dict[str, Array]:
-        """Return the readings of the channel if it runs in one world alone; unwritten values keep a marker."""
+        """Return the channel's readings if it runs in only one of the worlds; values that are not written keep a marker."""
         with self.observer(world) as seen:
             _begin(seen, starts)
             bound = seen.bound[self.channel]
@@ -192,7 +193,7 @@ class _Check:
             return bound.reading
 
     def moved(self, tolerance: float, agreement: float) -> None:
-        """Check a scene that is moved as a whole."""
+        """Check the readings after moving the whole scene."""
         for clause, move in {"shifted": Move(-32.0, 16.0), "turned by 90 degrees": Move(turn=math.pi / 2)}.items():
             here, there = (self.read(standing(crowd(move=m), move=m), crowd(move=m)) for m in (Move(), move))
             for name, one in self.channel.fields.items():
@@ -205,7 +206,7 @@ class _Check:
 
 
 def _begin(seen: Observer, starts: Sequence[Start]) -> None:
-    """Begin the episodes, and measure and read all channels once; the channel itself is then repeated last."""
+    """Begin the episodes, and measure and read all channels once; then run the checked channel once more."""
     for w, start in enumerate(starts):
         for r, robot in enumerate(start.robots):
             seen.place(w, r, robot.model)
@@ -214,7 +215,7 @@ def _begin(seen: Observer, starts: Sequence[Start]) -> None:
 
 
 def _work(bound: Bound, first: int, last: int) -> None:
-    """Run a channel in some worlds."""
+    """Run a channel in a range of worlds."""
     for work in (bound.measure, bound.read):
         if work is not None:
             work(first, last)

@@ -14,13 +14,13 @@ from agora.interfaces import CostmapLayer
 from agora.testing.errors import ContractError
 from agora.testing.guard import pure
 
-_ROWS, _SHAPE, _CELL = 3, (47, 71), 0.125  # a lattice that float32 represents exactly, so that moved costmaps are bit-exact
+_ROWS, _SHAPE, _CELL = 3, (47, 71), 0.125  # a lattice that float32 represents exactly, so that shifted costmaps are bit-identical
 _UNKNOWN, _LETHAL = 255, 254
 
 
 @dataclass(frozen=True, eq=False)
 class _Crowd:
-    """Pedestrians in the rows of costmaps."""
+    """Pedestrians for each row of costmaps."""
 
     position: Floats
     velocity: Floats
@@ -33,9 +33,9 @@ class _Crowd:
 def check_costmap_layer(layer: CostmapLayer) -> None:
     """Check a costmap layer against the contract of `agora.interfaces`.
 
-    It reads a known attribute; its costs are the same at every call, do not depend on the other rows, on slots, or on absent
-    pedestrians, and move with the scene by whole cells; it adds costs to a free costmap if the evidence is 1; obstacles and unknown
-    cells stay; only the costs are written.
+    The layer reads a known attribute. Its costs are the same at every call, do not depend on other rows, on slots or on absent
+    pedestrians, and move with the scene if it is shifted by whole cells. It adds costs to a free costmap if the evidence is 1,
+    leaves obstacles and unknown cells unchanged, and writes only the costs.
 
     Args:
         layer: layer to check.
@@ -70,7 +70,7 @@ _PER_PEDESTRIAN = ("position", "velocity", "heading", "evidence", "present")
 
 
 def _crowd() -> _Crowd:
-    """Return pedestrians about the middle of each costmap; the second slot is empty."""
+    """Return pedestrians near the middle of each costmap; the second slot is empty."""
     random = np.random.Generator(np.random.Philox(5))
     shape = (_ROWS, 7)
     origin = np.array([[-3.0, 2.0], [5.5, -8.25], [0.0, 0.0]], np.float32)
@@ -93,7 +93,7 @@ def _moved(crowd: _Crowd, shift: Floats) -> _Crowd:
 
 
 def _draw(layer: CostmapLayer, crowd: _Crowd, *, below: int = 0, rows: tuple[int, int] = (0, _ROWS)) -> Array:
-    """Return the costmaps (N, H, W) of a layer on cells of cost ``below``."""
+    """Return the costmaps (N, H, W) that a layer produces on cells of cost ``below``."""
     cost = np.full((_ROWS, *_SHAPE), below, np.uint8)
     name = type(layer).__name__
     given = {key: getattr(crowd, key) for key in (*_PER_PEDESTRIAN, "origin")}

@@ -27,11 +27,11 @@ _SEEN = ((True, True), (True, False), (False, True), (False, False))
 _FIELDS = ("x", "y", "vx", "vy", "heading")
 _STEPS = 6
 _STILL = 0.02  # m/s and rad
-_ARRIVAL, _REST = 30.0, 5.0  # s to reach a position and stop there, and s of standing
+_ARRIVAL, _REST = 30.0, 5.0  # s to reach a position and stop there, then s of standing still
 
 
 class _Companion:
-    """Walks to its waypoint, in substeps of a third of a step."""
+    """A model whose pedestrians walk straight to their waypoints, in substeps of a third of a step."""
 
     declares: ClassVar[CrowdDeclaration] = CrowdDeclaration("velocity", max_step=DT / 3)
 
@@ -45,19 +45,20 @@ def check_crowd_model(
 ) -> None:
     """Check a crowd model, of either form, against the contract of `agora.interfaces`.
 
-    Its results are finite, also without pedestrians, for one pedestrian, for two at one position, at the waypoint and at a wall;
-    the same scene gives the same bits regardless of earlier calls; inputs are not written; no global generator is used; a world
-    alone, in a batch and with more empty slots has the same bits; values in empty slots have no meaning; unseen robots have no
-    effect; a scene that is shifted, turned or mirrored gives shifted, turned or mirrored results; a parameter that is not a number
-    is refused. In an engine, it moves its pedestrians in the same way whether a world is alone or in a batch; if a second model
-    moves every other pedestrian, it still moves the others; with a ``max_step``, it is called in substeps of this length. A
-    pedestrian that has reached its only waypoint, or the last of a list that is followed once, stops there.
+    Results are finite, also without pedestrians, for one pedestrian, for two pedestrians at the same position, at the waypoint and
+    at a wall. The same scene gives bit-identical results regardless of earlier calls, alone or in a batch, and with more empty
+    slots. The model does not write to its inputs or use global random generators. Values in empty slots and unseen robots have no
+    effect. Shifting, rotating or mirroring the scene shifts, rotates or mirrors the results. Parameters that are NaN are rejected.
+
+    In an engine, the model moves its pedestrians in the same way whether a world is alone or in a batch. If a second model moves
+    every other pedestrian, the model still moves the remaining ones. With a ``max_step``, it is called in substeps of this length.
+    A pedestrian that has reached its only waypoint, or the last waypoint of a list that is followed once, stops there.
 
     Args:
         model: model to check.
-        tolerance: tolerance of results in the moved scene, relative to the largest result of the scene (at least 1 m/s or m/s2).
-        agreement: share of the pedestrians who must agree in the moved scene: less than 1 for models whose results can jump.
-        handed: True for a model that prefers one side: it is not compared with its mirror image.
+        tolerance: tolerance of results in the moved scene, relative to the maximum result in the scene (at least 1 m/s or m/s2).
+        agreement: share of pedestrians whose results must agree in the moved scene; less than 1 for models whose results can jump.
+        handed: True for a model that prefers one side; its results are not compared with those in the mirrored scene.
 
     Raises:
         ContractError: the model breaks a clause.
@@ -76,13 +77,13 @@ def check_crowd_model(
 
 @dataclass(frozen=True)
 class _Check:
-    """The clauses."""
+    """The clauses of the contract."""
 
     model: Any
     name: str
 
     def fail(self, clause: str) -> ContractError:
-        """Return the error for a clause."""
+        """Return the error for a violated clause."""
         return ContractError(f"{self.name}: {clause}")
 
     def ask(self, world: World, where: str, sees: tuple[bool, bool] = (True, True)) -> Floats:
@@ -110,7 +111,7 @@ class _Check:
             raise self.fail(f"{clause}: pedestrian {k[-1]} gets {one[tuple(k)].tolist()} and {other[tuple(k)].tolist()}")
 
     def declares(self) -> None:
-        """Check the declaration, and that parameters must be numbers."""
+        """Check the declaration, and that parameters that are NaN are rejected."""
         if not isinstance(getattr(self.model, "declares", None), CrowdDeclaration):
             raise self.fail("declares: expected a CrowdDeclaration")
         for field in dataclasses.fields(self.model) if dataclasses.is_dataclass(self.model) else ():
@@ -122,7 +123,7 @@ class _Check:
                 raise self.fail(f"parameter {field.name} accepts NaN; raise ValueError in __post_init__")
 
     def answers(self) -> None:
-        """Check that results are finite, for any people present and seen."""
+        """Check that results are finite, whichever pedestrians and robots are present and seen."""
         for seed in (1, 2):
             world = standing(crowd(seed=seed))
             for sees in _SEEN:
@@ -139,14 +140,14 @@ class _Check:
         self.ask(world, "two at one place, at the waypoint, in a pillar")
 
     def repeats(self) -> None:
-        """Check that the same scene gives the same bits."""
+        """Check that the same scene gives bit-identical results."""
         world = standing(crowd())
         first = self.ask(world, "first call")
         self.ask(standing(crowd((3, 2), seed=7)), "call in between")
         self.same(first, self.ask(world, "repeated call"), "not deterministic: the same scene again")
 
     def worlds_are_alone(self) -> None:
-        """Check that a world has the same bits alone, in a batch, and with more empty slots."""
+        """Check that a world is bit-identical alone, in a batch, and with more empty slots."""
         starts = crowd()
         together = self.ask(standing(starts), "batch")
         slots = together.shape[1]
@@ -157,7 +158,7 @@ class _Check:
             self.same(together[w], alone[0], f"worlds affect each other: world {w} in the batch and alone")
 
     def empty_slots(self) -> None:
-        """Check that values in an empty slot have no meaning."""
+        """Check that values in an empty slot have no effect."""
         world = standing(crowd())
         before = self.ask(world, "plain")
         people, robots, rng = world.pedestrians, world.robots, np.random.default_rng(3)
@@ -177,7 +178,9 @@ class _Check:
         self.same(before, self.ask(world, "robots there", (True, False)), "unseen robots change the result")
 
     def in_an_engine(self) -> None:
-        """Check the engine's steps: alone, as two halves of a crowd, and together with a model with substeps."""
+        """Check the engine's steps with the model alone, as both models of a divided crowd, and together with a model that uses
+        substeps.
+        """
         starts = crowd()
         halves = tuple(replace(s, pedestrians=replace(s.pedestrians, model=s.pedestrians.id % 2)) for s in starts)
         once = self.walk(starts, (self.model,))
@@ -193,7 +196,7 @@ class _Check:
             )
 
     def arrived(self) -> None:
-        """Check that a pedestrian stops after its arrival, for every mode of waypoints."""
+        """Check that a pedestrian stops after arriving, for every waypoint mode."""
         here = arriving()
         engine = Engine.of([here], Conditions(Periods(DT, DT, DT, DT), (self.model,), ends=0))
         engine.reset(0, here)

@@ -1,4 +1,4 @@
-"""Irregular crowds for contract tests: worlds of nine, none, one and six pedestrians, in a hall with walls."""
+"""Irregular crowds for contract tests: worlds with nine, zero, one and six pedestrians in a hall with walls."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ def hall(move: Move | None = None, *, walls: bool = True) -> Map:
     """Return a hall with two walls and a pillar.
 
     Args:
-        move: motion of the hall; with walls, only quarter turns and steps of 0.1 m leave its distance field the same.
+        move: rigid motion of the hall; if it has walls, only quarter turns and shifts by multiples of 0.1 m preserve its distance
+            field.
         walls: whether the hall has walls.
     """
     move = move or Move()
@@ -40,9 +41,9 @@ def crowd(sizes: tuple[int, ...] = SIZES, *, seed: int = 1, move: Move | None = 
     """Return one start per world: a given number of walking pedestrians, some in groups, and two robots.
 
     Args:
-        sizes: number of pedestrians of each world.
+        sizes: number of pedestrians in each world.
         seed: seed of the scene.
-        move: motion of the whole scene.
+        move: rigid motion applied to the whole scene.
         walls: whether the hall has walls.
     """
     move, here = move or Move(), hall()
@@ -77,7 +78,9 @@ def _start(rng: np.random.Generator, w: int, size: int, here: Map, map: Map, mov
 
 
 def arriving() -> Start:
-    """Return a start without walls: six people 3 m from their destinations, in every mode, and a robot that stands."""
+    """Return a start without walls, with six people 3 m from their destinations, covering all waypoint modes, and a robot at
+    rest.
+    """
     ways = {LOOP: [1, 2], RANDOM: [1, 2], STAY: [1, 2]}
     mode, count = np.array([(mode, count) for mode, counts in ways.items() for count in counts], np.int32).T
     place = np.column_stack([np.linspace(-2.9, -1.4, len(mode)), np.linspace(2.9, 9.8, len(mode))])
@@ -101,13 +104,13 @@ def arriving() -> Start:
 
 
 def standing(starts: tuple[Start, ...], *, slots: int = 0, seed: int = 1, move: Move | None = None) -> World:
-    """Return worlds at the starts, in which robots move, every third pedestrian slot is empty, and so is the second robot.
+    """Return worlds at the starts in which robots move. Every third pedestrian slot is empty, and so is the second robot slot.
 
     Args:
         starts: starts, one per world.
         slots: number of pedestrian slots; by default, as many as the starts need.
         seed: seed of the robots' velocities.
-        move: motion of the whole scene.
+        move: rigid motion applied to the whole scene.
     """
     world = World.of(starts, dt=DT, slots=slots)
     stand(world, starts, seed=seed, move=move)

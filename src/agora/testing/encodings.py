@@ -31,16 +31,16 @@ _UNWRITTEN = np.float32(77.0)
 
 @dataclass(frozen=True)
 class _Held:
-    """An encoding in a file."""
+    """A record that holds an encoding in a file."""
 
     observe: Annotated[Encoding, Plug("encodings")]
 
 
 def written_and_read(encoding: Encoding) -> Any:
-    """Return an encoding after writing it to the file of a policy and reading it.
+    """Return an encoding after writing it to a policy file and reading it back.
 
     Raises:
-        InputError: a file cannot contain it.
+        InputError: the encoding cannot be stored in a file.
     """
     return build(plain(_Held(encoding)), _Held, complete=True).observe
 
@@ -48,14 +48,15 @@ def written_and_read(encoding: Encoding) -> Any:
 def check_encoding(encoding: Encoding, *, robot: RobotModel | None = None) -> None:
     """Check an encoding against the contract of `agora.interfaces.Encoding`.
 
-    A file can name it with its parameters. Vectors are finite and between its bounds, in a crowd and without people; a row depends
-    only on its own robot, and only the requested rows are written. Remembering twice has the same effect as once, and memory is
-    empty at the start of an episode. Actions give finite twists, and the actions of these twists give the twists again; if actions
-    are settings of a planner, each has a finite value for every robot, regardless of the actions of the others.
+    The encoding and its parameters can be stored in a file. Vectors are finite and within the encoding's bounds, in a crowd and
+    without people; a row depends only on its own robot, and only the requested rows are written. Calling `remember` twice has the
+    same effect as calling it once, and memory is empty at the start of an episode. Actions give finite twists, and converting these
+    twists to actions and back gives the same twists. If actions are settings of a planner, each setting has a finite value for
+    every robot, regardless of the other robots' actions.
 
     Args:
-        encoding: encoding to check. The channels that it needs are provided.
-        robot: robot that observes; by default, holonomic with a lidar of 61 beams.
+        encoding: encoding to check. The channels that it needs are provided by the check.
+        robot: robot that observes; by default a holonomic robot with a lidar of 61 beams.
 
     Raises:
         ContractError: the encoding breaks a clause.
@@ -65,14 +66,14 @@ def check_encoding(encoding: Encoding, *, robot: RobotModel | None = None) -> No
 
 @dataclass(frozen=True)
 class _Check:
-    """The clauses."""
+    """The clauses of the contract."""
 
     encoding: Encoding
     robot: RobotModel
     name: str
 
     def fail(self, clause: str) -> ContractError:
-        """Return the error for a clause."""
+        """Return the error for a violated clause."""
         return ContractError(f"{self.name}: {clause}")
 
     def run(self) -> None:
@@ -85,7 +86,7 @@ class _Check:
             self.acts(observation)
 
     def files(self) -> None:
-        """Check the name, and the parameters in a file."""
+        """Check that a file stores the encoding's name and parameters."""
         try:
             name_of("encodings", self.encoding)
             if written_and_read(self.encoding) != self.encoding:
@@ -112,7 +113,7 @@ class _Check:
             bodies.close()
 
     def write(self, observation: Observation, first: int, last: int) -> Floats:
-        """Return the vectors that it writes into rows that contain a marker."""
+        """Return the vectors that the encoding writes into rows that initially contain a marker."""
         out = np.full((len(observation.pose), self.encoding.length), _UNWRITTEN, np.float32)
         with pure(self.name, observation=observation):
             self.encoding.write(observation, out, first, last)
@@ -154,7 +155,7 @@ class _Check:
             raise self.fail("at the start of an episode, it remembers the previous one")
 
     def acts(self, observation: Observation) -> None:
-        """Check the meaning of actions."""
+        """Check the conversion of actions to twists."""
         o, count = observation, len(observation.pose)
         size = self.encoding.action_size(o.limits)
         actions = np.random.default_rng(3).uniform(-0.6, 0.6, (count, size)).astype(np.float32)
@@ -172,7 +173,7 @@ class _Check:
             raise self.fail("the actions of its twists give different twists")
 
     def sets(self, encoding: PlannerSettings, actions: Floats) -> None:
-        """Check the meaning of actions that are settings of a planner."""
+        """Check actions that are settings of a planner."""
         whole = encoding.settings(actions)
         for name, values in whole.items():
             if values.shape != (len(actions),) or not np.isfinite(values).all():

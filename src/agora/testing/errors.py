@@ -4,4 +4,4 @@ from agora.errors import AgoraError
 
 
 class ContractError(AgoraError, AssertionError):
-    """A component breaks the contract of its kind; the message gives the clause, the place and the values."""
+    """A component violates the contract of its kind; the message gives the clause, the place and the values."""

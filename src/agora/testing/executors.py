@@ -1,4 +1,6 @@
-"""The contract for executors: every job is run once, its events arrive unchanged, and nothing keeps running after a stop."""
+"""The contract for executors: every job is run exactly once, its events arrive unchanged, and nothing keeps running after a
+stop.
+"""
 
 from __future__ import annotations
 
@@ -17,15 +19,16 @@ OfJob = Progress | Finished | Done | Lost
 """Events that belong to a job."""
 
 _UNWATCHED = Watch()
-_LONG, _SOON = 120.0, 60.0  # s that a job to be stopped takes, and s within which it must be stopped
+_LONG, _SOON = 120.0, 60.0  # s, duration of a job to be stopped, and time within which it must stop
 
 
 def check_executor(executor: Executor) -> None:
     """Check an executor against the contract of `agora.interfaces.Executor`.
 
-    It runs at least one job at a time; every job is run once, even if it is queued while others run; the events of each job arrive
-    in order and unchanged, shards byte for byte; an exception of a job is raised where the events are read; a closed run stops at
-    once; an empty queue means no work. Episodes equal those of this process byte for byte.
+    The executor runs at least one job at a time. Every job is run exactly once, even if it is queued while others run. The events
+    of each job arrive in order and unchanged, with shards identical byte for byte. An exception in a job is raised to the reader of
+    the events. Closing the run stops it at once, and an empty queue causes no work. Episodes are identical, byte for byte, to
+    episodes run in this process.
 
     Raises:
         ContractError: the executor breaks a clause.
@@ -44,7 +47,7 @@ def check_executor(executor: Executor) -> None:
 
 @dataclass(frozen=True)
 class _Errand:
-    """A job that runs no episode: a number of episodes, or another action."""
+    """A test job that runs no real episodes: it reports a number of episodes, or performs another action."""
 
     name: str
     episodes: int = 2
@@ -54,7 +57,7 @@ class _Errand:
 
 @dataclass(frozen=True)
 class _Errands:
-    """The work on an errand."""
+    """The work that runs errands."""
 
     def of(self, planner: str) -> _Errands:
         return self
@@ -132,8 +135,8 @@ def _stops(name: str, executor: Executor) -> None:
 
 
 def _episodes(name: str, executor: Executor) -> None:
-    """Return the shards of a small suite, which must not depend on where its jobs ran."""
-    # Here, because each process that runs an errand imports this module.
+    """Return the shards of a small suite, which must not depend on where its jobs run."""
+    # Imported here, because each process that runs an errand imports this module.
     from agora.benchmark.job import Job, RunPlan
     from agora.draft.stage import Stage
     from agora.registry import Named

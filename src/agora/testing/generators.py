@@ -19,19 +19,20 @@ from agora.testing.guard import identical, pure
 
 _SEEDS = (1, 2, 3)
 _SLACK = 1e-6  # m
-_INSIDE = 0.01  # largest overlap of pieces of furniture, m
+_INSIDE = 0.01  # maximum overlap of pieces of furniture, m
 
 
 def check_map_generator(generator: MapGenerator, *, random: bool = True, passage: float | None = None) -> None:
     """Check a map generator against the contract of `agora.interfaces.MapGenerator`.
 
-    The same stream gives the same place bit for bit, other streams give others; furniture is on the map, in its walls' cells or
-    shapes, and not in other furniture; zones are polygons on the map with free space in them; a robot on wheels, a disc of radius
-    ``passage``, can get from every position where it fits to every other; no global generator is used.
+    The same stream gives a bit-identical place, and other streams give other places. Furniture is on the map, in occupied cells or
+    shapes, and does not overlap other furniture. Zones are polygons on the map that contain free space. A wheeled robot, modelled
+    as a disc of radius ``passage``, can get from every position where it fits to every other such position. No global random
+    generator is used.
 
     Args:
         generator: generator to check.
-        random: whether other streams give other places.
+        random: whether different streams must give different places.
         passage: radius of the disc, m; if None, the generator's field of that name, or 0.3.
 
     Raises:
@@ -57,7 +58,7 @@ def check_map_generator(generator: MapGenerator, *, random: bool = True, passage
 
 
 def _check_furniture(place: Place, where: str) -> None:
-    """Check that furniture is on the map, in its occupied cells, and not in other furniture."""
+    """Check that furniture is on the map, in occupied cells, and does not overlap other furniture."""
     samples = [_samples(piece) for piece in place.furniture]
     for number, (piece, points) in enumerate(zip(place.furniture, samples, strict=True)):
         what = f"{where}: furniture {number}, a {piece.model} at ({piece.x:.2f}, {piece.y:.2f})"
@@ -74,7 +75,7 @@ def _check_furniture(place: Place, where: str) -> None:
 
 
 def _samples(piece: Furniture) -> Doubles:
-    """Return points (K, 2) of a piece: a grid over it, a little inside its outline."""
+    """Return points (K, 2) of a piece of furniture, on a grid slightly inside its outline."""
     grid = np.stack(np.meshgrid(*[np.linspace(-1.0, 1.0, 15)] * 2), -1).reshape(-1, 2)
     found = []
     for corners in piece.polygons():
@@ -89,7 +90,7 @@ def _samples(piece: Furniture) -> Doubles:
 
 
 def _within(piece: Furniture, points: Doubles) -> Bools:
-    """Return which points (K, 2) are in a piece, a little inside its outline."""
+    """Return which points (K, 2) are in a piece of furniture, at least slightly inside its outline."""
     result = np.zeros(len(points), np.bool_)
     for corners in piece.polygons():
         middle = corners.mean(0)
@@ -102,7 +103,7 @@ def _within(piece: Furniture, points: Doubles) -> Bools:
 
 
 def _check_zones(place: Place, where: str) -> None:
-    """Check that zones are polygons on the map with free space in them."""
+    """Check that zones are polygons on the map that contain free space."""
     map_ = place.map
     low, high = np.array(map_.origin) - _SLACK, np.array(map_.origin) + map_.size + _SLACK
     free = map_.centre_of(*np.nonzero(map_.clearance > 0))
@@ -117,7 +118,7 @@ def _check_zones(place: Place, where: str) -> None:
 
 
 def _check_ways(map_: Map, passage: float, where: str) -> None:
-    """Check that the disc has one connected component, with cells taken as squares."""
+    """Check that the free space for the disc is connected, with cells taken as squares."""
     from scipy.ndimage import label
 
     rows, columns = map_.shape

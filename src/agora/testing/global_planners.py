@@ -31,22 +31,22 @@ _MOVES = {
     "turned by a quarter": Move(turn=0.5 * math.pi),
     "mirrored": Move(mirror=True),
 }
-"""Motions of the whole map that leave its distance field the same."""
+"""Rigid motions of the whole map that preserve its distance field."""
 
 
 def check_global_planner(planner: GlobalPlanner, *, oriented: bool = False) -> None:
     """Check a global planner against the contract of `agora.interfaces`.
 
-    Its paths are finite, (K, 2) or (K, 3), begin at the start, end at the goal and keep the radius from walls, except for half a
-    cell, and stay on the map with the whole disc, except for a cell; a goal in a wall, off the map, behind walls without a door or
-    behind a gap between a wall and the border that is too narrow gives no path, but no error; the same call gives the same bits;
-    inputs are not written; no global generator is used; on a map that is moved by whole cells, turned by a quarter or mirrored, the
-    path has the same length.
+    Paths are finite, of shape (K, 2) or (K, 3), and lead from the start to the goal. They keep the robot's radius from walls, to
+    within half a cell, and keep the whole disc on the map, to within one cell. If the goal is in a wall, off the map, behind walls
+    without a door, or behind a gap between a wall and the border that is too narrow, there is no path and no error. The same call
+    gives bit-identical results; inputs are not written; no global random generator is used. If the map is shifted by whole cells,
+    rotated by a quarter turn or mirrored, the path has the same length.
 
     Args:
         planner: planner to check.
-        oriented: whether the path may differ on a map that is turned or mirrored: for planners that draw random positions, or that
-            keep one pose per cell, such as hybrid A*.
+        oriented: whether the path may differ if the map is rotated or mirrored; for planners that sample random positions or keep
+            one pose per cell, such as hybrid A*.
 
     Raises:
         ContractError: the planner breaks a clause.
@@ -74,7 +74,7 @@ def check_global_planner(planner: GlobalPlanner, *, oriented: bool = False) -> N
 
 
 def _yard(gap: float) -> Map:
-    """Return a map without walls along its border, divided by a wall that ends ``gap`` m before the border."""
+    """Return a map that has no walls along its border and is divided by a wall ending ``gap`` m before the border."""
     return Map.from_shapes(segments=[[2.0, 2.3 + gap, 2.0, 12.0]], bounds=(-3.7, 2.3, 9.2, 10.4), name="yard")
 
 
@@ -84,17 +84,17 @@ def _length(path: Floats) -> float:
 
 @dataclass(frozen=True)
 class _Check:
-    """The clauses."""
+    """The clauses of the contract."""
 
     planner: GlobalPlanner
     name: str
 
     def fail(self, clause: str) -> ContractError:
-        """Return the error for a clause."""
+        """Return the error for a violated clause."""
         return ContractError(f"{self.name}: {clause}")
 
     def ask(self, map: Map, start: ArrayLike, goal: ArrayLike, where: str) -> Floats | None:
-        """Return the path, checked as in every call."""
+        """Return the path, with the checks that apply to every call."""
         request = PathRequest(map, np.array(start, np.float64), np.array(goal, np.float64), _RADIUS)
         with pure(f"{self.name}: {where}", clearance=map.clearance, cells=map.cells, start=request.start, goal=request.goal):
             path = self.planner.path(request)
@@ -129,7 +129,7 @@ class _Check:
         return path
 
     def finds_none(self, map: Map) -> None:
-        """Check that there is no path if none exists."""
+        """Check that the planner returns no path if none exists."""
         closed = Map.from_shapes(segments=[[2.0, 2.3, 2.0, 10.4]], bounds=(-3.7, 2.3, 9.2, 10.4), name="closed")
         for where, place, goal in (
             ("a goal in a pillar", map, (6.3, 4.2, math.nan)),

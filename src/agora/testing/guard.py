@@ -1,4 +1,4 @@
-"""The guard of every contract: a call that must not raise, write to its arguments, or draw from a global generator."""
+"""The guard used by every contract: a call must not raise, write to its arguments, or draw from a global random generator."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from agora.testing.errors import ContractError
 
 
 def leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield every array, number and text in nested records, tuples, lists and dicts, with its name."""
+    """Yield every array, number and string in nested records, tuples, lists and dicts, with its name."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         parts: Any = ((field.name, getattr(value, field.name)) for field in dataclasses.fields(value))
     elif isinstance(value, dict):
@@ -36,13 +36,13 @@ def arrays(value: Any) -> Iterator[tuple[str, Array]]:
 
 
 def identical(one: Any, other: Any) -> bool:
-    """Return whether two nested records are equal, bit for bit."""
+    """Return whether two nested records are bit-identical."""
     mine, its = dict(leaves(one)), dict(leaves(other))
     return mine.keys() == its.keys() and all(np.array_equal(mine[name], its[name]) for name in mine)
 
 
 def freeze(value: Any) -> None:
-    """Make the arrays read-only."""
+    """Make all arrays in a nested record read-only."""
     for _, array in arrays(value):
         array.flags.writeable = False
 
@@ -55,7 +55,7 @@ def _generators() -> tuple[Any, ...]:
 
 @contextmanager
 def pure(where: str, **given: Any) -> Iterator[None]:
-    """Check the code in this context.
+    """Context manager that checks the code inside it.
 
     Args:
         where: beginning of the message.

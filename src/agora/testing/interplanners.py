@@ -18,18 +18,19 @@ from agora.testing.scenes import observation
 def check_interplanner(interplanner: InterPlanner, *, tolerance: float = 1e-3, grid: bool = False, handed: bool = False) -> None:
     """Check an interplanner against the contract of `agora.interfaces`.
 
-    Its guidance is finite and has the shapes of `Guidance`; speed and danger are in [0, 1], and danger is 0 without people; a path
-    ends at its goal; the pedestrians passed to the local planner have positions and sizes; twists for robots are within their
+    The guidance is finite and has the shapes of `Guidance`. Speed and danger are in [0, 1], and danger is 0 without people. Paths
+    end at their goals; pedestrians passed to the local planner have valid positions and sizes; twists are within the robots'
     limits. All this also holds for bad input (`agora.testing.bad_input.INPUTS`).
 
-    Its guidance, treated as the twist of a planner, satisfies `check_planner`: the same call gives the same bits, inputs are not
-    written, rows are independent, empty slots have no meaning, zero memory is the start of an episode, and in a scene that is moved
-    as a whole the guidance is the same in the robot's frame, and mirrored in a mirrored scene.
+    If the guidance is treated as the twist of a planner, it satisfies `check_planner`: the same call gives bit-identical results,
+    inputs are not written, rows are independent, empty slots have no effect, and zero memory means the start of an episode. If the
+    whole scene is moved, the guidance is unchanged in the robot's frame; if the scene is mirrored, the guidance is mirrored.
 
     Args:
         interplanner: interplanner to check.
-        tolerance: tolerance in the moved scene, m, rad and shares.
-        grid: whether it computes on cells: then scenes are turned by quarters only, and nine of ten rows must agree.
+        tolerance: tolerance in the moved scene, in m, rad and shares.
+        grid: whether the interplanner computes on cells; scenes are then rotated only by quarter turns, and nine out of ten rows
+            must agree.
         handed: whether it treats left and right differently, as for `check_planner`.
 
     Raises:
@@ -61,7 +62,7 @@ def _answers(interplanner: InterPlanner, name: str, whole: Observation, nobody: 
 
 
 def _wrong(found: Guidance, seen: Observation, rows: int) -> str:
-    """Return the fault of guidance in words; empty if there is none."""
+    """Return a description of what is wrong with the guidance; empty if it is valid."""
     for what, tail in {"path": found.path.shape[1:2] + (2,), "path_count": (), "goal": (3,), "speed": (), "danger": ()}.items():
         if unfit := _unfit(getattr(found, what), (rows, *tail)):
             return f"{what} {unfit}"
@@ -78,7 +79,7 @@ def _wrong(found: Guidance, seen: Observation, rows: int) -> str:
 
 
 def _wrong_twist(found: Guidance, seen: Observation, rows: int) -> str:
-    """Return the fault of the twists that overrule the local planner; empty if there is none."""
+    """Return a description of what is wrong with the twists that overrule the local planner; empty if they are valid."""
     twist, overrules = found.twist, found.overrules
     if twist is None or overrules is None:
         return "" if twist is None and overrules is None else "twist and overrules: one is given, the other is None"
@@ -91,7 +92,7 @@ def _wrong_twist(found: Guidance, seen: Observation, rows: int) -> str:
 
 
 def _wrong_tracks(told: Tracks | None, rows: int) -> str:
-    """Return the fault of the tracks that the local planner gets; empty if there is none."""
+    """Return a description of what is wrong with the tracks that the local planner gets; empty if they are valid."""
     if told is None:
         return ""
     slots = told.present.shape[1:2]
@@ -108,7 +109,7 @@ def _wrong_tracks(told: Tracks | None, rows: int) -> str:
 
 
 def _unfit(value: Array, shape: tuple[int, ...]) -> str:
-    """Return the reason why an array is not finite or not of a shape; empty if it is."""
+    """Return the reason why an array is not finite or has the wrong shape; empty if it is valid."""
     fits = value.shape == shape and np.isfinite(value).all()
     return "" if fits else f"must be finite and of shape {shape}, is {value.shape}: {value}"
 
@@ -117,7 +118,7 @@ def _unfit(value: Array, shape: tuple[int, ...]) -> str:
 class _GoalProbe:
     """A planner whose twist is the goal of an interplanner in the robot's frame.
 
-    As in a twist, mirroring keeps the first number, and changes the sign of the others.
+    As for a twist, mirroring keeps the first number and changes the sign of the others.
     """
 
     inter: InterPlanner

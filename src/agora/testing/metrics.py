@@ -20,14 +20,14 @@ from agora.testing.scenes import Move
 def check_metric(metric: Metric, *, tolerance: float = 1e-6, moved: bool = True) -> None:
     """Check a metric against the contract of `agora.interfaces.Metric`.
 
-    It describes itself; its value is None or a finite float, 0 or 1 for an indicator, also without pedestrians, without a map and
-    for recordings of one, two and three samples; the same recording gives the same bits regardless of earlier calls; inputs are not
-    written; no global generator is used; slots of absent pedestrians have no meaning; a scene that is shifted or turned gives the
-    same value.
+    The metric describes itself. Its value is None or a finite float (0 or 1 for an indicator), also without pedestrians, without a
+    map, and for recordings with one, two and three samples. The same recording gives a bit-identical value regardless of earlier
+    calls. Inputs are not written, and no global random generator is used. Slots of absent pedestrians have no effect, and shifting
+    or rotating the scene does not change the value.
 
     Args:
         metric: metric to check.
-        tolerance: tolerance of the value in the moved scene, relative and absolute.
+        tolerance: relative and absolute tolerance of the value in the moved scene.
         moved: whether to check the last clause; False for a metric of another benchmark that depends on the map's origin.
 
     Raises:
@@ -62,12 +62,12 @@ def _short_and_odd() -> Iterator[tuple[str, Recording]]:
 
 @dataclass(frozen=True)
 class _Check:
-    """The clauses."""
+    """The clauses of the contract."""
 
     metric: Metric
 
     def fail(self, clause: str) -> ContractError:
-        """Return the error for a clause."""
+        """Return the error for a violated clause."""
         return ContractError(f"{getattr(self.metric, 'name', self.metric)}: {clause}")
 
     def ask(self, given: Recording, where: str) -> float | None:
@@ -104,7 +104,7 @@ class _Check:
             self.ask(given, where)
 
     def repeats(self) -> None:
-        """Check that the same recording gives the same bits."""
+        """Check that the same recording gives a bit-identical value."""
         first = self.ask(recording(), "first call")
         self.ask(recording(40, 2, seed=5), "call in between")
         again = self.ask(recording(), "repeated call")
@@ -112,7 +112,7 @@ class _Check:
             raise self.fail(f"not deterministic: {first} and then {again} for the same recording")
 
     def absent(self) -> None:
-        """Check that values in the slot of an absent pedestrian have no meaning."""
+        """Check that values in the slot of an absent pedestrian have no effect."""
         given, rng = recording(), np.random.default_rng(3)
         fields = ("pedestrian_position", "pedestrian_velocity", "pedestrian_heading")
         noise = {name: getattr(given, name).copy() for name in fields}
@@ -127,7 +127,7 @@ class _Check:
             raise self.fail(f"absent pedestrians change the value:  {before} and {after}")
 
     def moved(self, tolerance: float) -> None:
-        """Check that shifting or turning the whole scene changes nothing."""
+        """Check that shifting or rotating the whole scene changes nothing."""
         moves = {
             "shifted": Move(-32.0, 16.0),
             "turned by 90 degrees": Move(turn=math.pi / 2),

@@ -22,12 +22,13 @@ _SHARED = ("crowd", "periods", "navigation", "ends", "after_end")
 def check_module(module: Module, *, stage: Stage | None = None) -> None:
     """Check a module against the contract of `agora.interfaces.Module`.
 
-    It returns a plan, the same for the same plan regardless of earlier calls; properties that all episodes of a batch share do not
-    change; the task after it is the same for the same task; the world and its map are not written; no global generator is used.
+    The module returns a plan, always the same one for the same input plan, regardless of earlier calls. Settings that all episodes
+    of a batch share do not change. For the same task, the module gives the same result. The world and its map are not written, and
+    no global random generator is used.
 
     Args:
         module: module to check.
-        stage: stage for the module; if None, random robots among random pedestrians in a plane.
+        stage: stage to use; if None, robots and pedestrians are placed at random in an empty plane.
 
     Raises:
         ContractError: the module breaks a clause.
@@ -51,7 +52,7 @@ def _stage() -> Stage:
 
 
 def _planned(name: str, module: Module, plan: ResetPlan) -> ResetPlan:
-    """Return the module's plan, derived from another plan."""
+    """Return the plan that the module makes from another plan."""
     stage = replace(plan.stage, modules=(Named(name, module), *plan.stage.modules))
     before = replace(plan, stage=stage)
     with pure(f"{name}: before_reset of episode {plan.episode}", plan=before):
@@ -67,7 +68,7 @@ def _planned(name: str, module: Module, plan: ResetPlan) -> ResetPlan:
 
 
 def _after(name: str, module: Module, seed: int) -> dict[str, Any]:
-    """Return the parts of a task after the module."""
+    """Return the parts of a task after the module has changed it."""
     done: Task = task(seed)
     scenario = done.world.scenario
     assert scenario is not None

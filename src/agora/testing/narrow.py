@@ -1,4 +1,4 @@
-"""The check of a planner in narrow places, and of its starts from a wall: whole episodes, without people."""
+"""Checks a planner in narrow places and when it starts close to a wall, in whole episodes without people."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from agora.testing.errors import ContractError
 from agora.world.start import PedestrianStarts, RobotStart, Start
 
 SPARE = 0.15
-"""Spare room on each side of a robot that must get through, m."""
+"""Free space on each side within which a robot must still get through, m."""
 
 _TOLERANCE = 0.3  # tolerance of the goal, m
 _RESOLUTION = 0.05
@@ -50,7 +50,7 @@ CAR = RobotModel(
 )
 
 Way = tuple[tuple[float, float, float], tuple[float, float]]
-"""Pose at the start and position of the goal, m and rad."""
+"""Start pose and goal position, m and rad."""
 
 
 @dataclass(frozen=True)
@@ -60,9 +60,9 @@ class Passage:
     Attributes:
         place: name of the place.
         robot: name of the robot.
-        number: number of the start among the place's.
+        number: index of the start among the starts of this place.
         recording: recording of the episode.
-        limit: time limit, s; infinite if the time-out of the episode is sufficient.
+        limit: time limit, s; infinite if only the episode's time-out applies.
     """
 
     place: str
@@ -86,9 +86,9 @@ class _Place:
     """A narrow place.
 
     Attributes:
-        robots: returns whether a robot fits there.
-        map: returns the map of a robot's place.
-        ways: returns the starts and goals of a robot there.
+        robots: function that returns whether the place is suitable for a robot.
+        map: function that returns the map of the place for a robot.
+        ways: function that returns the starts and goals of a robot in the place.
         timed: whether the robot must be as fast as an empty hall allows.
     """
 
@@ -101,13 +101,13 @@ class _Place:
 def check_narrow_places(
     planner: Planner | BatchPlanner, places: Iterable[str] = (), robots: Iterable[RobotModel] = (), starts: int = 12
 ) -> None:
-    """Check that a planner gets every robot with 0.15 m to spare on each side through narrow places.
+    """Check that a planner gets every robot through narrow places that leave 0.15 m of free space on each side.
 
     Args:
         planner: planner to check.
-        places: names in `PLACES`; all if none is given.
-        robots: robots to try; if none is given, those that come with Agora, and two that accelerate slowly.
-        starts: largest number of starts of each place and robot, spread over all.
+        places: names in `PLACES`; if empty, all.
+        robots: robots to try; if empty, those that come with Agora and two that accelerate slowly.
+        starts: maximum number of starts per place and robot, spread over all starts.
 
     Raises:
         ContractError: a robot does not reach its goal in time; the message names it.
@@ -120,7 +120,7 @@ def check_narrow_places(
 def narrow_places(
     planner: Planner | BatchPlanner, places: Iterable[str] = (), robots: Iterable[RobotModel] = (), starts: int = 12
 ) -> list[Passage]:
-    """Drive a planner through narrow places, all in one batch; arguments as in `check_narrow_places`.
+    """Run a planner through narrow places, all in one batch; the arguments are those of `check_narrow_places`.
 
     A planner that reads the scan is only tested with robots that have a lidar.
     """
@@ -139,7 +139,7 @@ def narrow_places(
     if not asked:
         return []
     found: dict[int, Recording] = {}
-    for seen in dict.fromkeys(s.robots[0].model.lidar if sees else None for _, _, s, _ in asked):  # a batch has the same sensors
+    for seen in dict.fromkeys(s.robots[0].model.lidar if sees else None for _, _, s, _ in asked):  # one batch per lidar
         mine = [i for i, (_, _, s, _) in enumerate(asked) if not sees or s.robots[0].model.lidar == seen]
         played = Episodes([asked[i][2] for i in mine], planner, Conditions())
         found |= {mine[index]: recordings[0] for index, recordings in played}
@@ -156,7 +156,7 @@ def _start(place: str, model: RobotModel, there: Map, way: Way, number: int, top
 
 
 def _limit(robot: RobotStart, top: float) -> float:
-    """Return twice the time for the straight path: acceleration, braking, and the turns of the path."""
+    """Return twice the time needed for the straight path, including acceleration, braking and turning."""
     model = robot.model
     assert robot.legs is not None and robot.turn is not None
     speed, gain = min(top, model.vx[1]), model.ax or math.inf
@@ -175,7 +175,7 @@ def _passes(width: float) -> Callable[[RobotModel], bool]:
 
 
 def _turns(width: float) -> Callable[[RobotModel], bool]:
-    """Return a function that tests whether a robot has room to turn round in a lane ``width`` m wide."""
+    """Return a function that tests whether a robot has room to turn around in a lane ``width`` m wide."""
 
     def room(model: RobotModel) -> bool:
         side, nose = half_width(model), max((x for x, _ in model.footprint), default=model.radius)
@@ -186,7 +186,7 @@ def _turns(width: float) -> Callable[[RobotModel], bool]:
 
 
 def _walls(bounds: tuple[float, float, float, float], *segments: Sequence[float]) -> Callable[[RobotModel], Map]:
-    """Return a map of walls, including one all round, 0.5 m inside its bounds."""
+    """Return a map with walls, including a surrounding wall 0.5 m inside the map's bounds."""
     x0, y0, x1, y1 = bounds[0] + 0.5, bounds[1] + 0.5, bounds[2] - 0.5, bounds[3] - 0.5
     round_it = [(x0, y0, x1, y0), (x1, y0, x1, y1), (x1, y1, x0, y1), (x0, y1, x0, y0)]
     made = Map.from_shapes(segments=[*round_it, *segments], bounds=bounds, resolution=_RESOLUTION, name="narrow")
@@ -194,47 +194,47 @@ def _walls(bounds: tuple[float, float, float, float], *segments: Sequence[float]
 
 
 def _door(model: RobotModel) -> list[Way]:
-    """Return starts along the wall, on either side of the door and before it; a car already faces the wall."""
+    """Return starts along the wall, on both sides of the door and in front of it; a car-like robot already faces the wall."""
     heading = 0.0 if model.turning_radius else 1.57
     return [((1.0, 0.8 + 0.4 * k, heading), (6.0, 5.0 if k % 2 else 1.0)) for k in range(12)]
 
 
 def _corridor(model: RobotModel) -> list[Way]:
-    """Return the ways from next to the corridor's mouth, or from before it, to either side behind it."""
+    """Return routes from next to or in front of the corridor's entrance to either side beyond the corridor."""
     heading = 0.0 if model.turning_radius else 1.2
     return [((-3.0, -5.2 + 0.6 * k, -heading), (5.6, -1.2 if k % 2 else -4.8)) for k in range(8)]
 
 
 def _lane(model: RobotModel) -> list[Way]:
-    """Return starts towards the closed end of a lane, at its middle and nearer to a wall, with the goal behind."""
+    """Return starts facing the closed end of a lane, in its middle and closer to a wall, with the goal behind the robot."""
     side = 1.0 - half_width(model) - SPARE
     return [((4.0, 2.0 + share * side, heading), (-1.0, 2.0)) for share in (-1.0, 0.0, 0.6) for heading in (0.0, 0.35, -0.35)]
 
 
 def _hairpin(model: RobotModel) -> list[Way]:
-    """Return the ways round the end of a wall between two lanes of 1 m."""
+    """Return routes around the end of a wall between two lanes 1 m wide."""
     return [((0.4, 1.5 + aside, heading), (0.6, 2.5)) for aside, heading in ((0.0, 0.0), (0.05, 0.1), (-0.05, -0.1))]
 
 
 def _before(model: RobotModel) -> list[Way]:
-    """Return starts with the nose 0.15 m before a wall at x = 0, and the goal next to the robot or behind."""
+    """Return starts with the robot's front 0.15 m from a wall at x = 0, and the goal beside or behind the robot."""
     nose = max((x for x, _ in model.footprint), default=model.radius)
     x = -nose - SPARE
     return [((x, y, 0.0), goal) for y in (-0.4, 0.7) for goal in ((-4.0, y), (-3.0, 3.3), (x - 0.5, -3.6), (-4.1, -2.5))]
 
 
 def _round(model: RobotModel) -> list[Way]:
-    """Return the ways from the middle to 5 m away in eight directions."""
+    """Return routes from the centre to goals 5 m away in eight directions."""
     return [((0.3, -0.2, 0.0), (0.3 + 5.0 * math.cos(a), -0.2 + 5.0 * math.sin(a))) for a in np.arange(8) * math.pi / 4]
 
 
 def _hall(model: RobotModel) -> list[Way]:
-    """Return the ways through an empty hall, from four headings."""
+    """Return routes through an empty hall, starting with four headings."""
     return [((1.7, 2.1, heading), (7.9, 5.3)) for heading in (0.5, 2.0, -2.7, -0.8)]
 
 
 def _slow(model: RobotModel) -> bool:
-    """Return whether a robot needs many control periods to reach a speed at which roll-outs differ."""
+    """Return whether a robot needs many control periods to reach a speed at which its roll-outs differ noticeably."""
     return model.ax is not None and model.ax <= 0.1
 
 
@@ -259,5 +259,6 @@ PLACES: dict[str, _Place] = {
     "slow": _Place(_slow, _walls((-8.5, -8.5, 8.5, 8.5)), _round),
     "hall": _Place(lambda model: not _slow(model), _walls((-0.5, -0.5, 12.5, 9.5)), _hall, timed=True),
 }
-"""A door of 0.9 m, a corridor of 1.0 m, turning round in a lane of 2.0 m and round the end of a wall with 1 m on both sides,
-a wall 0.15 m ahead, slow robots on an empty floor, an empty hall."""
+"""The places: a 0.9 m door, a 1.0 m corridor, turning around in a 2.0 m lane, turning around the end of a wall with 1 m on both
+sides, a wall 0.15 m ahead, slow robots on an empty floor, and an empty hall.
+"""

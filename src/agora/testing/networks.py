@@ -20,16 +20,16 @@ _ROWS, _STEPS, _ALMOST = 5, 4, 1e-4
 
 
 def check_network(network: Network, observe: Encoding, *, actions: int = 2, period: float = 0.1) -> None:
-    """Check a network against the contract of `agora.interfaces.Network`. PyTorch and the package onnx are needed.
+    """Check a network against the contract of `agora.interfaces.Network`. It requires PyTorch and the package onnx.
 
-    Its PyTorch twin yields a policy; the weights of the policy are those that the network names. The policy drives like its twin
-    over several steps with memory, a row depends only on itself, bit for bit, and the file of the policy gives the same bits. The
-    outputs ``action`` and ``next_memory`` of its ONNX file are the same except for rounding.
+    The network's PyTorch twin can be converted to a policy, whose weights are those that the network names. The policy acts like
+    the twin over several steps with memory; each row depends only on itself, bit for bit; and a policy read from its file is
+    bit-identical. The outputs ``action`` and ``next_memory`` of its ONNX file agree up to rounding.
 
     Args:
         network: network to check.
         observe: encoding of its observations.
-        actions: A, number of values of an action.
+        actions: A, the number of values in an action.
         period: control period, s.
 
     Raises:
@@ -50,19 +50,19 @@ def check_network(network: Network, observe: Encoding, *, actions: int = 2, peri
 
 @dataclass(frozen=True)
 class _Check:
-    """The clauses."""
+    """The clauses of the contract."""
 
     name: str
     learner: Any
     policy: Policy
 
     def fail(self, clause: str) -> ContractError:
-        """Return the error for a clause."""
+        """Return the error for a violated clause."""
         return ContractError(f"{self.name}: {clause}")
 
     @property
     def seen(self) -> Floats:
-        """Vectors (T, N, D) between the bounds of the encoding."""
+        """Vectors (T, N, D) within the bounds of the encoding."""
         observe, rng = self.policy.observe, np.random.default_rng(5)
         low, high = np.maximum(observe.low, -1.0), np.minimum(observe.high, 1.0)
         return rng.uniform(low, high, (_STEPS, _ROWS, observe.length)).astype(np.float32)
@@ -85,7 +85,7 @@ class _Check:
             state = after
 
     def _told(self, seen: Floats) -> Floats | None:
-        """Return the likeliest actions (T, N, A) of a twin with an actor and a critic; None for other twins."""
+        """Return the most likely actions (T, N, A) of an actor-critic twin; None for other twins."""
         import torch
 
         from agora.policies.learners.actor_critic import ActorCritic
@@ -118,14 +118,14 @@ class _Check:
             self.onnx(Path(folder) / "one.onnx")
 
     def onnx(self, path: Path) -> None:
-        """Check that the ONNX file gives the same actions and memory, if it has outputs of these names."""
+        """Check that the ONNX file gives the same actions and memory, if it has outputs with these names."""
         export_onnx(self.policy, path)
         from onnx.reference import ReferenceEvaluator
 
         model = ReferenceEvaluator(str(path))
         state = np.random.default_rng(7).uniform(-0.5, 0.5, (_ROWS, self.policy.state_size)).astype(np.float32)
         given = dict(zip(model.input_names, (self.seen[0], state), strict=False))
-        with np.errstate(all="ignore"):  # of absent people; their numbers must have no effect
+        with np.errstate(all="ignore"):  # values of absent people must have no effect
             found = dict(zip(model.output_names, model.run(None, given), strict=True))
         for output, mine in zip(("action", "next_memory"), self.policy.step(self.seen[0], state), strict=True):
             theirs = found.get(output, mine)

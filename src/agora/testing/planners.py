@@ -48,24 +48,27 @@ def check_planner(
 ) -> None:
     """Check a planner, of either form, against the contract of `agora.interfaces`.
 
-    Twists are finite, of shape (N, 3) and, if requested, within the robot's limits; an empty crowd and a missing path are handled;
-    the same observation gives the same bits regardless of earlier calls; inputs are not written; no global generator is used; a row
-    alone gives the same bits as in a batch, and so do threads if the planner is ``concurrent``; empty slots have no meaning; a
-    scene that is shifted or turned gives the same twists, and its mirror image the mirrored ones; memory has the rows as first
-    axis, and zero in a row means the start of an episode. Its label is one of `agora.interfaces.Label`, and its tunable parameters
-    are numeric fields that accept every value of their span. It drives about as fast as the robot or its declared top speed allows,
-    and no faster than an interplanner lets it. Bad input is handled as described in `check_bad_input`.
+    Twists are finite, of shape (N, 3) and, if requested, within the robot's limits. An empty crowd and a missing path are handled.
+    The same observation gives bit-identical twists regardless of earlier calls, whether a row is alone or in a batch, and on
+    several threads if the planner is ``concurrent``. Inputs are not written, and no global random generator is used. Empty slots
+    have no effect. Shifting or rotating the scene does not change the twists, and mirroring it mirrors them. Memory has rows as its
+    first axis, and zeros in a row mean the start of an episode.
+
+    The planner's label is one of `agora.interfaces.Label`, and its tunable parameters are numeric fields that accept every value in
+    their span. The planner drives about as fast as the robot or its declared top speed allows, and no faster than an interplanner
+    permits. Bad input is handled as described in `check_bad_input`.
 
     Args:
         planner: planner to check.
-        tolerance: tolerance of twists in the shifted and turned scene, m/s and rad/s.
-        grid: whether the planner computes on cells: then scenes are turned by quarters only, and nine of ten rows must agree within
-            the tolerance, or within ten times the change of twists if the robot moves 2 um sideways.
-        handed: whether it treats left and right differently: it passes people on one side, draws random numbers, or is a network
-            that was not trained to treat both sides alike. Planners with their own channels are not tested with mirror images.
+        tolerance: tolerance of twists in the shifted and rotated scene, m/s and rad/s.
+        grid: whether the planner computes on cells. If so, scenes are rotated only by quarter turns, and nine out of ten rows must
+            agree within the tolerance or within ten times the change in twist caused by moving the robot 2 um sideways.
+        handed: whether the planner treats left and right differently: for example, it passes people on one side, draws random
+            numbers, or is a network that was not trained to treat both sides equally. Planners with channels of their own are not
+            tested with mirror images.
         within_limits: whether twists beyond the robot's limits are an error (they are always clipped and counted).
-        gives_way: as for `check_bad_input`.
-        kinds: kinds of robots to try.
+        gives_way: see `check_bad_input`.
+        kinds: kinds of robots to test.
 
     Raises:
         ContractError: the planner breaks a clause.
@@ -93,15 +96,16 @@ def check_bad_input(
 ) -> None:
     """Check a planner's results, called as in episodes, for bad input (`agora.testing.bad_input.INPUTS`).
 
-    Nothing fails, and twists are finite and, if requested, within limits; a row alone gives the same bits as in the batch. Without
-    a path, a planner that needs one stops, and the reason is noted. It does not drive farther into a pedestrian or a wall that it
-    reads. A planner that gives reasons has one whenever the robot stands. The memory of bad input does no harm later.
+    No call fails, and twists are finite and, if requested, within limits. A row alone gives bit-identical results to the same row
+    in the batch. Without a path, a planner that needs one stops, and the reason is noted. The planner does not drive farther into a
+    pedestrian or wall that it reads. A planner that notes reasons gives one whenever the robot stands. Memory from bad input does
+    no harm later.
 
     Args:
         planner: planner to check.
         within_limits: as for `check_planner`.
         gives_way: whether driving farther into a touched object is an error.
-        kinds: kinds of robots to try.
+        kinds: kinds of robots to test.
 
     Raises:
         ContractError: the planner breaks a clause.
@@ -111,7 +115,7 @@ def check_bad_input(
 
 
 def _checks(planner: Planner | BatchPlanner, kinds: tuple[str, ...]) -> list[_Check]:
-    """Return the clauses for several kinds of robots."""
+    """Return one `_Check` for each kind of robot."""
     channels, period = planner.declares.channels, planner.declares.period
     seen = {"window": channels.get("costmap"), "semantics": channels.get("semantics"), "sensors": sensors_of(channels)}
     parts: dict[str, Any] = seen | ({"dt": period} if period else {})
@@ -145,7 +149,7 @@ def needed(whole: Observation, needs: Collection[str]) -> Observation:
 
 
 def beyond(limits: Limits, twists: Floats) -> str:
-    """Return the first twist (N, 3) beyond a robot's limits, in words; empty if there is none."""
+    """Return a description of the first of the twists (N, 3) that exceeds a robot's limits; empty if there is none."""
     vx, vy, omega = twists.T.astype(float)
     most = {
         "vx": (vx, limits.min_vx, limits.max_vx),
@@ -161,19 +165,19 @@ def beyond(limits: Limits, twists: Floats) -> str:
 
 @dataclass(frozen=True)
 class _Check:
-    """The clauses, for one kind of robot."""
+    """The clauses of the contract, for one kind of robot."""
 
     planner: BatchPlanner
     name: str
     scene: dict[str, Any]
 
     def observe(self, **changes: Any) -> Observation:
-        """Return a scene with the planner's channels."""
+        """Return a scene with the channels that the planner needs."""
         arguments = {**self.scene, **changes}
         return needed(observation(**arguments), self.planner.declares.channels)
 
     def fail(self, clause: str) -> ContractError:
-        """Return the error for a clause."""
+        """Return the error for a violated clause."""
         return ContractError(f"{self.name}: {clause}")
 
     def act(self, seen: Observation, memory: Memory, where: str) -> tuple[Floats, Memory]:
@@ -190,14 +194,16 @@ class _Check:
         return twists, answer.memory
 
     def same(self, twists: Floats, other: Floats, clause: str, tolerance: float | Floats = 0.0, agreement: float = 1.0) -> None:
-        """Check that two results agree, bit for bit or within a tolerance, one for all or one per row, in a share of the rows."""
+        """Check that two results agree in a share of the rows, either bit for bit or within a tolerance (one for all rows or one
+        per row).
+        """
         wrong = np.abs(twists - other).max(axis=1) > tolerance
         if wrong.mean() > 1.0 - agreement + 1e-9:
             row = int(np.flatnonzero(wrong)[0])
             raise self.fail(f"{clause}: {int(wrong.sum())} of {len(wrong)} rows differ; row {row}: {twists[row]} and {other[row]}")
 
     def answers(self, within_limits: bool) -> None:
-        """Check shape, finiteness and limits over several scenes and steps, without people, and without a path."""
+        """Check shape, finiteness and limits in several scenes and steps, including scenes without people or without a path."""
         for seed in (1, 2, 3):
             memory: Memory = {}
             for step in range(_STEPS):
@@ -231,7 +237,7 @@ class _Check:
         self.called(good, memory, "after bad input")
 
     def called(self, seen: Observation, memory: Memory, where: str) -> Answer:
-        """Call the planner like an episode does."""
+        """Call the planner as in an episode."""
         freeze(memory)
         with pure(f"{self.name}: {where}", observation=seen, memory=memory):
             answer, failures = adapters.call(self.planner, seen, memory, np.ones(len(seen.pose), np.bool_))
@@ -240,7 +246,9 @@ class _Check:
         return answer
 
     def stops(self, seen: Observation, answer: Answer, gives_way: bool) -> None:
-        """Check that it stops without a path, does not drive farther into touched objects, and has a reason for standing."""
+        """Check that the planner stops without a path, does not drive farther into touched objects, and has a reason for
+        standing.
+        """
         needs, window = self.planner.declares.channels, self.scene["window"]
         twists, noted = answer.twists, answer.notes["reason"]
         if "path" in needs and (twists[NO_PATH].any() or noted[NO_PATH] != Reason.NO_PATH):
@@ -260,7 +268,7 @@ class _Check:
             raise self.fail(wrong)
 
     def repeats(self) -> None:
-        """Check that the same call gives the same bits, regardless of calls in between."""
+        """Check that the same call gives bit-identical results, regardless of calls in between."""
         seen = self.observe()
         first, memory = self.act(seen, {}, "first call")
         second, _ = self.act(seen, memory, "second call")
@@ -269,7 +277,7 @@ class _Check:
         self.same(second, self.act(seen, memory, "repeated call")[0], "not deterministic: the same observation and memory again")
 
     def rows_are_alone(self) -> None:
-        """Check that a row gives the same bits alone, with its own memory, as in a batch."""
+        """Check that a row gives bit-identical results when run alone (with its own memory) and in a batch."""
         seen = self.observe()
         together, memory = self.act(seen, {}, "batch")
         after, _ = self.act(seen, memory, "batch, second step")
@@ -284,7 +292,9 @@ class _Check:
             )
 
     def on_threads(self) -> None:
-        """Check that threads get the bits of the whole batch, if the planner allows concurrent calls."""
+        """Check that calls from several threads give bit-identical results to one call for the whole batch, if the planner allows
+        concurrent calls.
+        """
         if not self.planner.declares.concurrent:
             return
         seen = self.observe(rows=2 * _PER_THREAD)
@@ -308,7 +318,7 @@ class _Check:
         self.same(after, second.twists, "concurrent: two threads and one, second step")
 
     def empty_slots(self) -> None:
-        """Check that values in empty slots, and the number of these slots, have no meaning."""
+        """Check that neither the values in empty slots nor the number of such slots has an effect."""
         seen = self.observe()
         plain, _ = self.act(seen, {}, "plain")
         for name, tracks in _tracks(seen).items():
@@ -322,7 +332,7 @@ class _Check:
             self.same(plain, other, f"the number of slots of {name} changes the result", tolerance=1e-5)
 
     def fresh_rows(self) -> None:
-        """Check that zero in a row's memory is the start of an episode."""
+        """Check that zeros in a row's memory mean the start of an episode."""
         seen = self.observe()
         fresh, memory = self.act(seen, {}, "fresh")
         _, memory = self.act(self.observe(seed=5), memory, "another scene")
@@ -331,9 +341,9 @@ class _Check:
         self.same(fresh[some], again[some], "a row whose memory was zeroed does not restart")
 
     def moved(self, tolerance: float, grid: bool, handed: bool) -> None:
-        """Check that a scene that is shifted or turned as a whole gives the same twists, and its mirror image the mirrored ones.
+        """Check that shifting or rotating the whole scene does not change the twists, and that mirroring the scene mirrors them.
 
-        Rows of several scenes are counted together.
+        The rows of several scenes are counted together.
         """
         moves = {
             "shifted": Move(-32.0, 16.0),
@@ -354,9 +364,10 @@ class _Check:
             self.same(here, back, f"the scene {clause} as a whole", bounds, 0.9 if grid else 1.0)
 
     def rounded(self, scenes: list[Observation], twists: Floats, tolerance: float) -> Floats:
-        """Return the tolerance of each row: ten times the change of its twist, or of most twists, if the robot moves 2 um sideways.
+        """Return the tolerance of each row: ten times the change in its twist, or in most twists, when the robot is moved 2 um
+        sideways.
 
-        This is the rounding error of a moved scene. An optimiser that has not converged may amplify it to centimetres.
+        This corresponds to the rounding error of a moved scene. An optimiser that has not converged may amplify it to centimetres.
         """
         change = np.zeros(len(twists), np.float32)
         for step in (_ROUNDED, -_ROUNDED):
@@ -373,12 +384,12 @@ def _tracks(seen: Observation) -> dict[str, Any]:
 
 
 def _noise(values: Array, present: Bools) -> Array:
-    """Return the values with those of empty slots replaced by numbers that would have an effect."""
+    """Return the values, with those of empty slots replaced by numbers that would have an effect if they were read."""
     changed = values.copy()
     changed[~present] = 0.125
     return changed
 
 
 def _widened(values: Array) -> Array:
-    """Return the tracks with three more slots, empty."""
+    """Return the tracks with three additional empty slots."""
     return np.concatenate((values, np.zeros((values.shape[0], 3, *values.shape[2:]), values.dtype)), axis=1)

@@ -20,12 +20,12 @@ from agora.testing.scenes import Move, observation
 
 _STEPS, _DT, _CALLS = 12, 0.4, 3
 _MOVE = Move(dx=3.25, dy=-1.5, turn=0.5 * np.pi)
-_NEAR = 2e-3  # m: rounding of float32 at metres, and a newly drawn costmap
+_NEAR = 2e-3  # m: float32 rounding at coordinates of some metres, and a costmap that is rasterised again
 
 
 @dataclass(frozen=True)
 class _Held:
-    """A predictor in a file."""
+    """A record that holds a predictor in a file."""
 
     prediction: Annotated[Predictor, Plug("predictors")]
 
@@ -33,10 +33,11 @@ class _Held:
 def check_predictor(predictor: Predictor) -> None:
     """Check a predictor against the contract of `agora.interfaces.Predictor`.
 
-    A file can name it with its parameters, if it is registered. Positions are finite, float32 of the requested shape, with no, one
-    and many people. A row depends only on itself; empty slots, and the order of the slots, have no meaning; the same call gives the
-    same bits; a row whose memory is 0 starts again; further times do not change the first ones. In a world that is turned and
-    moved, the positions turn and move along. Inputs are not written, and no global generator is used.
+    If it is registered, the predictor and its parameters can be stored in a file. Positions are finite float32 arrays of the
+    requested shape, with zero, one and many people. A row depends only on itself; empty slots and the order of slots have no
+    effect; the same call gives bit-identical results; zero memory in a row means a new start; requesting more times does not change
+    the predictions for the first ones. Predictions rotate and translate with the world. Inputs are not written, and no global
+    random generator is used.
 
     Args:
         predictor: predictor to check.
@@ -58,13 +59,13 @@ def check_predictor(predictor: Predictor) -> None:
 
 @dataclass(frozen=True)
 class _Check:
-    """The clauses."""
+    """The clauses of the contract."""
 
     predictor: Predictor
     name: str
 
     def fail(self, clause: str) -> ContractError:
-        """Return the error for a clause."""
+        """Return the error for a violated clause."""
         return ContractError(f"{self.name}: {clause}")
 
     def is_written_and_read(self) -> None:
@@ -105,7 +106,7 @@ class _Check:
         return answer.position, answer.memory
 
     def many(self, scenes: list[Observation]) -> tuple[Floats, Memory]:
-        """Return the result for the last of some scenes, each a control period after the one before."""
+        """Return the result for the last of several scenes, each one control period after the previous one."""
         place: Floats = np.zeros(0, np.float32)
         kept: Memory = {}
         for o in scenes:
@@ -113,13 +114,13 @@ class _Check:
         return place, kept
 
     def keeps_shape(self, people: int) -> None:
-        """Check successive calls, and that equal calls give equal results."""
+        """Check successive calls, and that identical calls give identical results."""
         scenes = [self.scene(people)] * _CALLS
         if not identical(self.many(scenes), self.many(scenes)):
             raise self.fail("not deterministic: different positions for the same request")
 
     def rows_are_apart(self) -> None:
-        """Check that a row alone, also one that begins later, gives the same as among others."""
+        """Check that a row, even one whose episode begins later, gives the same results alone as in a batch."""
         first, second = self.scene(), self.scene(seed=2)
         _, kept = self.ask(first, {})
         late = memory.reset(kept, np.arange(4) == 2)
@@ -135,7 +136,7 @@ class _Check:
                 )
 
     def slots_mean_nothing(self) -> None:
-        """Check that empty slots and the order of slots change nothing."""
+        """Check that empty slots and the order of slots have no effect."""
         first, o = self.scene(), self.scene(seed=2)
         _, kept = self.ask(first, {})
         places, _ = self.ask(o, kept)
@@ -151,7 +152,7 @@ class _Check:
             raise self.fail("the positions depend on empty slots")
 
     def moments_agree(self) -> None:
-        """Check that the first times are the same, regardless of the number of times."""
+        """Check that the predictions for the first times do not depend on the number of times."""
         o = self.scene()
         assert o.pedestrians is not None
         few, many = (self.ask(o, {}, steps)[0][o.pedestrians.present] for steps in (3, _STEPS))
@@ -159,7 +160,7 @@ class _Check:
             raise self.fail("the first positions depend on the number of requested ones")
 
     def moves_along(self) -> None:
-        """Check a world that is turned and moved."""
+        """Check that predictions rotate and translate with the world."""
         here, there = self.scene(), self.scene(move=_MOVE)
         assert here.pedestrians is not None
         one, other = self.ask(here, {})[0][here.pedestrians.present], self.ask(there, {})[0][here.pedestrians.present]

@@ -24,11 +24,11 @@ def recording(
 
     Args:
         samples: number of samples, at uneven times.
-        pedestrians: number of slots, of which one in four is always empty.
+        pedestrians: number of slots; one in four is always empty.
         seed: seed of the scene.
-        move: motion of the whole scene.
+        move: rigid motion applied to the whole scene.
         walls: whether the hall has walls.
-        outcome: outcome of the episode; with contacts for a collision or a time-out.
+        outcome: outcome of the episode; recordings of collisions and time-outs contain contacts.
     """
     move, rng = move or Move(), np.random.default_rng(seed)
     time = np.concatenate(([0.0], np.cumsum(rng.uniform(0.05, 0.4, samples - 1))))
@@ -77,13 +77,13 @@ def recording(
 
 
 def _planned(move: Move, pose: Doubles) -> Doubles:
-    """Return a path at the start, none after 2 s, another after 3 s."""
+    """Return a path at the start, no path from 2 s on, and another path from 3 s on."""
     parts = (0.0, move.points(pose[::9, :2] + 0.2)), (2.0, move.points(pose[9:10, :2])), (3.0, move.points(pose[::17, :2] - 0.1))
     return np.concatenate([np.column_stack((np.full(len(points), time), points)) for time, points in parts])
 
 
 def _contact(time: float, kind: ContactKind, place: Doubles) -> Contact:
-    """Return a contact whose gap was mostly closed by the robot."""
+    """Return a contact at which mainly the robot closed the gap."""
     closing = None if kind == ContactKind.WALL else Closing(0.8, 0.3, standing=False)
     return Contact(time, kind, 3, float(place[0]), float(place[1]), closing)
 

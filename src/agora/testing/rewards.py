@@ -21,18 +21,18 @@ _WORLDS, _STEPS = 3, 40
 
 
 def check_reward(reward: Rewarding, suite: Any = "demo", stage: str = "hall") -> None:
-    """Check a reward against the contract of `agora.interfaces.Rewarding`, in worlds that are driven at random.
+    """Check a reward against the contract of `agora.interfaces.Rewarding`, in worlds whose robots drive at random.
 
-    A file can name it with its parameters. Its facts exist, rewards are finite and the sums of their terms, and a robot's rewards
-    depend only on its own transition. Inputs are not written.
+    The reward and its parameters can be stored in a file. Its facts exist; rewards are finite and equal the sum of their terms; a
+    robot's reward depends only on its own transition. Inputs are not written.
 
     Args:
         reward: reward to check.
-        suite: `agora.tasks.suite.Suite` or its name.
+        suite: the `agora.tasks.suite.Suite`, or its name.
         stage: stage of the suite, in which robots drive.
 
     Raises:
-        ContractError: it breaks a clause.
+        ContractError: the reward breaks a clause.
     """
     name = type(reward).__name__
     watched = _Watched(reward, name)

@@ -27,8 +27,8 @@ class Move:
     Attributes:
         dx: shift along x, m.
         dy: shift along y, m.
-        turn: turn about the origin, rad.
-        mirror: whether left becomes right.
+        turn: rotation about the origin, rad.
+        mirror: whether left and right are swapped.
     """
 
     dx: float = 0.0
@@ -38,7 +38,7 @@ class Move:
 
     @property
     def side(self) -> float:
-        """-1 if left becomes right, else 1: the factor of angles and turning rates."""
+        """Factor for angles and turning rates: -1 if left and right are swapped, otherwise 1."""
         return -1.0 if self.mirror else 1.0
 
     def points(self, points: Array) -> Array:
@@ -46,7 +46,7 @@ class Move:
         return self.vectors(points) + (self.dx, self.dy)
 
     def vectors(self, vectors: Array) -> Array:
-        """Return directions (..., 2) turned."""
+        """Return the rotated directions (..., 2)."""
         cosine, sine = math.cos(self.turn), math.sin(self.turn)
         x, y = vectors[..., 0], self.side * vectors[..., 1]
         return np.stack((cosine * x - sine * y, sine * x + cosine * y), -1)
@@ -56,11 +56,11 @@ class Move:
         return np.pi - np.mod(np.pi - self.side * headings - self.turn, 2.0 * np.pi)
 
     def twists(self, twists: Array) -> Array:
-        """Return twists, or poses in the robot's frame, (..., 3): mirrored if left becomes right, else the same."""
+        """Return twists, or poses in the robot's frame, (..., 3): mirrored if left and right are swapped, otherwise unchanged."""
         return twists * (1.0, self.side, self.side)
 
     def poses(self, poses: Array) -> Array:
-        """Return poses (..., 3) moved."""
+        """Return the transformed poses (..., 3)."""
         return np.concatenate((self.points(poses[..., :2]), self.headings(poses[..., 2:])), axis=-1)
 
 
@@ -79,24 +79,24 @@ def observation(
     dt: float = 0.1,
     sensors: Sequence[Provider] = (),
 ) -> Observation:
-    """Return an irregular scene with everything that a planner can need.
+    """Return an irregular scene with all channels that a planner may need.
 
-    Robots are anywhere, already in motion; paths are bent and of different length; walls are discs next to them; some of the
-    pedestrians' slots are empty and contain meaningless numbers.
+    Robots are at random positions and already moving. Paths are bent and differ in length; walls are discs next to the paths. Some
+    pedestrian slots are empty and contain meaningless numbers.
 
     Args:
         rows: number of robots.
-        pedestrians: number of slots per row, at least one of three empty; 0 for none.
+        pedestrians: number of pedestrian slots per row, at least one in three of them empty; 0 for no pedestrians.
         seed: seed of the scene.
-        move: motion of the whole scene; a mirrored scene also mirrors values in the robot's frame, except ``sensors``.
+        move: rigid motion applied to the whole scene; mirroring also mirrors values in the robot's frame, except ``sensors``.
         window: window of the costmap.
-        semantics: window of the semantic maps; their evidence is 1 for everybody.
+        semantics: window of the semantic maps; their evidence is 1 for every pedestrian.
         beams: number of beams of the scan.
-        max_vy: largest sideways speed of the robots, m/s; holonomic if more than 0.
+        max_vy: maximum sideways speed of the robots, m/s; they are holonomic if it is above 0.
         turning_radius: turning radius of the robots, m.
-        corners: number of corners of their footprint, 0 for discs.
+        corners: number of corners of the robots' footprints, 0 for discs.
         dt: control period, s.
-        sensors: channels whose readings are numbers between the bounds of their fields.
+        sensors: additional channels, whose readings are random numbers within the bounds of their fields.
     """
     move, window = move or Move(), window or Window(size=6.0, resolution=0.05)
     scene = _Scene(np.random.default_rng(seed), rows)
@@ -136,13 +136,13 @@ def observation(
 
 @dataclass(frozen=True)
 class _Scene:
-    """The positions of everything before the scene is moved."""
+    """The positions of all objects before the scene is moved."""
 
     rng: np.random.Generator
     rows: int
 
     def robots(self) -> tuple[Array, Array, Array, Array]:
-        """Return poses, goals, and paths of different length that end at the goals."""
+        """Return poses, goals, and paths of different lengths that end at the goals."""
         rng, rows = self.rng, self.rows
         pose = np.column_stack((rng.uniform(-7.0, 9.0, rows), rng.uniform(-3.0, 14.0, rows), rng.uniform(-3.0, 3.0, rows)))
         bearing = pose[:, 2] + rng.uniform(-1.2, 1.2, rows)
@@ -158,7 +158,7 @@ class _Scene:
         return pose, goal, path, count
 
     def tracks(self, pose: Array, slots: int, move: Move) -> Tracks:
-        """Return discs around the robots that keep a distance from them; the second slot of three is empty."""
+        """Return tracks, as discs that keep a distance from the robots; every third slot, starting with the second, is empty."""
         rng, shape = self.rng, (self.rows, slots)
         bearing, distance = rng.uniform(-np.pi, np.pi, shape), rng.uniform(1.2, 4.0, shape)
         position = pose[:, None, :2] + distance[..., None] * np.stack((np.cos(bearing), np.sin(bearing)), -1)
@@ -181,7 +181,7 @@ def sensors_of(channels: Mapping[str, Channel | None]) -> tuple[Provider, ...]:
 
 
 def sized(field: Field, slots: int) -> tuple[int, ...]:
-    """Return the shape of a field if every named axis has this number of slots."""
+    """Return the shape of a field if every named axis has length ``slots``."""
     return field.sized({axis: slots for axis in field.shape if isinstance(axis, str)})
 
 
@@ -215,8 +215,8 @@ def _limits(rows: int, max_vy: float, turning_radius: float) -> Limits:
 
 
 def costmap_of(window: Window, pose: Array, obstacles: Array, tracks: Tracks, radius: Array) -> Costmap:
-    """Return the window about each robot, with disc walls of radius 0.25 m about ``obstacles`` (N, K, 2) and the pedestrians,
-    inflated.
+    """Return the inflated costmap window around each robot, with the pedestrians and with disc-shaped walls of radius 0.25 m at
+    ``obstacles`` (N, K, 2).
     """
     cells, resolution = window.cells, window.resolution
     origin = _f32(np.floor(pose[:, :2] / resolution) * resolution - 0.5 * cells * resolution)

@@ -18,21 +18,21 @@ from agora.testing.guard import identical, pure
 from agora.world.start import Start
 
 _STEPS = 30
-_REST = 60  # steps after which a robot commanded to stop must stand
-_SLACK = 1e-3  # m/s and rad/s beyond a limit
-_INTO = 0.05  # m that a robot may be in a wall
+_REST = 60  # steps after which a robot commanded to stop must be at rest
+_SLACK = 1e-3  # m/s and rad/s, allowed excess over a limit
+_INTO = 0.05  # m, allowed overlap of a robot and a wall
 
 
 def check_simulator(simulator: Simulator) -> None:
     """Check a simulator against the contract of `agora.interfaces.Bodies`.
 
-    Poses of robots are finite and their speeds within limits; robots commanded to stop stop, robots commanded to drive make
-    progress; walls stop robots and are reported; pedestrians, maps and commands do not change; the same commands give the same
-    bits, also after a reset and regardless of the other worlds; finished worlds do not change; a world without robots is not an
-    error.
+    The robots' poses are finite and their speeds within limits. Robots commanded to stop do so, and robots commanded to drive make
+    progress. Walls stop robots, and these contacts are reported. Pedestrians, maps and commands do not change. The same commands
+    give bit-identical results, also after a reset and regardless of the other worlds. Finished worlds do not change, and worlds
+    without robots are handled.
 
     Args:
-        simulator: simulator that can ``step``.
+        simulator: simulator with the ability ``step``.
 
     Raises:
         ContractError: the simulator breaks a clause.
@@ -49,13 +49,13 @@ def check_simulator(simulator: Simulator) -> None:
 
 @dataclass(frozen=True)
 class _Check:
-    """The clauses."""
+    """The clauses of the contract."""
 
     simulator: Simulator
     name: str
 
     def fail(self, clause: str) -> ContractError:
-        """Return the error for a clause."""
+        """Return the error for a violated clause."""
         return ContractError(f"{self.name}: {clause}")
 
     def engine(self, starts: Sequence[Start]) -> Engine:
@@ -72,7 +72,7 @@ class _Check:
         return np.stack(drawn, 1).astype(np.float32)
 
     def run(self, engine: Engine, steps: int = _STEPS) -> Engine:
-        """Return the engine after some steps, each checked."""
+        """Return the engine after a number of steps, checking each step."""
         world, limits = engine.world, engine.world.robot_traits
         for step, twists in enumerate(self.commands(engine, steps)):
             now = world.pedestrians
@@ -102,13 +102,13 @@ class _Check:
         for _ in range(_STEPS):
             engine.step(np.full(engine.world.commands.shape, (0.5, 0.0, 0.0), np.float32))
         way = np.hypot(*(np.stack(engine.world.robots[:2]) - before))
-        if (half := float(np.median(way))) < 0.1 * 0.5 * DT * _STEPS:  # some are at the edge of the map
+        if (half := float(np.median(way))) < 0.1 * 0.5 * DT * _STEPS:  # some robots are at the edge of the map
             raise self.fail(
                 f"commanded to drive at 0.5 m/s, half of the robots moved no more than {half:.3f} m in {DT * _STEPS:g} s"
             )
 
     def comes_to_rest(self) -> None:
-        """Check that robots commanded to stop stop."""
+        """Check that robots commanded to stop come to rest."""
         engine = self.run(self.engine(crowd(walls=False)))
         for _ in range(_REST):
             engine.step(np.zeros_like(engine.world.commands))
@@ -118,7 +118,7 @@ class _Check:
             raise self.fail(f"commanded to stand for {_REST * DT:g} s, a robot still moves by {moved:.5f} in a step")
 
     def stops_at_walls(self) -> None:
-        """Check that walls stop robots, and are reported."""
+        """Check that walls stop robots and that the contacts are reported."""
         starts = crowd()
         engine, reported = self.engine(starts), False
         for step in range(4 * _STEPS):
@@ -134,7 +134,7 @@ class _Check:
             raise self.fail("robots drove into walls until they stopped, but `walls` was never set")
 
     def repeats(self) -> None:
-        """Check that the same commands give the same bits, even after another episode."""
+        """Check that the same commands give bit-identical results, even after another episode."""
         starts = crowd()
         first, again, used = self.run(self.engine(starts)), self.run(self.engine(starts)), self.run(self.engine(starts), 7)
         for world, start in enumerate(starts):
@@ -147,7 +147,7 @@ class _Check:
                 raise self.fail(f"a reset leaves state of the last episode behind in world {world}")
 
     def worlds_are_alone(self) -> None:
-        """Check that a world has the same bits alone and in a batch."""
+        """Check that a world is bit-identical alone and in a batch."""
         starts = crowd()
         together = self.engine(starts)
         twists = self.commands(together, _STEPS)

@@ -1,4 +1,4 @@
-"""The check of a planner's speed: as fast as it declares, and no faster than an interplanner allows."""
+"""Checks that a planner drives as fast as it declares, and no faster than an interplanner allows."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _SLACK = np.float32(1.02)
 
 
 def hidden_speed(planner: BatchPlanner) -> str:
-    """Describe how a planner escapes the speed limits of interplanners; empty if it obeys them.
+    """Return a description of how a planner evades the speed limits of interplanners; empty if it obeys them.
 
-    A fast robot drives along a straight path in open space. It must nearly reach the top speed that the planner declares, or the
-    robot's; with a limit of half that speed, it must not be faster than the limit. A planner that never drives is not judged.
+    A fast robot drives along a straight path in open space. It must nearly reach the top speed of the planner's declaration or of
+    the robot. If the speed is limited to half of that, it must not exceed the limit. Planners that never drive are not checked.
     """
     top = min(float(_FAST), planner.declares.top_speed)
     fastest = _driven(planner, 1.0, _SHARE * top)
@@ -43,7 +43,9 @@ def hidden_speed(planner: BatchPlanner) -> str:
 
 
 def _driven(planner: BatchPlanner, share: float, enough: float) -> float:
-    """Return the top speed on a straight path, m/s, or a sufficient one, if an interplanner allows a share of it."""
+    """Return the top speed reached on a straight path, m/s, if an interplanner allows a share of the top speed; stop once
+    ``enough`` is reached.
+    """
     pose, twist, fastest = np.array([1.0, -2.0, _HEADING]), np.zeros((1, 3), np.float32), 0.0
     memory: Memory = {}
     for _ in range(_PERIODS):
@@ -67,7 +69,7 @@ def _driven(planner: BatchPlanner, share: float, enough: float) -> float:
 
 
 def _nothing(sensor: Provider) -> Reading:
-    """Return the readings of one robot without anything nearby: the largest values."""
+    """Return the readings of one robot with nothing nearby: the maximum values."""
     most = {name: one.high if math.isfinite(one.high) else 0.0 for name, one in sensor.fields.items()}
     return {name: np.full((1, *sized(one, _SLOTS)), most[name], one.kind) for name, one in sensor.fields.items()}
 

@@ -1,4 +1,4 @@
-"""The contracts for components that create an episode: world sources, robots modes, obstacles modes."""
+"""The contracts for components that create an episode: world sources, robots modes and obstacles modes."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ ZONES = (
 def check_world_source(source: WorldSource, *, most: int = 3) -> None:
     """Check a source of worlds against the contract of `agora.interfaces.WorldSource`.
 
-    Its names are texts, distinct and always the same; a world is the same for the same name and stream; robots of its scenario
-    start and end on the map and not in walls; recorded pedestrians have a radius and a time-out is above 0; no global generator is
-    used.
+    The source's names are distinct strings and always the same. The same name and stream give the same world. The robots of a
+    world's scenario start and end on the map and outside walls. Recorded pedestrians have a radius, and time-outs are above 0. No
+    global random generator is used.
 
     Args:
         source: source to check.
-        most: largest number of worlds to read.
+        most: maximum number of worlds to read.
 
     Raises:
         ContractError: the source breaks a clause.
@@ -86,12 +86,11 @@ def _check_world(world: Surroundings, where: str) -> None:
 def task(seed: int = 1, *, map: Map | None = None) -> Task:
     """Return a task in a hall whose world has a scenario of two robots, furniture and pedestrians, and recorded pedestrians.
 
-    Its zones are a ``public`` one in the west, a ``staff`` one in the east, and a ``forbidden`` one in the north that excludes
-    random positions.
+    Its zones are ``public`` in the west, ``staff`` in the east, and ``forbidden`` in the north, where nothing is placed at random.
 
     Args:
-        seed: seed of its stream.
-        map: map of its world, instead of the hall.
+        seed: seed of the task's stream.
+        map: map to use instead of the hall.
     """
     things = Obstacles(
         static=(Obstacle("a shelf", "shelf", (-2.6, 8.4, 0.0)),),
@@ -108,15 +107,15 @@ def task(seed: int = 1, *, map: Map | None = None) -> Task:
 def check_robots_mode(mode: RobotsMode, *, random: bool = True) -> None:
     """Check a robots mode against the contract of `agora.interfaces.RobotsMode`.
 
-    Every robot has a start pose and at least one goal, finite, with headings in (-pi, pi], on the map and clear of walls; starts
-    are clear of each other; random positions are in no forbidden zone; the same stream gives the same bits, and another stream
-    other positions if the mode is random; without free space, the mode raises its error; inputs are not written; no global
-    generator is used.
+    Every robot has a start pose and at least one goal, with finite values and headings in (-pi, pi], on the map and clear of walls.
+    Starts are clear of each other, and random positions are outside forbidden zones. The same stream gives bit-identical results;
+    if the mode is random, another stream gives other positions. Without free space, the mode raises the appropriate error. Inputs
+    are not written, and no global random generator is used.
 
     Args:
         mode: mode to check.
-        random: whether positions are drawn; then they also keep the task's safety distance beyond the robot's radius, else the
-            positions of the contract's scenario count as given.
+        random: whether positions are sampled. If so, they must also keep the task's safety distance beyond the robot's radius; if
+            not, the positions in the contract's scenario are accepted as given.
 
     Raises:
         ContractError: the mode breaks a clause.
@@ -151,15 +150,15 @@ def check_robots_mode(mode: RobotsMode, *, random: bool = True) -> None:
 def check_obstacles_mode(mode: ObstaclesMode, *, random: bool = True) -> None:
     """Check an obstacles mode against the contract of `agora.interfaces.ObstaclesMode`.
 
-    Pedestrians have finite values, a path, a speed and a radius; they are on the map, not in walls and, if present at the start,
-    not in robots or each other; names are distinct; random positions are in no forbidden zone; static obstacles leave the robots'
-    starts and goals free; recorded pedestrians appear only if the world has some; the same stream gives the same bits, and another
-    stream another task if the mode is random; the world, its map and the robots' poses are not written; no global generator is
-    used.
+    Pedestrians have finite values, a path, a speed and a radius. They are on the map and outside walls; those present at the start
+    do not overlap robots or each other. Names are distinct, and random positions are outside forbidden zones. Static obstacles
+    leave the robots' starts and goals free. Recorded pedestrians appear only if the world has some. The same stream gives
+    bit-identical results; if the mode is random, another stream gives another task. The world, its map and the robots' poses are
+    not written, and no global random generator is used.
 
     Args:
         mode: mode to check.
-        random: whether the mode draws random values.
+        random: whether the mode uses random values.
 
     Raises:
         ContractError: the mode breaks a clause.
@@ -209,13 +208,13 @@ def _gap(map: Map, points: Array) -> Array:
 
 @dataclass(frozen=True)
 class _Mode:
-    """The clauses that modes share."""
+    """The clauses that both kinds of modes share."""
 
     mode: Any
     name: str
 
     def fail(self, clause: str) -> ContractError:
-        """Return the error for a clause."""
+        """Return the error for a violated clause."""
         return ContractError(f"{self.name}: {clause}")
 
     def robots(self, given: Task) -> list[tuple[Array, Array]]:
@@ -227,7 +226,7 @@ class _Mode:
         return given.robots
 
     def obstacles(self, seed: int) -> Task:
-        """Return a task after an obstacles mode."""
+        """Return a task after the obstacles mode has changed it."""
         given = task(seed)
         scenario = given.world.scenario
         assert scenario is not None
@@ -237,14 +236,14 @@ class _Mode:
         return given
 
     def clear(self, map: Map, points: Array, clearance: float, where: str) -> None:
-        """Check that points are on the map and at this distance from walls."""
+        """Check that points are on the map and at least this far from walls."""
         gap = _gap(map, points)
         if gap.min(initial=math.inf) < clearance - _SLACK:
             point = points[np.argmin(gap)]
             raise self.fail(f"{where}: {point.tolist()} is {gap.min():.3f} m from a wall or the border, not {clearance:g} m clear")
 
     def allowed(self, given: Task, points: Array, where: str, random: bool) -> None:
-        """Check that points are in no forbidden zone, if they are drawn."""
+        """Check that sampled points are outside forbidden zones."""
         gap = gap_to_shapes(points, edges_of(given.forbidden), np.zeros((0, 3)), given.forbidden) if random else np.ones(1)
         if len(points) and gap.min() <= 0.0:
             raise self.fail(f"{where}: {points[np.argmin(gap)].tolist()} is in a forbidden zone")
@@ -258,7 +257,7 @@ class _Mode:
                 raise self.fail(f"{where}: {here} and {there} overlap by {-gap.min():.3f} m")
 
     def chance(self, placed: list[Any], again: Any, random: bool) -> None:
-        """Check that the same stream gives the same task, and another stream other positions if they are drawn."""
+        """Check that the same stream gives the same task, and that another stream gives other positions if they are sampled."""
         if not identical(placed[0], again):
             raise self.fail("not deterministic: different positions for the same stream")
         same = all(identical(placed[0], other) for other in placed[1:])

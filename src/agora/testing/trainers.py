@@ -1,4 +1,4 @@
-"""The contract for trainers: their reports to the run, and that a training continues from a checkpoint without a difference."""
+"""The contract for trainers: what they report to the run, and that resuming from a checkpoint makes no difference."""
 
 from __future__ import annotations
 
@@ -57,18 +57,18 @@ class _Run:
 def check_trainer(trainer: Trainer, suite: Any, stage: str, *, seed: int = 3) -> None:
     """Check a trainer against the contract of `agora.interfaces.Trainer`.
 
-    The trainer yields whenever it has logged. The curve has no infinite values, its steps never fall, and its share ends at 1. The
-    trainer validates a policy that can be saved, and keeps at least two checkpoints. A training that is killed after its first
-    checkpoint and resumed gives the same curve.
+    The trainer yields after every log entry. The training curve has no infinite values, its steps never decrease, and its share
+    ends at 1. The trainer validates a policy that can be saved, and saves at least two checkpoints. A training run that is killed
+    after its first checkpoint and resumed gives the same curve.
 
     Args:
-        trainer: trainer with so few steps that it ends within seconds.
-        suite: suite to train on, an `agora.tasks.suite.Suite`.
+        trainer: trainer with few enough steps to finish within seconds.
+        suite: the `agora.tasks.suite.Suite` to train on.
         stage: stage of the suite.
-        seed: seed of everything random.
+        seed: seed for all random numbers.
 
     Raises:
-        ContractError: it breaks a clause.
+        ContractError: the trainer breaks a clause.
     """
     name = type(trainer).__name__
     with tempfile.TemporaryDirectory() as folder:
@@ -131,6 +131,6 @@ def _said_well(name: str, run: _Run) -> None:
 
 
 def _plain(point: tuple[int, float, dict[str, float]]) -> tuple[int, float, list[tuple[str, str]]]:
-    """A point with values as texts, so that NaN equals NaN."""
+    """Return a point with its values as strings, so that NaN equals NaN."""
     steps, share, values = point
     return steps, share, [(key, repr(float(value))) for key, value in values.items()]

@@ -1,6 +1,7 @@
-"""Episodes, recordings and moments of a world as plain data, and plain data as bytes: what sockets, web pages and ROS nodes share.
+"""Episodes, recordings and snapshots of a world as plain data, and plain data as bytes, shared by sockets, web pages and ROS nodes.
 
-Plain data are dicts, lists, texts, numbers and NumPy arrays (`agora.wire.plain`). Bytes are a message of safetensors: a header of
-JSON and raw little-endian arrays, with the name and version of its format (`agora.wire.message`). Nothing is ever unpickled. Other
-protocols are also here:  SocNavBench's texts (`agora.wire.joystick`) over its sockets (`agora.wire.mailbox`).
+Plain data consists of dicts, lists, strings, numbers and NumPy arrays (`agora.wire.plain`). As bytes, it is a safetensors message:
+a JSON header and raw little-endian arrays, with the name and version of its format (`agora.wire.message`). Nothing is ever
+unpickled. This package also contains another protocol:  SocNavBench's messages (`agora.wire.joystick`) over its sockets
+(`agora.wire.mailbox`).
 """

@@ -1,4 +1,4 @@
-"""Addresses of sockets: paths of Unix sockets, and ``HOST:PORT``."""
+"""Socket addresses: paths of Unix sockets, and ``HOST:PORT``."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 from agora.errors import InputError
 
-_PATH = 107  # bytes that Linux takes as the path of a Unix socket
+_PATH = 107  # maximum length of a Unix socket's path in Linux, bytes
 
 
 @dataclass(frozen=True)
 class Address:
-    """The ``path`` of a Unix socket or, if it is empty, a ``port`` of a ``host``."""
+    """A socket address: the ``path`` of a Unix socket or, if it is empty, a ``host`` and ``port``."""
 
     path: str = ""
     host: str = ""
@@ -23,15 +23,15 @@ class Address:
 
     @staticmethod
     def of(text: str, where: str = "address", *, anywhere: bool = False) -> Address:
-        """Read an address; a text with a "/" is a path.
+        """Parse an address; a string that contains "/" is a path.
 
         Args:
-            text: a path, or HOST:PORT.
+            text: a path or HOST:PORT.
             where: name of the text in errors.
-            anywhere: the host may be another machine; else it is the loopback of this one.
+            anywhere: whether the host may be another machine; otherwise it must be this machine's loopback interface.
 
         Raises:
-            InputError: a path that is too long, a host that is not this machine, or no port.
+            InputError: the path is too long, the host is not this machine, or there is no port.
         """
         host, colon, port = text.rpartition(":")
         if "/" in text or not colon:
@@ -50,12 +50,12 @@ class Address:
         return self.path or f"{self.host}:{self.port}"
 
     def socket(self) -> socket.socket:
-        """A new socket of its kind."""
+        """Return a new socket of the right kind."""
         return socket.socket(socket.AF_UNIX if self.path else socket.AF_INET, socket.SOCK_STREAM)
 
     @property
     def target(self) -> str | tuple[str, int]:
-        """The address as a socket binds it or connects to it."""
+        """The address in the form that a socket binds or connects to."""
         return self.path or (self.host, self.port)
 
 
@@ -67,10 +67,11 @@ def _is_loopback(host: str) -> bool:
 
 
 def connect(address: Address, patience: float) -> socket.socket:
-    """Return a connection. A process that does not take it, or what is sent over it, within ``patience``, s, is not there.
+    """Return a connection. If the process does not accept it, or data sent over it, within ``patience``, s, it counts as not
+    listening.
 
     Raises:
-        OSError: no process listens there.
+        OSError: nothing is listening at the address.
     """
     connection = address.socket()
     try:

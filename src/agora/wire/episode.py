@@ -1,4 +1,4 @@
-"""An episode before it begins: everything that chance or a file decided, and the conditions that it is run under."""
+"""An episode before it begins: everything that was decided by chance or by a file, and the conditions under which it is run."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class Episode:
     """An episode that can be run in another process.
 
     Attributes:
-        number: number of the reset, for readers that follow several.
-        start: the start, resolved.
+        number: number of the reset, for readers that follow several episodes.
+        start: the resolved start.
         stage: conditions of its stage.
     """
 

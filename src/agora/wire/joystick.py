@@ -1,10 +1,11 @@
-"""Texts that SocNavBench's simulator and a joystick send to each other.
+"""Messages that SocNavBench's simulator and a joystick send to each other.
 
-Keys, their order, types and numbers are those of CMU-TBD/SocNavBench 2724ea85: ``simulators/sim_state.py`` (``to_json``),
+Keys, their order, types and values are those of CMU-TBD/SocNavBench 2724ea85: ``simulators/sim_state.py`` (``to_json``),
 ``agents/robot_agent.py`` (``manage_data``), ``agents/robot_utils.py`` (``establish_handshake``), ``utils/socnav_utils.py``
-(``construct_environment``). Poses there are float32, so they are written here as float32 values.
+(``construct_environment``). Poses in that code are float32, so they are written as float32 values here too.
 
-Images are ours: that simulator sends none, though its paper says so (3.2). `seen` says what is sent in the mode full-render.
+Images are our addition: that simulator does not send any, although its paper says that it does (3.2). `seen` describes what is sent
+in the mode full-render.
 """
 
 from __future__ import annotations
@@ -24,20 +25,20 @@ from agora.maps.grid import Map
 from agora.yaml_tree import value_text
 
 NEVER = 1e8
-"""The time of the last collision of who has had none, s (``agents/agent_base.py: last_collision_t``)."""
+"""Value of the last collision time of an agent that has not had a collision, s (``agents/agent_base.py: last_collision_t``)."""
 ROBOT = "robot_agent"
 """Name of the robot (``generate_robot``)."""
 UNKNOWN = "UnknownAlgo"
-"""Name of a planner whose joystick gives none."""
+"""Name used for a planner if its joystick does not give one."""
 MOST = 10_000
-"""Most commands of a message: beyond what the longest episode can run."""
+"""Maximum number of commands in a message: more than the longest episode can use."""
 CAUSES = {
     Outcome.REACHED: "Success",
     Outcome.WALL_COLLISION: "Obstacle Collision",
     Outcome.OUT_OF_MAP: "Obstacle Collision",
     Outcome.PEDESTRIAN_COLLISION: "Pedestrian Collision",
 }
-"""Names that SocNavBench has for the ends of episodes; every other end is a "Timeout"."""
+"""SocNavBench's names for the ends of episodes; every other end is a "Timeout"."""
 RenderMode = Literal["schematic", "full-render"]
 """``render_mode`` in ``params/user_params.ini``."""
 _ALGO = "algo: "
@@ -49,13 +50,13 @@ class Agent:
     """A robot or a pedestrian in a message.
 
     Attributes:
-        name: its name.
-        pose: x, y, heading, m and rad; of float32.
+        name: name of the agent.
+        pose: x, y, heading, m and rad, float32.
         start: pose at the start.
         goal: pose of the goal.
         radius: radius, m.
         cooldown: steps until it may collide again.
-        last_collision: moment of its last collision, s.
+        last_collision: time of its last collision, s.
     """
 
     name: str
@@ -67,7 +68,7 @@ class Agent:
     last_collision: float = NEVER
 
     def plain(self, whole: bool) -> dict[str, Any]:
-        """As in a message; with start and goal where ``whole``."""
+        """Return the agent as in a message; with start and goal if ``whole``."""
         ends = {"start_config": self.start, "goal_config": self.goal} if whole else {}
         said = {"radius": self.radius, "collision_cooldown": self.cooldown, "last_collision_t": self.last_collision}
         return {"name": self.name, **ends, "current_config": self.pose, **said}
@@ -75,10 +76,10 @@ class Agent:
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """A moment of an episode.
+    """The state of an episode at one time.
 
     Attributes:
-        pedestrians: the pedestrians present, in the order of their arrival.
+        pedestrians: the pedestrians that are present, in order of arrival.
         robot: the robot.
         period: period of the simulator, s.
         longest: time limit, s.
@@ -92,11 +93,11 @@ class State:
     time: float
 
     def text(self, first: Mapping[str, Any] | None = None, last: Mapping[str, Any] | None = None) -> str:
-        """The answer to ``sense``.
+        """Return the answer to ``sense``.
 
         Args:
-            first: environment and name of the episode, which make it the message that begins one.
-            last: content in addition to SocNavBench's.
+            first: environment and name of the episode, included in the message that begins an episode.
+            last: content in addition to that of SocNavBench.
         """
         whole = first is not None
         said = {
@@ -113,10 +114,10 @@ class State:
 
 
 def seen(images: Mapping[str, Array]) -> dict[str, Any]:
-    """Return the images of the robot's camera, rows from the top, as they stand in a state.
+    """Return the images of the robot's camera, with rows from the top, in the form used in a state.
 
-    Each has its ``shape``, its ``dtype`` (uint8, float32 or int32) and its ``data``: base64 of its numbers, the last axis first,
-    lowest byte first.
+    Each has its ``shape``, its ``dtype`` (uint8, float32 or int32) and its ``data``: its values in base64, with the last axis
+    varying fastest and in little-endian order.
     """
     told = {}
     for name, image in images.items():
@@ -126,9 +127,10 @@ def seen(images: Mapping[str, Array]) -> dict[str, Any]:
 
 
 def opening(place: Map, map_name: str, episode: str, mode: RenderMode = "schematic") -> dict[str, Any]:
-    """Environment and name of an episode, for its first message. The map's corner is the zero of all poses.
+    """Return the environment and name of an episode, for its first message. The map's corner is the origin of all poses.
 
-    In the mode full-render there are the cells that people leave free, too; in this message SocNavBench has all of them free.
+    In the mode full-render, the cells that people leave free are included too; in SocNavBench's own message, all of these cells are
+    free.
     """
     rows, columns = place.occupied.shape
     centre = np.array([columns * 0.5, rows * 0.5, 0.0]) * place.resolution
@@ -143,12 +145,14 @@ def opening(place: Map, map_name: str, episode: str, mode: RenderMode = "schemat
 
 
 def names(episodes: Sequence[str]) -> str:
-    """The first message of all: the episodes that will be played, in their order."""
+    """Return the very first message: the episodes to be run, in order."""
     return json.dumps({"episodes": list(episodes)})
 
 
 def ending(cause: str, time: float) -> str:
-    """The last message of an episode. Args: cause: of `CAUSES` or "Timeout". time: since it began, s."""
+    """Return the last message of an episode; ``cause`` is one of `CAUSES` or "Timeout", ``time`` is the time since the episode
+    began, s.
+    """
     return json.dumps({"robot_on": False, "termination_cause": cause, "sim_t": time})
 
 
@@ -174,10 +178,10 @@ class Commands:
 
 
 def parse(text: str) -> JoystickWord | PlannerName | Commands:
-    """Read what a joystick says.
+    """Parse a message from a joystick.
 
     Raises:
-        InputError: it is none of the words, no name, and no JSON with commands.
+        InputError: the message is neither one of the words, nor a name, nor JSON with commands.
     """
     if text in ("sense", "ready", "abandon"):
         return JoystickWord(text)
@@ -201,7 +205,7 @@ def parse(text: str) -> JoystickWord | PlannerName | Commands:
 
 
 def _command(given: Any, number: int) -> Floats:
-    """One command as an array."""
+    """Return one command as an array."""
     if not isinstance(given, list) or len(given) not in (2, 4):
         raise InputError(f"j_input[{number}]: expected [v, w] or [x, y, theta, v], got {value_text(given)}")
     if not all(isinstance(value, int | float) and not isinstance(value, bool) for value in given):

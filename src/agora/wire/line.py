@@ -1,4 +1,6 @@
-"""A connection to a program that answers: Agora connects, the program says hello, then questions and answers alternate."""
+"""A connection to a program that answers questions: Agora connects, the program sends a hello message, then questions and answers
+alternate.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +20,13 @@ from agora.wire.stream import frame
 T = TypeVar("T")
 
 LONGEST = 1 << 26
-"""Most bytes of a message of a program."""
+"""Maximum size of a message from a program, bytes."""
 PATIENCE = 10.0
-"""Longest time until a program has said hello, s."""
+"""Maximum time until a program has sent its hello message, s."""
 MOST_WAITED = 10.0
-"""Longest time that questions without an answer may take in all, in deadlines of the program; it is not asked any more then."""
+"""Maximum total time of unanswered questions, as a multiple of the program's deadline; after that, the program is not asked
+again.
+"""
 _CHUNK = 1 << 20
 
 
@@ -33,16 +37,16 @@ class RefusedError(PlannerError):
 class Line:
     """Questions to the program at an address, over one connection per process.
 
-    The connection is opened for the first question. Questions are numbered, and an answer repeats its number. After an error the
-    connection is closed, and opened again for the next question: a late or repeated answer is never taken for another one. A copy
-    in another process, forked or unpickled, has its own connection.
+    The connection is opened for the first question. Questions are numbered, and an answer repeats the number of its question. After
+    an error, the connection is closed and opened again for the next question, so that a late or repeated answer is never mistaken
+    for another one. A copy in another process, forked or unpickled, has its own connection.
 
     Args:
-        address: of the program.
+        address: address of the program.
 
     Attributes:
         unanswered: number of questions without an answer.
-        waited: total time of these, s.
+        waited: total time spent on unanswered questions, s.
     """
 
     def __init__(self, address: Address) -> None:
@@ -58,10 +62,10 @@ class Line:
         self.close()
 
     def hello(self) -> Hello:
-        """Return the program's hello, over a connection that is closed again.
+        """Return the program's hello message, using a connection that is closed afterwards.
 
         Raises:
-            PlannerError: nothing is listening, or there is no hello.
+            PlannerError: nothing is listening, or no hello message arrives.
         """
         try:
             return self._opened()
@@ -73,12 +77,12 @@ class Line:
 
         Args:
             question: the question.
-            known: hello of the program when the planner was made.
+            known: hello message that the program sent when the planner was created.
 
         Raises:
-            PlannerError: nothing is listening, the program closes the connection, is too late, does not answer with one message
-                that is the answer to this question, or says another hello than before; or it has left too many questions
-                unanswered.
+            PlannerError: nothing is listening; or the program closes the connection, answers too late, does not answer with
+                exactly one message that belongs to this question, sends a different hello message than before, or has left too
+                many questions unanswered.
         """
         if self.waited > MOST_WAITED * known.deadline:
             raise PlannerError(
@@ -97,7 +101,7 @@ class Line:
             raise
 
     def _asked(self, question: Question, known: Hello) -> Answer:
-        """The answer to a question, over a connection that is opened if there is none."""
+        """Return the answer to a question, opening a connection if there is none."""
         if (self._connection is None or self._process != os.getpid()) and self._opened() != known:
             raise PlannerError(f"{self._name}: sent a different hello than before; restart the run")
         self._refuse_more()
@@ -113,7 +117,7 @@ class Line:
         return Answer(reply.twists, reply.memory, reply.notes)
 
     def _refuse_more(self) -> None:
-        """Make sure that no bytes have arrived since the last answer."""
+        """Check that no bytes have arrived since the last answer."""
         assert self._connection is not None
         self._connection.settimeout(0.0)
         try:
@@ -137,19 +141,19 @@ class Line:
         return f"program at {self.address}"
 
     def _until(self, known: Hello) -> float:
-        """The moment until which an answer is waited for."""
+        """Return the deadline for an answer."""
         return time.monotonic() + known.deadline
 
     def _later(self, until: float) -> float:
-        """The moment until which it is waited on when that moment has come.
+        """Return the extended deadline once the given deadline has passed.
 
         Raises:
-            TimeoutError: it is not.
+            TimeoutError: the deadline is not extended.
         """
         raise TimeoutError
 
     def _opened(self) -> Hello:
-        """Open a connection, and return the hello that comes over it."""
+        """Open a connection and return the hello message that arrives over it."""
         self.close()
         self._number = 0
         try:
@@ -166,21 +170,21 @@ class Line:
             raise PlannerError(f"{self._name}: no hello within {PATIENCE:g} s; {several}") from error
 
     def _message(self, until: float, kind: type[T], what: str) -> T:
-        """Take one message; ``what`` names it in errors."""
+        """Receive one message; ``what`` names it in errors."""
         length = int.from_bytes(self._bytes(4, until, what), "little")
         if length > LONGEST:
             raise PlannerError(f"{self._name}: its {what} has {length} bytes, expected a message of at most {LONGEST}")
         return self._read(self._bytes(length, until, what), kind, what)
 
     def _read(self, data: bytes, kind: type[T], what: str) -> T:
-        """Return the record of a message."""
+        """Return the record in a message."""
         try:
             return decode(data, kind, what)
         except AgoraError as error:
             raise PlannerError(f"{self._name}: {error}") from error
 
     def _bytes(self, count: int, until: float, what: str) -> bytes:
-        """Take so many bytes."""
+        """Receive this number of bytes."""
         data = bytearray()
         while len(data) < count:
             try:
@@ -196,10 +200,10 @@ class Line:
         return bytes(data)
 
     def _wait_until(self, until: float) -> socket.socket:
-        """The connection, which waits no longer than that.
+        """Return the connection, with its time-out set to the deadline.
 
         Raises:
-            TimeoutError: it is later already.
+            TimeoutError: the deadline has passed.
         """
         assert self._connection is not None
         left = until - time.monotonic()

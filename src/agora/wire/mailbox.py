@@ -1,7 +1,8 @@
-"""Texts between two processes of one machine, a connection for each: connect, send, close; the end of the stream ends the text.
+"""Texts sent between two processes on one machine, with one connection per text: connect, send, close. The end of the stream marks
+the end of the text.
 
 SocNavBench's framing (CMU-TBD/SocNavBench 2724ea85, ``agents/robot_utils.py`` and ``utils/utils.py: conn_recv``): UTF-8 without a
-length before it.
+length prefix.
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ from agora.errors import AgoraError, InputError
 from agora.wire.address import Address, connect
 
 LONGEST = 1 << 20
-"""Most bytes of a text that is taken."""
-_OPEN = 16  # connections that may be open at a time; the oldest is closed for another one
+"""Maximum size of an accepted text, bytes."""
+_OPEN = 16  # maximum number of open connections; the oldest is closed to make room for a new one
 _CHUNK = 1 << 16
 
 
 class SenderGoneError(AgoraError):
-    """The process at the other side has ended."""
+    """The process at the other end has exited."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Letter:
     Attributes:
         text: the text.
         sender: process id of the sender, 0 if unknown.
-        problem: reason of a missing text, or "".
+        problem: reason why the text is missing, or "".
     """
 
     text: str
@@ -47,7 +48,7 @@ class Letter:
 
 
 def peer(connection: socket.socket) -> int:
-    """Return the number of the process at the other end of a Unix socket; 0 if unknown."""
+    """Return the process id at the other end of a Unix socket; 0 if unknown."""
     if connection.family != socket.AF_UNIX or not hasattr(socket, "SO_PEERCRED"):
         return 0
     number: int = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0]
@@ -55,10 +56,10 @@ def peer(connection: socket.socket) -> int:
 
 
 def deliver(address: Address, text: str, patience: float, to: int = 0) -> None:
-    """Send a text to the listener at an address; ``to``, where not 0, is the process that must.
+    """Send a text to the listener at an address; if ``to`` is not 0, the listener must be the process with this id.
 
     Raises:
-        OSError: nobody took it within ``patience``, s. InputError: another process listens there.
+        OSError: the text was not accepted within ``patience``, s. InputError: another process is listening at the address.
     """
     with connect(address, patience) as connection:
         if to and (found := peer(connection)) not in (0, to):
@@ -77,10 +78,10 @@ class _Arriving:
 
 
 class Mailbox:
-    """Receives texts at an address, in the order in which their connections were opened.
+    """Receives texts at an address, ordered by when their connections were opened.
 
     Args:
-        address: address to listen at. An unused file of a Unix socket is removed.
+        address: address to listen on. A stale Unix socket file is removed.
 
     Raises:
         InputError: the address is in use or invalid.
@@ -97,24 +98,26 @@ class Mailbox:
         self._selector.register(self._listener, selectors.EVENT_READ)
 
     def watch(self, process: int) -> None:
-        """Have `wait` say when a process, 0 for nobody, has ended; where the system can tell."""
+        """Make `wait` report when a process (0 for none) has exited, if the system can tell."""
         if process and hasattr(os, "pidfd_open"):
             with suppress(OSError):
                 self._watched = os.pidfd_open(process)
                 self._selector.register(self._watched, selectors.EVENT_READ)
 
     def visitor(self, until: float) -> int | None:
-        """Return the process of the next connection that is opened, 0 for one unknown; None if none is by ``until``."""
+        """Return the process id of the next connection that is opened, 0 if unknown; None if no connection is opened by
+        ``until``.
+        """
         while not self._visitors:
             if not self._pass(until):
                 return None
         return self._visitors.popleft()
 
     def wait(self, until: float) -> Letter | None:
-        """Return the next text; None if there is none by ``until``, a moment of `time.monotonic`.
+        """Return the next text; None if there is none by ``until``, a time on the clock of `time.monotonic`.
 
         Raises:
-            SenderGoneError: the process that is watched has ended, and all that it sent was taken.
+            SenderGoneError: the watched process has exited, and everything that it sent has been received.
         """
         while not self._letters:
             if not self._pass(until):
@@ -122,21 +125,21 @@ class Mailbox:
         return self._letters.popleft()
 
     def _pass(self, until: float) -> bool:
-        """Take what has come by ``until``; False where nothing has."""
+        """Receive what arrives by ``until``; return False if nothing has arrived."""
         seconds = None if math.isinf(until) else max(0.0, until - time.monotonic())
         ready = {key.fd for key, _ in self._selector.select(seconds)}
         if self._listener.fileno() in ready:
             self._accept()
         elif ready == {self._watched}:
             raise SenderGoneError("its process has ended")
-        for one in list(self._arriving):  # in the order in which they were opened, so that texts keep theirs
+        for one in list(self._arriving):  # in the order in which they were opened, so that texts stay in order
             self._read(one)
             if one in self._arriving and one.socket not in self._selector.get_map():
                 self._selector.register(one.socket, selectors.EVENT_READ)
         return bool(ready)
 
     def _accept(self) -> None:
-        with suppress(OSError):  # it has gone away already
+        with suppress(OSError):  # already disconnected
             connection, _ = self._listener.accept()
             connection.setblocking(False)
             one = _Arriving(connection, peer(connection))
@@ -147,7 +150,7 @@ class Mailbox:
             self._letters.append(Letter("", oldest.sender, f"a connection with {oldest.length} bytes was never closed"))
 
     def _read(self, one: _Arriving) -> None:
-        """Read the available bytes of a connection, to its end if it was closed."""
+        """Read the available bytes of a connection, or up to its end if it was closed."""
         with suppress(BlockingIOError):
             while one.length <= LONGEST:
                 try:
@@ -183,11 +186,11 @@ class Mailbox:
 
     @property
     def begun(self) -> int:
-        """Number of texts that have begun and have no end."""
+        """Number of texts that have begun but not ended."""
         return sum(one.length > 0 for one in self._arriving)
 
     def close(self) -> None:
-        """Listen no more; the file of a Unix socket goes."""
+        """Stop listening, and remove the file of a Unix socket."""
         for one in list(self._arriving):
             self._close(one)
         self._selector.close()
@@ -199,7 +202,7 @@ class Mailbox:
 
 
 def _listener(address: Address) -> socket.socket:
-    """A socket that listens at an address."""
+    """Return a socket that listens on an address."""
     if address.path:
         _make_way(address)
     listener = address.socket()
@@ -216,10 +219,10 @@ def _listener(address: Address) -> socket.socket:
 
 
 def _make_way(address: Address) -> None:
-    """Remove the file of a socket at which no process listens any more.
+    """Remove the file of a socket on which no process is listening any more.
 
     Raises:
-        InputError: a process does, or the file is none of a socket.
+        InputError: a process is listening on it, or the file is not a socket.
     """
     path = Path(address.path)
     try:

@@ -1,9 +1,9 @@
 """Messages: plain data with the name and version of their format, as bytes and back.
 
-The bytes are a file of safetensors (https://github.com/huggingface/safetensors): eight bytes with the length of the header, the
-header as JSON, then the arrays, little-endian and one after another. The header's ``__metadata__.agora`` is a JSON text with the
-keys ``format``, ``version`` and ``content``. In the content an array is ``{"$array": NAME}``, with its name in the header, and an
-infinite number is ``{"$number": "inf"}`` or ``"-inf"``. The same content gives the same bytes.
+The bytes form a safetensors file (https://github.com/huggingface/safetensors): eight bytes with the length of the header, the
+header as JSON, then the arrays, little-endian and one after another. The header's ``__metadata__.agora`` is a JSON string with the
+keys ``format``, ``version`` and ``content``. In the content, an array is written as ``{"$array": NAME}``, with its name in the
+header, and an infinite number as ``{"$number": "inf"}`` or ``"-inf"``. Equal contents give identical bytes.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ FORMATS: dict[str, type] = {
     "agora.question": Question,
     "agora.answer": Reply,
 }
-"""The record of each format."""
+"""The record type of each format."""
 
 _NUMBERED = "since version 2 an answer repeats the number of its question"
 _CHANGED = dict.fromkeys(("agora.hello", "agora.question", "agora.answer"), (2, _NUMBERED))
-"""Version of the formats that are no longer of version 1, and what has changed."""
+"""Versions of the formats that are no longer at version 1, with what has changed."""
 
 LONGEST_HEADER = 1 << 20
-"""Most bytes of the header of a message from a stranger's program: what JSON says takes many times its length in memory."""
+"""Maximum size of the header of a message from an external program, bytes; parsed JSON takes many times its length in memory."""
 _OF_STRANGERS = (Hello, Reply)
 _ARRAY, _NUMBER, _KEY = "$array", "$number", "agora"
 _TYPES = {np.dtype(name) for name in ("bool", "uint8", "int8", "int16", "int32", "int64", "float32", "float64")}
@@ -56,15 +56,17 @@ _DEEPEST = 60
 
 
 def version_of(name: str) -> int:
-    """Return the version of a format; it grows when a field changes its meaning, is added without a default, or goes."""
+    """Return the version of a format, which is increased when a field changes its meaning, is added without a default, or is
+    removed.
+    """
     return _CHANGED.get(name, (1, ""))[0]
 
 
 def encode(record: Any) -> bytes:
-    """Return the message of a record.
+    """Return a record encoded as a message.
 
     Raises:
-        InputError: no format is of such a record.
+        InputError: there is no format for records of this type.
     """
     name = next((name for name, kind in FORMATS.items() if kind is type(record)), None)
     if name is None:
@@ -73,11 +75,11 @@ def encode(record: Any) -> bytes:
 
 
 def decode(data: bytes, kind: type[T], where: str = "message") -> T:
-    """Return the record of a message; ``where`` names it in errors.
+    """Return the record in a message; ``where`` names the message in errors.
 
     Raises:
-        InputError: the bytes are not a message, have another format or a version that this Agora does not read, or something in
-            it is not what the format says.
+        InputError: the bytes are not a message, have another format or a version that this release of Agora cannot read, or their
+            content does not match the format.
     """
     if kind in _OF_STRANGERS and (length := int.from_bytes(data[:8], "little")) > LONGEST_HEADER:
         raise InputError(f"{where}: its header has {length} bytes, expected at most {LONGEST_HEADER}")
@@ -124,7 +126,7 @@ def _no_number(text: str) -> float:
 
 
 def _without_arrays(value: Any, path: str, arrays: dict[str, Any]) -> Any:
-    """Plain data as JSON takes them; arrays are put aside under the path of their key."""
+    """Return plain data in a form that JSON can represent; arrays are moved to ``arrays`` under the path of their key."""
     if isinstance(value, np.ndarray):
         if value.dtype not in _TYPES:
             raise InputError(f"{path}: messages cannot contain arrays of {value.dtype}")
@@ -140,7 +142,7 @@ def _without_arrays(value: Any, path: str, arrays: dict[str, Any]) -> Any:
 
 
 def _with_arrays(value: Any, arrays: Mapping[str, Any], where: str, depth: int = 0) -> Any:
-    """Plain data whose arrays are back in their places: the inverse of `_without_arrays`."""
+    """Return plain data with the arrays restored: the inverse of `_without_arrays`."""
     if depth > _DEEPEST:
         raise InputError(f"{where}: nested too deeply")
     if isinstance(value, dict) and value.keys() == {_ARRAY}:

@@ -1,7 +1,8 @@
-"""Records as plain data, and back by the same strict rules as files (`agora.config`): the fields of a record are the schema.
+"""Conversion of records to plain data and back, with the same strict rules as for files (`agora.config`). The fields of a record
+are the schema.
 
-A dataclass or NamedTuple is a dict of its fields, an array stays one, an enumeration is its number. The result of reading is
-checked: keys, types, ranges, types of arrays, and axes, where the record says them (`agora.core.declared`).
+A dataclass or NamedTuple becomes a dict of its fields, an array stays an array, and an enumeration becomes its number. On reading,
+the keys, types, ranges, array types and, if the record declares them (`agora.core.declared`), axes are checked.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ from agora.yaml_tree import Node, join, tree_of_plain
 
 T = TypeVar("T")
 _LATER: dict[str, type] = {"Map": Map, "Door": Door}
-"""Types that records below `agora.maps` name for type checkers alone."""
+"""Types that records in packages below `agora.maps` name only for type checkers."""
 _DERIVED: dict[type, tuple[str, ...]] = {Map: ("stages",)}
-"""Fields that follow from others, and do not travel."""
+"""Fields that are derived from other fields and are not transmitted."""
 
 
 def to_plain(value: Any) -> Any:
@@ -65,7 +66,7 @@ def from_plain(values: Any, kind: type[T], where: str) -> T:
     """Build a record from plain data; ``where`` names the data in messages.
 
     Raises:
-        InputError: a key is missing or unknown, or a value, an array's type or its axes are not what the record says.
+        InputError: a key is missing or unknown, or a value, an array's type or its axes do not match the record.
     """
     return cast(T, _RecordBuilder(where, complete=True).run(tree_of_plain(values, where), kind))
 
@@ -83,7 +84,7 @@ class _RecordBuilder(Builder):
         return super().value(node, kind, path)
 
     def finite(self, node: Node, path: str) -> float:
-        """A number; unlike in files it may be infinite, as the way to a goal that nothing leads to."""
+        """Build a number; unlike in files it may be infinite, such as the length of the path to an unreachable goal."""
         number = float(node.value)
         if math.isnan(number):
             raise self.unexpected(node, path, "a number")
@@ -126,9 +127,10 @@ class _RecordBuilder(Builder):
 
 @functools.cache
 def _fields(kind: Any) -> tuple[dict[str, Any], list[str], dict[str, str]] | None:
-    """The types, the required names and the names by key of the fields of a record that `agora.config` does not know all of.
+    """Return the types, the required names and the names by key of a record's fields, if `agora.config` cannot determine all of
+    them.
 
-    Such a record is a NamedTuple, has derived fields, or names types of `_LATER`; None for any other.
+    Such a record is a NamedTuple, has derived fields, or names types in `_LATER`. For other records, return None.
     """
     if hasattr(kind, "_fields"):
         names, required = list(kind._fields), [name for name in kind._fields if name not in kind._field_defaults]

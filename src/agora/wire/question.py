@@ -1,7 +1,7 @@
-"""Messages between a planner that stands for a program in any language (`agora.planners.remote`) and that program.
+"""Messages between a program in any language and the planner that represents it (`agora.planners.remote`).
 
-The program listens. Over each connection it says a `Hello`; then each `Question` is followed by one `Reply`, which repeats the
-number of the question.
+The program listens for connections. Over each connection it sends a `Hello`; then each `Question` is followed by one `Reply`, which
+repeats the number of the question.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ class Hello:
     """A program's first message: its planner's declaration (`agora.interfaces.Declaration`), as plain data.
 
     Attributes:
-        needs: channels that it reads. Each is a name, or a mapping of ``name`` and the channel's parameters.
+        needs: channels that the planner reads. Each is a name, or a mapping with ``name`` and the channel's parameters.
         notes: notes that it returns at every call.
-        turns_at_goal: whether it turns to the goal's heading itself; else the library does.
-        top_speed: its largest speed if the robot may be faster, m/s; None for the robot's.
-        period: control period that it was made for, s; 0 for any.
-        deadline: longest time from a question to its answer, s. A call that takes longer has failed.
+        turns_at_goal: whether it turns to the goal heading itself; otherwise the library does this.
+        top_speed: its maximum speed, m/s, if the robot can be faster; None for the robot's top speed.
+        period: control period for which it was designed, s; 0 for any.
+        deadline: maximum time from a question to its answer, s. A call that takes longer fails.
     """
 
     needs: tuple[str | dict[str, Any], ...] = ()
@@ -39,8 +39,9 @@ class Question:
     """One call of a planner for N rows.
 
     Attributes:
-        observation: of the rows.
-        memory: memory of the previous answer, with zeros in the rows in which an episode begins; empty at the very first call.
+        observation: observation of the rows.
+        memory: memory returned with the previous answer, with zeros in rows in which an episode begins; empty at the very first
+            call.
         number: number of the question on its connection, from 1.
     """
 

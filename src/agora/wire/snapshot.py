@@ -1,4 +1,4 @@
-"""One moment of one world: the places of everybody. ROS publishes it, and a viewer draws it."""
+"""Snapshots: the state of all pedestrians and robots in one world at one time. ROS publishes them, and viewers display them."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ _F, _I = np.float32, np.int32
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PedestriansNow:
-    """One generation of a world's pedestrians, P slots; values of absent ones have no meaning.
+    """One generation of a world's pedestrians, with P slots; values in empty slots are undefined.
 
     Attributes:
         present: (P,) whether the slot holds a pedestrian.
         id: (P,) number of the pedestrian.
-        x: (P,) m.
-        y: (P,) m.
-        vx: (P,) m/s.
-        vy: (P,) m/s.
-        heading: (P,) rad.
-        radius: (P,) m.
+        x: (P,) position, x, m.
+        y: (P,) position, y, m.
+        vx: (P,) velocity in the map frame, x, m/s.
+        vy: (P,) velocity in the map frame, y, m/s.
+        heading: (P,) heading, rad.
+        radius: (P,) body radius, m.
         speed: (P,) preferred speed, m/s.
         group: (P,) number of the walking group, -1 for none.
         type: (P,) number in `agora.core.state.TYPES`.
         state: (P,) number in `agora.core.state.SOCIAL_STATES`.
-        stress: (P,) in [0, 1].
-        energy: (P,) in [0, 1].
-        social: (P,) in [0, 1].
+        stress: (P,) stress, in [0, 1].
+        energy: (P,) energy, in [0, 1].
+        social: (P,) social need, in [0, 1].
         partner: (P,) id of the conversation partner, -1 for none.
     """
 
@@ -58,13 +58,13 @@ class PedestriansNow:
 
     @staticmethod
     def of(people: Pedestrians, traits: Traits, minds: Minds, world: int = 0) -> PedestriansNow:
-        """Return the pedestrians of a world, in the slots up to the last that is in use."""
+        """Return the pedestrians of a world, in the slots up to the last slot in use."""
         count = int(traits.count[world])
         found = {name: array[world, :count].copy() for name, array in _sources(people, traits, minds).items()}
         return PedestriansNow(present=people.active[world, :count].copy(), **found)
 
     def put(self, people: Pedestrians, traits: Traits, minds: Minds, world: int = 0) -> None:
-        """Write them into a world of records that have room for them."""
+        """Write the pedestrians into a world of records that have enough slots."""
         count = len(self.present)
         traits.count[world] = count
         people.active[world] = False
@@ -74,30 +74,30 @@ class PedestriansNow:
 
 
 PEDESTRIANS = tuple(name for name in declared_arrays(PedestriansNow) if name != "present")
-"""Names of the numbers that a pedestrian has in a moment."""
+"""Names of the values that a snapshot holds for each pedestrian."""
 
 
 def _sources(people: Pedestrians, traits: Traits, minds: Minds) -> dict[str, Any]:
-    """The arrays (W, P) of each; a trait goes before what a mind says under the same name."""
+    """Return the array (W, P) of each value; a trait takes precedence over a field of the minds with the same name."""
     records = {**minds._asdict(), **traits._asdict(), **people._asdict()}
     return {name: records[name] for name in PEDESTRIANS}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RobotsNow:
-    """One generation of a world's robots, R of them.
+    """One generation of a world's R robots.
 
     Attributes:
         active: (R,) False once a robot has ended and left the world.
-        x: (R,) m.
-        y: (R,) m.
-        heading: (R,) rad.
-        vx: (R,) m/s, in the robot's frame.
-        vy: (R,) m/s, in the robot's frame.
-        omega: (R,) rad/s.
-        world_vx: (R,) m/s, in the map frame.
-        world_vy: (R,) m/s, in the map frame.
-        steering: (R,) rad.
+        x: (R,) position, x, m.
+        y: (R,) position, y, m.
+        heading: (R,) heading, rad.
+        vx: (R,) velocity in the robot's frame, x, m/s.
+        vy: (R,) velocity in the robot's frame, y, m/s.
+        omega: (R,) turning rate, rad/s.
+        world_vx: (R,) velocity in the map frame, x, m/s.
+        world_vy: (R,) velocity in the map frame, y, m/s.
+        steering: (R,) steering angle, rad.
     """
 
     active: Bools = field(metadata=axes("R", np.bool_))
@@ -117,13 +117,13 @@ class RobotsNow:
         return RobotsNow(**{name: getattr(robots, name)[world].copy() for name in ("active", *ROBOTS)})
 
     def put(self, robots: Robots, world: int = 0) -> None:
-        """Write them into a world of a record with as many robots."""
+        """Write the robots into a world of a record with the same number of robots."""
         for name in ("active", *ROBOTS):
             getattr(robots, name)[world] = getattr(self, name)
 
 
 ROBOTS = tuple(name for name in declared_arrays(RobotsNow) if name != "active")
-"""Names of the numbers that a robot has in a moment."""
+"""Names of the values that a snapshot holds for each robot."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -135,7 +135,7 @@ class Snapshot:
         time: time since the episode began, s.
         pedestrians: the pedestrians.
         robots: the robots.
-        names: names of the robots, R of them.
+        names: names of the R robots.
     """
 
     step: int
@@ -155,6 +155,6 @@ class Snapshot:
         time: float,
         world: int = 0,
     ) -> Snapshot:
-        """The moment of a world that its records hold."""
+        """Return a snapshot of the state in a world's records."""
         now = PedestriansNow.of(people, traits, minds, world), RobotsNow.of(robots, world)
         return Snapshot(step=step, time=time, pedestrians=now[0], robots=now[1], names=tuple(names))

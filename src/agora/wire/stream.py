@@ -1,6 +1,6 @@
-"""Streams of messages: an episode, then its moments, and the next episode whenever one begins.
+"""Streams of messages: an episode, then its snapshots, and the next episode whenever one begins.
 
-Before each message stand four bytes with its length, little-endian. A file that was cut ends with the last whole message.
+Each message is preceded by its length, four bytes, little-endian. A truncated file ends with its last complete message.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from agora.wire.message import decode, encode, unpack
 from agora.wire.snapshot import Snapshot
 
 LONGEST = 1 << 30
-"""Most bytes of a message."""
+"""Maximum size of a message, bytes."""
 
 _OF = {"agora.episode": Episode, "agora.snapshot": Snapshot}
 
 
 def frame(record: Any) -> bytes:
-    """Return a message with its length before it."""
+    """Return a record as a message preceded by its length."""
     data = encode(record)
     return len(data).to_bytes(4, "little") + data
 
 
 def read(source: BinaryIO, where: str = "stream") -> Iterator[Episode | Snapshot]:
-    """Yield what a stream holds, as it comes.
+    """Yield the records in a stream as they arrive.
 
     Raises:
-        InputError: a message is longer than `LONGEST`, or is none of an episode or a moment; says which.
+        InputError: a message is longer than `LONGEST`, or is neither an episode nor a snapshot; the error says which message.
     """
     number = 0
     while len(head := source.read(4)) == 4:

@@ -1,4 +1,6 @@
-"""The time that processes wait for a processor: a busy machine makes nobody late."""
+"""The time that processes wait for a processor, which is excluded from deadlines so that a busy machine does not cause
+time-outs.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +10,13 @@ from pathlib import Path
 
 
 class Waits:
-    """The time of a call in another process, without the time in which the process waited for a processor.
+    """The duration of a call in another process, excluding the time that the process waited for a processor.
 
     Linux reports how long each thread waited for a processor. If several threads waited at the same time, the longest wait counts.
     Other systems use wall-clock time. A call is measured from the first check.
 
     Args:
-        process: number of the process.
+        process: process id.
     """
 
     def __init__(self, process: int | None) -> None:
@@ -23,28 +25,28 @@ class Waits:
         self._since, self._before = 0.0, dict[str, float]()
 
     def of(self, call: float) -> float:
-        """Return the time that a call has taken since it was first asked for, s; the time of its beginning names the call."""
+        """Return the time that a call has taken since it was first checked, s; the call is identified by its start time."""
         if call != self._call:
             self._call, self._since, self._before = call, time.monotonic(), self._waited()
         longest = max((now - self._before.get(thread, 0.0) for thread, now in self._waited().items()), default=0.0)
         return time.monotonic() - self._since - longest
 
     def _waited(self) -> dict[str, float]:
-        """Return the time that each thread has waited for a processor since it began, s."""
+        """Return the time that each thread has waited for a processor since the thread started, s."""
         found = {}
         with suppress(OSError):
             for thread in self._threads.iterdir():
-                with suppress(OSError, IndexError, ValueError):  # it has ended, or the kernel does not count
+                with suppress(OSError, IndexError, ValueError):  # the thread has ended, or the kernel does not record waiting times
                     found[thread.name] = int((thread / "schedstat").read_text().split()[1]) * 1e-9
         return found
 
 
 class Patience:
-    """A deadline for an answer of another process, which excludes the time that it waits for a processor.
+    """A deadline for an answer from another process, which excludes the time that the process waits for a processor.
 
     Args:
-        process: number of the process.
-        most: longest time until the answer from now on, s.
+        process: process id.
+        most: maximum time from now until the answer, s.
 
     Attributes:
         until: initial deadline, on the clock of `time.monotonic`, s.
@@ -56,10 +58,10 @@ class Patience:
         self.until = self._began + most
 
     def later(self) -> float:
-        """Return the moment until which the answer is waited on, s.
+        """Return the extended deadline, on the clock of `time.monotonic`, s.
 
         Raises:
-            TimeoutError: it has taken too long.
+            TimeoutError: the answer has taken too long.
         """
         left = self._most - self._waits.of(self._began)
         if left <= 1e-3:

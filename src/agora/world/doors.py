@@ -1,4 +1,4 @@
-"""Doors at work: which of a map's stages each world is in."""
+"""The state of moving doors: which of its map's stages each world is in."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Doors:
-    """The doors of a batch of worlds; some worlds have none.
+    """The doors in a batch of worlds; some worlds may not have a door.
 
     Args:
         world: the worlds.
@@ -31,7 +31,7 @@ class Doors:
         self._doors: dict[int, tuple[Door, int]] = {}
 
     def reset(self, world: int, place: Map) -> None:
-        """Close the door of a world that begins an episode on a map, if that has one."""
+        """Close the door in a world that begins an episode, if the map has one."""
         self._doors.pop(world, None)
         self.share[world] = 1.0
         if place.door is not None:
@@ -40,7 +40,7 @@ class Doors:
             self._show(world)
 
     def step(self) -> None:
-        """Move the doors of the worlds that are not done by one physics step."""
+        """Advance the doors in the worlds that are not done by one physics step."""
         worlds = self._world
         for world, (door, _) in self._doors.items():
             if not worlds.status.clock.done[world]:
@@ -49,13 +49,13 @@ class Doors:
                 self._show(world)
 
     def _show(self, world: int) -> None:
-        """Have everybody in a world meet the leaves as they are."""
+        """Make the current door leaves part of the world's map."""
         _, whole = self._doors[world]
         share = float(self.share[world])
         self._world.maps.index[world] = whole if share >= 1.0 else whole + 1 + int(share * STAGES)
 
     def _held(self, world: int, door: Door) -> bool:
-        """Return whether somebody is in the door."""
+        """Return whether a pedestrian or robot is in the doorway."""
         people, robots, sizes = self._world.pedestrians, self._world.robots, self._world.robot_traits
         there, ours = people.active[world], robots.active[world]
         x = np.concatenate([people.x[world, there], robots.x[world, ours]])

@@ -1,4 +1,4 @@
-"""Records in addition to those of `agora.core.state`: where an episode stands, contact events, recordings, forces from outside."""
+"""Records in addition to those of `agora.core.state`: the status of an episode, contact events, recordings, and external forces."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from agora.core.state import WP, WR, Bools, Doubles, Each, Floats, Ints, allocat
 __all__ = ["END_OUT_OF_MAP", "END_PEDESTRIAN", "END_ROBOT", "END_WALL", "RUNNING"]
 
 RUNNING = -1
-"""Value of `Status.outcome` while a robot is under way."""
+"""Value of `Ends.outcome` while a robot's episode is running."""
 
 END_PEDESTRIAN, END_WALL, END_ROBOT, END_OUT_OF_MAP = 1, 2, 4, 8
-"""Bits of `WorldRules.ends`: contacts that end a robot's episode. Other contacts are counted."""
+"""Bits of `WorldRules.ends`: the contacts that end a robot's episode. Other contacts are only counted."""
 EVERY_CONTACT = END_PEDESTRIAN | END_WALL | END_ROBOT | END_OUT_OF_MAP
 
 
@@ -41,7 +41,7 @@ class Clock(NamedTuple):
     Attributes:
         key: (W,) key of the world's stream of random numbers.
         step: (W,) physics steps since the start of the episode.
-        time_limit: (W,) step at which it times out.
+        time_limit: (W,) step at which the episode times out.
         done: (W,) whether every robot has ended; the world is frozen.
     """
 
@@ -58,10 +58,11 @@ class Goals(NamedTuple):
         x: (W, R) current goal, x, m.
         y: (W, R) current goal, y, m.
         heading: (W, R) current goal, heading, rad.
-        tolerance: (W, R) distance at which it is reached, m.
-        heading_tolerance: (W, R) deviation from the heading at which it is reached, rad, pi or more for any heading.
+        tolerance: (W, R) distance at which the goal counts as reached, m.
+        heading_tolerance: (W, R) deviation from the goal heading within which the goal counts as reached, rad; pi or more accepts
+            any heading.
         left: (W, R) number of goals after the current one.
-        arrived: (W, R) whether the current one is reached and the next is to be set.
+        arrived: (W, R) whether the current goal has been reached and the next one must be set.
     """
 
     x: Annotated[Floats, WR]
@@ -74,11 +75,11 @@ class Goals(NamedTuple):
 
 
 class Ends(NamedTuple):
-    """The ends of robots.
+    """The ends of robots' episodes.
 
     Attributes:
         outcome: (W, R) RUNNING or the number of an `Outcome`.
-        step: (W, R) step at which it was decided.
+        step: (W, R) step at which the outcome was decided.
     """
 
     outcome: Annotated[Ints, Each("W R", RUNNING)]
@@ -86,12 +87,12 @@ class Ends(NamedTuple):
 
 
 class Orders(NamedTuple):
-    """Commands on their way to robots that take them late.
+    """Delayed commands on their way to robots.
 
     Attributes:
         delay: (W, R) steps between a command and its effect.
-        queue: (W, R, D, 3) commands under way.
-        clipped: (W, R) number of commands that were beyond the limits.
+        queue: (W, R, D, 3) commands that have not yet taken effect.
+        clipped: (W, R) number of commands that exceeded the limits.
     """
 
     delay: Annotated[Ints, WR]
@@ -103,9 +104,9 @@ class Touching(NamedTuple):
     """Contacts of robots at time t.
 
     Attributes:
-        pedestrian: (W, R, P); that of a rigid body is in each of its discs.
-        wall: (W, R).
-        robot: (W, R, R).
+        pedestrian: (W, R, P) contact with each pedestrian; contact with a rigid body is set for all of its discs.
+        wall: (W, R) contact with a wall.
+        robot: (W, R, R) contact with each robot.
     """
 
     pedestrian: Annotated[Bools, Each("W R P")]
@@ -114,19 +115,19 @@ class Touching(NamedTuple):
 
 
 class Events(NamedTuple):
-    """The contacts that began, until they are collected.
+    """New contacts, kept until they are collected.
 
     Attributes:
         count: (W,) number of contacts since the last collection.
-        step: (W, E) number of the step.
-        kind: (W, E) kind of the party.
+        step: (W, E) step in which the contact began.
+        kind: (W, E) kind of the object touched.
         robot: (W, E) number of the robot.
-        party: (W, E) slot or number of the party.
-        fraction: (W, E) moment within the step.
-        x: (W, E) place of the robot, x, m.
-        y: (W, E) place of the robot, y, m.
-        here: (W, E, 6) x, y, heading of the robot at both ends of the step, not for walls.
-        there: (W, E, 6) x, y, heading of the party at both ends of the step, not for walls.
+        party: (W, E) slot or number of the object touched.
+        fraction: (W, E) time within the step, as a share of the step.
+        x: (W, E) position of the robot, x, m.
+        y: (W, E) position of the robot, y, m.
+        here: (W, E, 6) x, y, heading of the robot at the start and end of the step; not set for walls.
+        there: (W, E, 6) x, y, heading of the object touched at the start and end of the step; not set for walls.
     """
 
     count: Annotated[Ints, Each("W")]  # type: ignore[assignment]
@@ -142,7 +143,7 @@ class Events(NamedTuple):
 
 
 class Status(NamedTuple):
-    """The state of the episodes of W worlds with R robots."""
+    """The status of the episodes in W worlds with R robots."""
 
     clock: Clock
     goals: Goals
@@ -158,14 +159,14 @@ class ReplayTracks(NamedTuple):
     Attributes:
         first: (W, P) index of the slot's first knot.
         last: (W, P) index of the slot's last knot.
-        cursor: (W, P) knot that was used last.
-        period: (W, P) time after which the trajectory starts again, s, 0 for once.
-        phase: (W, P) time by which it is ahead, s.
-        aside_x: (W, P) distance from the recorded place, of people who step aside (`agora.engine.sidestep`), x, m.
-        aside_y: (W, P) distance from the recorded place, y, m.
-        time: (N,) knots, time, s.
-        x: (N,) knots, x, m.
-        y: (N,) knots, y, m.
+        cursor: (W, P) index of the knot used last.
+        period: (W, P) time after which the trajectory starts again, s; 0 if it runs only once.
+        phase: (W, P) time by which the trajectory is ahead, s.
+        aside_x: (W, P) displacement from the recorded position of people who step aside (`agora.engine.sidestep`), x, m.
+        aside_y: (W, P) displacement from the recorded position, y, m.
+        time: (N,) times of the knots, s.
+        x: (N,) x of the knots, m.
+        y: (N,) y of the knots, m.
     """
 
     first: Annotated[NDArray[np.int64], WP]
@@ -181,14 +182,14 @@ class ReplayTracks(NamedTuple):
 
 
 class Fed(NamedTuple):
-    """Forces per mass from outside on simulated pedestrians, held until they are replaced.
+    """External forces per mass on simulated pedestrians, kept until they are replaced.
 
     Attributes:
-        how: (W, P) 0 for none, ADDED to the crowd model's answer, or IN_PLACE of it.
+        how: (W, P) 0 for no force, ADDED if the force is added to the crowd model's result, IN_PLACE if it replaces it.
         x: (W, P) force per mass, x, m/s2.
         y: (W, P) force per mass, y, m/s2.
-        own_x: (W, P) last answer of the crowd model alone, x, m/s2, its cap of the speed included.
-        own_y: (W, P) last answer of the crowd model alone, y, m/s2, likewise.
+        own_x: (W, P) last result of the crowd model alone, x, m/s2, including its speed limit.
+        own_y: (W, P) last result of the crowd model alone, y, m/s2, including its speed limit.
     """
 
     how: Annotated[Ints, WP]
@@ -199,12 +200,12 @@ class Fed(NamedTuple):
 
 
 def fed(worlds: int, slots: int) -> Fed:
-    """No forces on anybody."""
+    """Return a record without forces."""
     return allocate(Fed, W=worlds, P=slots)
 
 
 def status(worlds: int, robots: int, slots: int, *, delay: int, events: int = 64) -> Status:
-    """Status of worlds that are all done: a reset starts them."""
+    """Return the status of worlds that are all done; a reset starts them."""
     lengths = {"W": worlds, "R": robots, "P": slots, "D": delay + 1, "E": events}
     return Status(
         clock=allocate(Clock, **lengths),
@@ -217,5 +218,5 @@ def status(worlds: int, robots: int, slots: int, *, delay: int, events: int = 64
 
 
 def replay(worlds: int, slots: int, knots: int = 1) -> ReplayTracks:
-    """Room for ``knots`` knots; every slot simulated."""
+    """Return a record with room for ``knots`` knots, in which every slot is simulated."""
     return allocate(ReplayTracks, W=worlds, P=slots, N=knots)

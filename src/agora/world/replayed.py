@@ -1,4 +1,4 @@
-"""Recorded pedestrians at a moment: their places, and the slots that are one body."""
+"""Recorded pedestrians at a given time: their positions, and the slots that form one body."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from agora.core.scalar import ZERO, atan2
 
 @hidden
 def _replay_slot(replay, after, w, i, time, since):
-    """Position on the recorded trajectory; absent before its first and after its last knot.
+    """Set a pedestrian to its position on the recorded trajectory; it is absent before the first and after the last knot.
 
-    Also absent if it was started again in the last ``since`` s, since the generation of which this is the next.
+    It is also absent if its trajectory restarted within the last ``since`` s, i.e. since the previous generation.
     """
     first, last, period = replay.first[w, i], replay.last[w, i], replay.period[w, i]
     t = time + replay.phase[w, i]
@@ -46,7 +46,7 @@ def _replay_slot(replay, after, w, i, time, since):
 
 @hidden
 def place_replayed(replay, after, traits, w, time, since):
-    """Put every replayed slot of world w where its recording says."""
+    """Move every replayed slot of world w to its recorded position."""
     for i in range(traits.count[w]):
         if replay.last[w, i] >= replay.first[w, i]:
             _replay_slot(replay, after, w, i, time, since)
@@ -54,7 +54,7 @@ def place_replayed(replay, after, traits, w, time, since):
 
 @hidden
 def end_of_body(traits, w, i):
-    """The slot after the last disc of the body whose first disc is in slot i."""
+    """Return the slot after the last disc of the body whose first disc is in slot i."""
     end = i + 1
     while traits.body[w, i] >= 0 and end < traits.count[w] and traits.body[w, end] == traits.body[w, i]:
         end += 1
@@ -63,7 +63,7 @@ def end_of_body(traits, w, i):
 
 @lean_kernel
 def start_replayed(dt, now, traits, replay, w):
-    """Generation 0 of the replayed pedestrians of world w."""
+    """Write generation 0 of the replayed pedestrians in world w."""
     place_replayed(replay, now, traits, w, 0.0, dt)
     for i in range(traits.count[w]):
         if now.active[w, i] and now.vx[w, i] * now.vx[w, i] + now.vy[w, i] * now.vy[w, i] > ZERO:

@@ -1,4 +1,4 @@
-"""Rigid bodies: several discs that keep their distances, ride along a way and turn with it."""
+"""Rigid bodies: several discs at fixed distances from each other that move along a trajectory and turn with it."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ import numpy as np
 
 from agora.core.state import Doubles
 
-_SAG = 4e-5  # m by which the straight line between two knots may leave the arc of a turning disc
-_SHORTEST = 1e-3  # s between two knots: a float32 place is exact to 1e-6 m, and so a velocity to 1e-3 m/s
+_SAG = 4e-5  # m, maximum deviation of the straight line between two knots from the arc of a turning disc
+_SHORTEST = 1e-3  # s, minimum time between knots: float32 positions are accurate to 1e-6 m, so velocities to 1e-3 m/s
 
 
 def ride(way: Doubles, centres: Doubles, window: float) -> Doubles:
-    """Return the ways of the discs of a body that rides along a way, at the same times for all discs.
+    """Return the trajectories of the discs of a body that moves along a trajectory, at the same times for all discs.
 
-    The body's heading at a time is the mean direction of the way over the ``window`` about that time. If the path has a corner,
-    the body turns at a constant rate, from half a window before the corner to half a window after it. Knots are so dense that no
-    distance between two discs changes by 1e-4 m.
+    The body's heading at a time is the mean direction of the trajectory over the ``window`` around that time. If the path has a
+    corner, the body turns at a constant rate, from half a window before the corner to half a window after it. Knots are dense
+    enough that the distance between any two discs changes by less than 1e-4 m.
 
     Args:
-        way: (N, 3) time, x, y of the origin of the body's frame, s and m, in the map's frame. N is 2 or more, and times increase.
-            Between two knots the origin moves on a straight line at constant speed.
-        centres: (D, 2) of the discs in the body's frame, whose x axis points ahead, m.
-        window: window of the mean direction, s, 0.5 or more.
+        way: (N, 3) trajectory of the origin of the body's frame: time, x, y, s and m, in the map frame. N is at least 2, and times
+            increase. Between two knots the origin moves on a straight line at constant speed.
+        centres: (D, 2) centres of the discs in the body's frame, whose x axis points ahead, m.
+        window: length of the window for the mean direction, s, at least 0.5.
 
     Returns:
-        (D, M, 3) time, x, y of each disc, s and m, in the map's frame.
+        (D, M, 3) time, x, y of each disc, s and m, in the map frame.
     """
     start, end = way[0, 0], way[-1, 0]
     corners = np.unique(np.concatenate((way[:, 0], way[:, 0] - 0.5 * window, way[:, 0] + 0.5 * window)))
@@ -45,7 +45,9 @@ def ride(way: Doubles, centres: Doubles, window: float) -> Doubles:
 
 
 def _heading(way: Doubles, window: float, time: Doubles) -> Doubles:
-    """Mean direction of a way over the window about each time, rad; at its ends the way goes straight on."""
+    """Return the mean direction of a trajectory over the window around each time, rad; the trajectory is extended straight at its
+    ends.
+    """
     step = np.diff(way, axis=0)
     direction = np.unwrap(np.arctan2(step[:, 2], step[:, 1]))
     knots = np.concatenate(([way[0, 0] - window], way[:, 0], [way[-1, 0] + window]))

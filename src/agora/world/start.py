@@ -1,4 +1,4 @@
-"""The start of an episode: everything about it that chance or a file decided, resolved."""
+"""The start of an episode: everything about it that was decided by chance or by a file, fully resolved."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ GOAL_TOLERANCE = 0.3
 """Default distance at which a goal counts as reached, m."""
 
 WIDEST_GOAL = 5.0
-"""The largest tolerance that a file may ask for, m: who is farther from a goal is not at it, and who writes 15 means degrees."""
+"""Maximum goal tolerance that a file may set, m. A robot farther away is not at its goal, and a larger value such as 15 is probably
+in degrees.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,9 +33,10 @@ class RobotStart:
     Attributes:
         model: model of the robot.
         pose: (3,) x, y, heading, m and rad.
-        goals: (G, 3) poses to reach one after another, G >= 1; the episode ends at the last.
-        legs: (G,) geodesic length of the way to each goal from the one before, m; None if it was not measured.
-        turn: sum of the turns on the way to the first goal, from the heading on, rad; None without a way or where ``legs`` is None.
+        goals: (G, 3) poses to reach one after another, G >= 1; the episode ends at the last one.
+        legs: (G,) geodesic length of the path to each goal from the start or the previous goal, m; None if it was not computed.
+        turn: sum of the turns on the path to the first goal, starting from the initial heading, rad; None if there is no path or
+            ``legs`` is None.
     """
 
     model: RobotModel
@@ -45,12 +48,12 @@ class RobotStart:
 
 @dataclass(frozen=True)
 class Thing:
-    """A piece of furniture of an episode; the cells and shapes of its map have it already.
+    """A piece of furniture in an episode; it is already included in the cells and shapes of the map.
 
     Attributes:
         name: unique name, e.g. "S_shelf_1".
-        kind: whether pedestrians use it (interactive).
-        furniture: model and pose.
+        kind: whether it is static, or interactive, i.e. used by pedestrians.
+        furniture: the furniture's model and pose.
     """
 
     name: str
@@ -60,20 +63,20 @@ class Thing:
 
 @dataclass(frozen=True)
 class Habits:
-    """Settings of a scenario for one pedestrian's social states; None leaves the value to the behaviour.
+    """A scenario's settings for one pedestrian's social states; if a value is None, the behaviour decides it.
 
     Attributes:
-        chat_probability: probability of beginning a talk of two, every 0.5 s.
-        story_probability: probability of beginning a story, every 0.5 s.
-        group_probability: probability of beginning a talk of the group, every 0.5 s.
-        stroll_probability: probability of beginning a talk while walking, every 0.5 s.
-        chat_time: typical duration of a talk of two, s.
+        chat_probability: probability of starting a conversation of two, evaluated every 0.5 s.
+        story_probability: probability of starting to tell a story, evaluated every 0.5 s.
+        group_probability: probability of starting a group conversation, evaluated every 0.5 s.
+        stroll_probability: probability of starting a conversation while walking, evaluated every 0.5 s.
+        chat_time: typical duration of a conversation of two, s.
         story_time: typical duration of a story, s.
-        group_time: typical duration of a talk of the group, s.
-        stroll_time: typical duration of a talk while walking, s.
-        talk_distance: distance of a talk, m.
-        wait_time: time for which it stands at first, s.
-        trigger_radius: distance of a robot from which on it moves, m; 0 for no such condition.
+        group_time: typical duration of a group conversation, s.
+        stroll_time: typical duration of a conversation while walking, s.
+        talk_distance: maximum distance for a conversation, m.
+        wait_time: time for which it waits at the start, s.
+        trigger_radius: distance to a robot at which it starts to move, m; 0 for no such condition.
     """
 
     chat_probability: Chance | None = None
@@ -91,7 +94,7 @@ class Habits:
 
 @dataclass(frozen=True, eq=False)
 class PedestrianStarts:
-    """The simulated pedestrians at the start, P of them.
+    """The P simulated pedestrians at the start.
 
     Attributes:
         position: (P, 2) positions, m.
@@ -100,28 +103,28 @@ class PedestrianStarts:
         group: (P,) number of the walking group, -1 for none.
         id: (P,) ids.
         waypoints: (P, K, 2) waypoints, m.
-        waypoint_count: (P,) number of waypoints of each row that count.
-        mode: (P,) number of the mode: 0 loop, 1 random order, 2 stay at the last, 3 leave the world at the last; pedestrians with
-            `one_place` stay there in the first two.
+        waypoint_count: (P,) number of valid waypoints in each row.
+        mode: (P,) number of the waypoint mode: 0 loop, 1 random order, 2 stay at the last waypoint, 3 leave the world at the last
+            waypoint. In modes 0 and 1, pedestrians with `one_place` stay there.
         tolerance: (P,) distance at which a waypoint counts as reached, m.
         velocity: (P, 2) velocities, m/s.
-        heading: (P,) headings, rad; towards the first waypoint if not given.
-        model: (P,) number of the crowd model among the stage's; the first if not given.
-        type: (P,) numbers in `agora.core.state.TYPES`; adults if not given.
-        reaction: (P,) numbers in `agora.core.state.REACTIONS`; regular if not given.
-        state: (P,) numbers in `agora.core.state.SOCIAL_STATES`; walking if not given.
-        state_time: (P,) time at which that state ends, s; 0 for a state that behaviours change as they like
+        heading: (P,) headings, rad; by default towards the first waypoint.
+        model: (P,) index of the crowd model in the stage's list; by default the first.
+        type: (P,) numbers in `agora.core.state.TYPES`; by default adults.
+        reaction: (P,) numbers in `agora.core.state.REACTIONS`; by default regular.
+        state: (P,) numbers in `agora.core.state.SOCIAL_STATES`; by default walking.
+        state_time: (P,) time at which that state ends, s; 0 for a state that behaviours may change at any time
             (`agora.pedestrians.behaviours.given_states`).
-        state_radius: (P,) distance of a robot at which it ends too, m; 0 for none.
-        talk: (P,) number of the conversation that each stands in, -1 for none.
-        habits: habits, one per pedestrian; empty if nobody has any of its own.
-        waits: (P, K) time before setting out for each waypoint, s.
-        company: (P, 3) distance to the nearest robot, m, first and last moment, s; nothing of both if not given
-            (`agora.pedestrians.behaviours.cues`).
-        doing: (P, K) number in `agora.core.state.SOCIAL_STATES` of the activity of one who stands before setting out, -1 for none.
-        facing: (P, K) heading of that activity, rad.
-        enters: (P,) time at which each comes into the world, s, in ascending order after people who are present at the start;
-            nobody comes later if not given.
+        state_radius: (P,) distance to a robot at which the state also ends, m; 0 to disable.
+        talk: (P,) number of the conversation in which each pedestrian stands, -1 if none.
+        habits: habits, one per pedestrian; empty if no pedestrian has individual habits.
+        waits: (P, K) waiting time before setting out for each waypoint, s.
+        company: (P, 3) distance at which to accompany the nearest robot, m, and start and end time, s. By default, pedestrians
+            neither wait nor accompany robots (`agora.pedestrians.behaviours.cues`).
+        doing: (P, K) number in `agora.core.state.SOCIAL_STATES` of the activity while waiting before setting out, -1 for none.
+        facing: (P, K) heading during that activity, rad.
+        enters: (P,) time at which each pedestrian enters the world, s, in ascending order after the people who are present at the
+            start; by default all are present at the start.
     """
 
     position: Doubles = field(metadata=axes("P 2"))
@@ -174,20 +177,22 @@ class PedestrianStarts:
 
     @property
     def at_first(self) -> int:
-        """One more than the last of those who are there at the start."""
+        """One more than the index of the last pedestrian who is present at the start."""
         there = np.flatnonzero(self.enters <= 0)
         return int(there[-1]) + 1 if len(there) else 0
 
     @property
     def one_place(self) -> Bools:
-        """(P,) whether a pedestrian's waypoints are one place: none of them is farther from the first than counts as reached."""
+        """(P,) whether a pedestrian's waypoints are a single place, i.e. all of them are within the tolerance of the first one."""
         length, count = self.waypoints.shape[1], self.waypoint_count[:, None]
         away = self.waypoints - self.waypoints[:, :1]
         apart = np.hypot(away[..., 0], away[..., 1])
         return np.asarray(((apart <= self.tolerance[:, None]) | (np.arange(length) >= count)).all(axis=1))
 
     def moved(self, ids: Ints, position: Doubles, velocity: Doubles, heading: Doubles) -> PedestrianStarts:
-        """Return the pedestrians, those of some ``ids`` (K,) elsewhere: position and velocity (K, 2), heading (K,)."""
+        """Return the pedestrians with new positions and velocities (K, 2) and headings (K,) for those with the given ``ids``
+        (K,).
+        """
         place = {int(i): k for k, i in enumerate(self.id)}
         mine = [(place[int(i)], k) for k, i in enumerate(ids) if int(i) in place]
         here, there = [a for a, _ in mine], [b for _, b in mine]
@@ -199,30 +204,31 @@ class PedestrianStarts:
 
     @staticmethod
     def none() -> PedestrianStarts:
-        """Return no pedestrians."""
+        """Return an empty set of pedestrians."""
         return PedestrianStarts(**empty_arrays(PedestrianStarts, tuple(declared_arrays(PedestrianStarts)), P=0, K=1))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """An episode, ready to run.
+    """The start of an episode, ready to run.
 
     Attributes:
-        entry: name of the suite entry, ``suite/stage/episode``; with the seed, the key of every random stream.
+        entry: name of the suite entry, ``suite/stage/episode``; together with the seed, it determines the key of every random
+            stream.
         seed: seed of the suite entry.
         map: static surroundings.
-        robots: robots, R of them.
+        robots: the R robots.
         pedestrians: simulated pedestrians.
         timeout: time limit, s.
         goal_tolerance: distance at which a goal counts as reached, m.
-        heading_tolerance: deviation from the goal's heading at which it does, rad, pi or more for any heading.
-        replay: recorded pedestrians; they take the slots after the simulated ones.
+        heading_tolerance: deviation from the goal heading within which it counts as reached, rad; pi or more accepts any heading.
+        replay: recorded pedestrians, which occupy the slots after the simulated ones.
         replay_radius: radius of recorded pedestrians, m.
-        replay_phase: (n,) time by which each recording is ahead, s; empty for none.
-        things: furniture that stands in the map for this episode.
-        names: names of the simulated pedestrians, e.g. "D_actor1_1"; for simulators that show them.
-        looks: looks of the simulated pedestrians, e.g. "actor1"; for simulators that show them.
-        furniture: pieces in the map, for pedestrians that use them.
+        replay_phase: (n,) time by which each recording is ahead, s; empty for no offsets.
+        things: furniture in the map during this episode.
+        names: names of the simulated pedestrians, e.g. "D_actor1_1", for simulators that display them.
+        looks: appearances of the simulated pedestrians, e.g. "actor1", for simulators that display them.
+        furniture: furniture in the map that pedestrians can use.
         reference_path: length of the path that was published with the world, m.
     """
 
@@ -245,5 +251,5 @@ class Start:
 
     @property
     def crowd_size(self) -> int:
-        """Slots that the episode needs."""
+        """Number of pedestrian slots that the episode needs."""
         return len(self.pedestrians.id) + (0 if self.replay is None else len(self.replay.id))

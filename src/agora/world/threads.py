@@ -1,4 +1,4 @@
-"""The threads of a batch: they share its worlds among them."""
+"""The threads of a batch, among which the worlds are divided."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 Work = Callable[[int, int], None]
-"""A kernel that is bound: it is called with a range of worlds ``first <= w < last``."""
+"""A bound kernel: it is called with a range of worlds ``first <= w < last``."""
 
-_PER_THREAD = 16  # worlds below which a thread costs more than it brings
-_PARTS = 4  # ranges of worlds for each thread: who is done, or has a core for itself, takes the next
+_PER_THREAD = 16  # with fewer worlds per thread, another thread costs more than it gains
+_PARTS = 4  # ranges of worlds per thread; a thread that finishes early takes the next range
 
 
 class Threads:
-    """Runs kernels on all worlds; no result depends on how many threads there are.
+    """Runs kernels on all worlds; results do not depend on the number of threads.
 
     Args:
-        worlds: W.
-        threads: the calling one counts.
+        worlds: W, the number of worlds.
+        threads: number of threads, including the calling thread.
     """
 
     def __init__(self, worlds: int, threads: int = 1) -> None:
@@ -32,15 +32,15 @@ class Threads:
 
     @property
     def several(self) -> bool:
-        """True where there are several threads."""
+        """True if there are several threads."""
         return self._pool is not None
 
     def everywhere(self, *kernels: Work) -> None:
-        """Run kernels, one after another, on every world, on this thread and the helpers."""
+        """Run kernels one after another on every world, using this thread and the helper threads."""
         self._run([(0, self._worlds)] if self._pool is None else self._ranges, kernels)
 
     def at(self, worlds: Collection[int], *kernels: Work) -> None:
-        """Run kernels, one after another, on some worlds."""
+        """Run kernels one after another on some of the worlds."""
         if len(worlds) == self._worlds:
             self.everywhere(*kernels)
             return
@@ -66,6 +66,6 @@ class Threads:
             helper.result()
 
     def close(self) -> None:
-        """Stop them."""
+        """Stop the threads."""
         if self._pool is not None:
             self._pool.shutdown()

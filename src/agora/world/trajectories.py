@@ -1,6 +1,6 @@
-"""Recorded motion: per pedestrian a list of knots in time and place, straight lines at constant speed between them.
+"""Recorded motion: for each pedestrian a list of knots in time and space, connected by straight lines at constant speed.
 
-What holds at a time does not depend on any rate: a pedestrian appears at its first knot and is gone at its last.
+The state at a time does not depend on any sampling rate: a pedestrian appears at its first knot and disappears at its last.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ class Moment(NamedTuple):
     """The pedestrians at one time; rows are those of the trajectories.
 
     Attributes:
-        position: (n, 2) m; that of the nearest knot in time for who is absent.
-        velocity: (n, 2) m/s; 0 for who is absent.
-        present: (n,).
+        position: (n, 2) positions, m; for absent pedestrians, the position of the knot nearest in time.
+        velocity: (n, 2) velocities, m/s; 0 for absent pedestrians.
+        present: (n,) whether the pedestrian is present.
     """
 
     position: Doubles
@@ -35,21 +35,23 @@ class Moment(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Trajectories:
-    """Knots of n pedestrians in flat arrays; those of pedestrian i are ``first[i]`` to ``first[i + 1]``. Arrays are read-only.
+    """The knots of n pedestrians in flat arrays; pedestrian i has the knots from ``first[i]`` up to, but not including, ``first[i +
+    1]``. Arrays are read-only.
 
     Attributes:
-        knot_time: (K,) time, s, increasing within a pedestrian.
-        knot_x: (K,) place, x, m.
-        knot_y: (K,) place, y, m.
-        first: (n + 1,) first knot of each pedestrian, then K.
-        id: (n,) identity, each once.
+        knot_time: (K,) time, s, increasing for each pedestrian.
+        knot_x: (K,) position, x, m.
+        knot_y: (K,) position, y, m.
+        first: (n + 1,) index of the first knot of each pedestrian, followed by K.
+        id: (n,) unique identity.
         group: (n,) number of the walking group, -1 for none.
-        period: (n,) time after which a trajectory starts again at its first knot, and so did before it, s; 0 for once.
-        body: (n,) number of the rigid body of which this is a disc, -1 for a disc of its own. Its discs are neighbours here.
+        period: (n,) period with which a trajectory repeats from its first knot, s, both before and after its knots; 0 if it is not
+            repeated.
+        body: (n,) number of the rigid body to which this disc belongs, -1 for an independent disc. The discs of a body are
+            adjacent.
 
     Raises:
-        InputError: arrays that do not fit together, numbers that are not finite, times that do not increase, a body whose discs are
-            not neighbours.
+        InputError: array sizes do not match, a value is not finite, times do not increase, or the discs of a body are not adjacent.
     """
 
     knot_time: Doubles = field(metadata=axes("K"))
@@ -103,18 +105,18 @@ class Trajectories:
 
     @classmethod
     def of_rows(cls, time: ArrayLike, id: ArrayLike, x: ArrayLike, y: ArrayLike, *, longest_gap: float = np.inf) -> Trajectories:
-        """Return the trajectories of rows (time, id, x, y) in any order; ids ascend.
+        """Return the trajectories given by rows (time, id, x, y) in any order; the result is sorted by id.
 
         Args:
             time: (K,) times, s.
-            id: (K,) ids, whole numbers.
-            x: (K,) places, x, m.
-            y: (K,) places, y, m.
-            longest_gap: longest time between two rows of one id, s. A pedestrian who comes back later is another one, with the next
-                id above all existing ones; ids are given out in the order of the old ids and of time.
+            id: (K,) ids, integers.
+            x: (K,) positions, x, m.
+            y: (K,) positions, y, m.
+            longest_gap: maximum time between two rows with the same id, s. A pedestrian that comes back later becomes a new
+                pedestrian with the next id above all existing ones; new ids are assigned in the order of the old ids and of time.
 
         Raises:
-            InputError: the same pedestrian twice at one time, ids that are not whole numbers, or numbers that are not finite.
+            InputError: a pedestrian occurs twice at the same time, an id is not an integer, or a value is not finite.
         """
         times, numbers = np.asarray(time, np.float64), np.asarray(id, np.float64)
         if not ((numbers == np.rint(numbers)) & (np.abs(numbers) < 2**31)).all():
@@ -150,7 +152,9 @@ class Trajectories:
         return self.knot_time[self.first[1:] - 1]
 
     def at(self, time: float) -> Moment:
-        """Return the pedestrians and their places at a time, s: present from the first knot on, no longer at the last."""
+        """Return the pedestrians and their positions at a time, s: each is present from its first knot up to, but not including,
+        its last.
+        """
         start, length = self.start, self.end - self.start
         once = self.period == 0
         turns = np.floor((time - start) / np.where(once, 1.0, self.period))
@@ -168,7 +172,9 @@ class Trajectories:
         return Moment(here + share[:, None] * step, velocity, present)
 
     def _knot_before(self, time: Doubles) -> Ints:
-        """The last knot of each pedestrian that is not after its time; the first one where all are. By bisection, all at once."""
+        """Return each pedestrian's last knot that is not after its time, or its first knot if all are later; found by bisection for
+        all pedestrians at once.
+        """
         low, high = self.first[:-1].copy(), self.first[1:].copy()
         while (high - low > 1).any():
             middle = (low + high) // 2
@@ -177,14 +183,16 @@ class Trajectories:
         return low
 
     def moved(self, matrix: ArrayLike = ((1, 0), (0, 1)), offset: ArrayLike = (0, 0), delay: float = 0.0) -> Trajectories:
-        """Return the same motion, places taken through ``matrix @ place + offset``, times ``delay`` s later."""
+        """Return the same motion with positions transformed by ``matrix @ position + offset`` and times shifted ``delay`` s
+        later.
+        """
         linear, shift = np.asarray(matrix, np.float64), np.asarray(offset, np.float64)
         x = linear[0, 0] * self.knot_x + linear[0, 1] * self.knot_y + shift[0]
         y = linear[1, 0] * self.knot_x + linear[1, 1] * self.knot_y + shift[1]
         return replace(self, knot_time=self.knot_time + delay, knot_x=x, knot_y=y)
 
     def only(self, keep: ArrayLike) -> Trajectories:
-        """Return the pedestrians that the mask (n,) keeps."""
+        """Return only the pedestrians selected by the mask (n,)."""
         mask = np.asarray(keep, np.bool_)
         lengths = np.diff(self.first)
         knots = np.repeat(mask, lengths)
@@ -193,10 +201,10 @@ class Trajectories:
         return Trajectories(time, x, y, first, self.id[mask], self.group[mask], self.period[mask], self.body[mask])
 
     def grouped(self, groups: Iterable[Sequence[int]]) -> Trajectories:
-        """Return the same with walking groups, each given by its members' ids.
+        """Return the same trajectories with walking groups, each given by its members' ids.
 
-        A pedestrian is in one group at most, so groups that share a member become one; ids that nobody has are passed over,
-        and so is a group of which fewer than two members are left.
+        A pedestrian is in at most one group, so groups that share a member are merged. Unknown ids are ignored, and so are groups
+        with fewer than two remaining members.
         """
         number = np.full(self.count, -1, np.int32)
         row = {int(who): i for i, who in enumerate(self.id)}
@@ -210,11 +218,11 @@ class Trajectories:
         return replace(self, group=np.where(number >= 0, np.searchsorted(used, number), -1))
 
     def overlapping(self, begin: float, end: float) -> Bools:
-        """Return which pedestrians (n,) are present at some time of [begin, end], s."""
+        """Return which pedestrians (n,) are present at some time in [begin, end], s."""
         return (self.period > 0) | ((self.start <= end) & (self.end > begin))
 
     def mean_speed(self) -> float:
-        """Return the way of all pedestrians together over their time, m/s; 0 if nobody moves."""
+        """Return the total distance walked by all pedestrians divided by their total time, m/s; 0 if nobody moves."""
         inner = np.ones(max(len(self.knot_time) - 1, 0), np.bool_)
         inner[self.first[1:-1] - 1] = False
         way = np.hypot(np.diff(self.knot_x), np.diff(self.knot_y))[inner].sum()
@@ -223,10 +231,10 @@ class Trajectories:
 
 
 def joined(parts: Sequence[Trajectories]) -> Trajectories:
-    """Return the pedestrians of several trajectories together; their groups and bodies stay apart.
+    """Return the pedestrians of several `Trajectories` combined; their groups and bodies are kept separate.
 
     Raises:
-        InputError: an id is in two of them.
+        InputError: an id occurs in two of them.
     """
     if not parts:
         none = np.zeros(0)
@@ -246,6 +254,6 @@ def joined(parts: Sequence[Trajectories]) -> Trajectories:
 
 
 def _apart(parts: Sequence[Ints]) -> Ints:
-    """Numbers of several parts together, -1 for none, so that none is in two of them."""
+    """Return the numbers of several parts combined (-1 for none), renumbered so that parts do not share numbers."""
     shifts = np.cumsum([0, *(part.max(initial=-1) + 1 for part in parts)])[:-1]
     return np.concatenate([np.where(part < 0, -1, part + shift) for part, shift in zip(parts, shifts, strict=True)])

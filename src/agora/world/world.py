@@ -1,7 +1,7 @@
 """The state of W worlds side by side, apart from the code that moves it.
 
-Two generations of pedestrians and robots: everybody reads generation t while t + dt is written; `World.turn` swaps them. The
-engine, sensors, recorder, behaviours and rewards work on the world alone.
+There are two generations of pedestrians and robots: all code reads generation t while generation t + dt is written; `World.turn`
+swaps them. The engine, sensors, recorder, behaviours and rewards depend only on the world.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ class Layout:
 
     Attributes:
         worlds: number of worlds W.
-        robots: number of robots R in each.
-        pedestrians: most pedestrians in one world.
-        waypoints: most waypoints of one pedestrian.
-        corners: most corners of a polygon footprint.
-        knots: most knots of the recordings of one world.
-        delay: longest command delay, steps.
-        maps: room for maps.
+        robots: number of robots R per world.
+        pedestrians: maximum number of pedestrians in one world.
+        waypoints: maximum number of waypoints of one pedestrian.
+        corners: maximum number of corners of a polygon footprint.
+        knots: maximum number of knots of the recordings in one world.
+        delay: maximum command delay, steps.
+        maps: space for maps.
     """
 
     worlds: int
@@ -55,7 +55,7 @@ class Layout:
 
     @staticmethod
     def of(starts: Sequence[Start], worlds: int, dt: float) -> Layout:
-        """The sizes that hold any of the starts.
+        """Return the sizes that can hold any of the starts.
 
         Raises:
             InputError: the starts differ in their number of robots.
@@ -82,27 +82,27 @@ class World:
     Args:
         layout: sizes of the records.
         dt: physics step, s.
-        slots: pedestrian slots a world, a multiple of `state.PADDING`; the least that hold the layout if not given.
-        threads: number of threads that share the worlds; results do not depend on it.
+        slots: pedestrian slots per world, a multiple of `state.PADDING`; by default the minimum for the layout.
+        threads: number of threads among which the worlds are divided; results do not depend on it.
 
     Attributes:
         layout: as given.
         dt: as given.
-        slots: number of pedestrian slots a world.
-        tick: steps since the world was made.
-        now: number of generation t, 0 or 1.
+        slots: number of pedestrian slots per world.
+        tick: steps since the world was created.
+        now: index of generation t, 0 or 1.
         traits: traits of the pedestrians.
         minds: minds of the pedestrians.
         waypoints: waypoints of the pedestrians.
         replay: recordings of pedestrians.
         robot_traits: traits of the robots.
-        commands: (W, R, 3) twists that count until others are given, m/s and rad/s.
+        commands: (W, R, 3) commanded twists, which apply until they are replaced, m/s and rad/s.
         status: clocks, goals, outcomes and contacts.
-        maps: maps of all worlds, and the number of each world's map.
-        doors: doors that move; None if no map has any.
+        maps: maps of all worlds, and the index of each world's map.
+        doors: moving doors; None if no map has any.
         starts: (W,) the episode of each world; None before the first.
-        lost: words of the simulator about worlds in which it has lost a robot, by their numbers.
-        threads: run kernels over the worlds.
+        lost: messages of the simulator about worlds in which it has lost a robot, keyed by world number.
+        threads: threads that run kernels over the worlds.
     """
 
     def __init__(self, layout: Layout, *, dt: float, slots: int = 0, threads: int = 1) -> None:
@@ -129,9 +129,9 @@ class World:
 
     @staticmethod
     def of(starts: Sequence[Start], *, dt: float, worlds: int = 0, slots: int = 0, threads: int = 1, drawn: bool = False) -> World:
-        """Room for any of the starts in every world; as many worlds as starts where ``worlds`` is 0.
+        """Return a world with room for any of the starts in each of its worlds; if ``worlds`` is 0, there is one world per start.
 
-        Where they are ``drawn``, they are examples only; a world may be given any that `holds`.
+        If ``drawn``, the starts are only examples, and a world may be given any start that it `holds`.
         """
         count = worlds or len(starts)
         layout = Layout.of(starts, count, dt)
@@ -146,7 +146,7 @@ class World:
 
     @property
     def next_pedestrians(self) -> Pedestrians:
-        """Generation t + dt of the pedestrians. The next step writes it, or reads it where another program moves pedestrians."""
+        """Generation t + dt of the pedestrians. The next step writes it, or reads it if another program moves the pedestrians."""
         return self._pedestrians[1 - self.now]
 
     @property
@@ -155,21 +155,22 @@ class World:
         return self._robots[self.now]
 
     def generation(self, number: int) -> tuple[Pedestrians, Robots]:
-        """One of the two generations, 0 or 1, of pedestrians and robots."""
+        """Return one of the two generations, 0 or 1, of pedestrians and robots."""
         return self._pedestrians[number], self._robots[number]
 
     def turn(self, steps: int = 1) -> None:
-        """Let the other generation, which is so many steps later, be the present one."""
+        """Make the other generation, which is this many steps later, the current one."""
         self.now = 1 - self.now
         self.tick += steps
 
     def take_over(self, before: World, robots: Sequence[int], pedestrians: Sequence[int] | None = None) -> None:
-        """Go on where another world of other lengths is: its time, pedestrians, robots and goals. Contacts noted there stay there.
+        """Continue from the state of another world with different array lengths: its time, pedestrians, robots and goals. Contacts
+        noted in the other world are not copied.
 
         Args:
             before: the other world.
-            robots: numbers of its robots that become the first ones here.
-            pedestrians: its slots whose pedestrians are taken over, in slots of the same number; all where None.
+            robots: numbers of its robots, which become the first robots of this world.
+            pedestrians: its slots whose pedestrians are copied, into slots of the same number; None for all.
         """
         self.tick, own = before.tick, self.traits.count.copy()
         for name in ("pedestrians", "traits", "minds", "waypoints"):
@@ -181,7 +182,7 @@ class World:
         self.commands[:, : len(robots)] = before.commands[:, list(robots)]
 
     def holds(self, start: Start) -> bool:
-        """Return whether there is room for an episode in every world."""
+        """Return whether every world has room for an episode."""
         room, models = self.layout, [robot.model for robot in start.robots]
         return (
             len(models) == room.robots
@@ -271,16 +272,16 @@ class World:
         status.goals.arrived[world, robot] = False
 
     def next_goal(self, world: int, robot: int, goal: Floats) -> None:
-        """Send a robot that arrived to the next goal (3,) of its episode."""
+        """Send a robot that has arrived to the next goal (3,) of its episode."""
         self.status.goals.left[world, robot] -= 1
         self.set_goal(world, robot, goal)
 
     def command(self, twists: Floats, active: Bools, failed: Collection[int]) -> None:
-        """Give the rows that are under way their twists.
+        """Set the twists of the running rows.
 
         Args:
             twists: (N, 3) in the robots' frames; row ``w * R + r`` is robot r of world w.
-            active: (N,) rows that are under way; the others stand.
+            active: (N,) running rows; all others stand still.
             failed: rows that end as ``planner_failed``.
         """
         status = self.status
@@ -293,26 +294,26 @@ class World:
         self.commands[...] = commands.reshape(self.commands.shape)
 
     def failure(self, world: int, robot: int, planner: str = "") -> str:
-        """Return why a robot has ended without having driven itself there: what its planner or the simulator said, else empty.
+        """Return the message of the planner or the simulator if it ended a robot's episode; otherwise empty.
 
         Args:
             world: number of the world.
             robot: number of the robot in its world.
-            planner: words of the planner where it failed.
+            planner: message of the planner if it failed.
         """
         if self.status.ends.outcome[world, robot] != Outcome.SIMULATOR_FAILED:
             return planner
         return self.lost.get(world, "the state of the robot is not finite")
 
     def note_contact(self, world: int, robot: int, kind: ContactKind, other: int = -1, share: float = 0.0) -> None:
-        """Note that a robot begins to touch something in the physics step from this generation to the other, before they `turn`.
+        """Note that a robot begins to touch something in the physics step from this generation to the other; call it before `turn`.
 
         Args:
             world: number of the world.
             robot: number of the robot in its world.
-            kind: kind of what it touches.
+            kind: kind of the object touched.
             other: slot of the pedestrian, or number of the robot; -1 for a wall.
-            share: moment of the step, from 0 to 1.
+            share: time within the step, from 0 to 1.
         """
         w, events, is_person = world, self.status.events, kind is ContactKind.PEDESTRIAN
         k = min(int(events.count[w]), events.step.shape[1] - 1)
@@ -333,7 +334,7 @@ class World:
 
     @property
     def under_way(self) -> Bools:
-        """(N,) rows whose robots have not ended, in worlds that are not done."""
+        """(N,) rows whose robots' episodes are running, in worlds that are not done."""
         running: Bools = (self.status.ends.outcome == records.RUNNING) & ~self.status.clock.done[:, None]
         return running.reshape(-1)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A robot on a map is driven towards its goal, and stands once its odometry no longer comes."""
+"""A robot on a map drives towards its goal, and stops once its odometry no longer arrives."""
 
 import unittest
 
@@ -10,10 +10,10 @@ from nav_msgs.msg import OccupancyGrid, Odometry
 
 
 class Drives(unittest.TestCase):
-    """One robot of which nothing but odometry is known."""
+    """One robot of which only odometry is known."""
 
     def test_drives_and_stands(self) -> None:
-        """The goal is to the left of its heading: it turns left, and the last twist is zero."""
+        """The goal is to the left of the robot's heading: it turns left, and the last twist is zero."""
         grid = OccupancyGrid(data=[0] * (80 * 50))
         grid.header.frame_id, grid.info.resolution, grid.info.width, grid.info.height = "map", 0.1, 80, 50
         grid.info.origin.position.x, grid.info.origin.orientation.w = -2.0, 1.0

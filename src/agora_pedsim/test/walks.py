@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A pedestrian who is spawned walks to its waypoint, with a plugin in the loop."""
+"""A spawned pedestrian walks to its waypoint, with a plugin in the loop."""
 
 import unittest
 
@@ -14,7 +14,7 @@ class Walks(unittest.TestCase):
     """One pedestrian."""
 
     def test_walks(self) -> None:
-        """The pedestrian gets on."""
+        """The pedestrian makes progress."""
         rospy.wait_for_service("pedsim_simulator/spawn_peds", 30)
         ada = Ped(id="Ada", pos=Point(1.0, 2.0, 0.0), type="adult", number_of_peds=1, vmax=1.2, waypoints=[Point(9.0, 2.5, 0.0)])
         self.assertTrue(rospy.ServiceProxy("pedsim_simulator/spawn_peds", SpawnPeds)([ada]).success)

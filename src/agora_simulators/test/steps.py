@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A robot is put on the empty plane and scans as steps are taken."""
+"""A robot is placed on the empty plane and scans while steps are taken."""
 
 import unittest
 
@@ -15,7 +15,7 @@ class Steps(unittest.TestCase):
     """One robot."""
 
     def test_scans_come_with_the_stamp_of_their_step(self):
-        """A scan at every other of the steps of 0.05 s."""
+        """A scan arrives at every second step of 0.05 s."""
         rospy.wait_for_service("simulator/step", 40)
         scans = []
         self.assertTrue(rospy.ServiceProxy("simulator/spawn", Spawn)([Entity(kind="robot", name="burger", model="burger")]).success)

@@ -1,1 +1,1 @@
-"""MuJoCo as a simulator of robots: their models, the place that they drive in, and the robots at work."""
+"""MuJoCo as a robot simulator: the models of robots and places, and the simulation itself."""

@@ -1,8 +1,8 @@
-"""Robots as articulated models of MuJoCo, made of the solids of `agora.robots.body`.
+"""Robots as articulated MuJoCo models, built from the solids of `agora.robots.body`.
 
-Differential robots drive on two wheels on the axle through the base, and slide on casters. Car-like robots drive on four wheels
-and steer with the front ones. The others are pushed, by no more than the floor's friction bears: holonomic and legged robots, and
-those with four wheels that skid when they turn. Neither rollers, skidding tyres nor steps of feet are modelled.
+Differential robots drive on two wheels on the axle through the base, and slide on casters. Car-like robots drive on four wheels and
+steer with the front wheels. All other robots (holonomic robots, legged robots, and skid-steered robots with four wheels) are pushed
+by a force that the floor's friction can sustain. Rollers, skidding tyres and footsteps are not modelled.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ __all__ = ["Chassis", "add_robot"]
 
 GRAVITY = 9.81  # m/s2
 TOUCHES_PLACE, TOUCHES_PEOPLE, TOUCHES_ROBOTS, TOUCHES_FLOOR = 1, 2, 4, 8
-"""Bits of what robots collide with."""
-_RESPONSE = 0.02  # s in which a motor comes within 1/e of its speed
-_ROTOR = 0.1  # inertia of a motor behind its gear, as seen by the wheel, over the robot's mass at the wheel's radius
-_GRIP = 0.8  # of the friction is used to speed up and brake; curves need the rest
-_LIFT = 0.001  # m by which casters hang above the floor where a robot stands level
-_STEERING = 0.05  # s
+"""Collision bits for the objects with which robots collide."""
+_RESPONSE = 0.02  # s, time constant of a motor: its speed error falls to 1/e
+_ROTOR = 0.1  # inertia of a geared motor at the wheel, relative to the robot's mass at the wheel's radius
+_GRIP = 0.8  # share of the friction used to accelerate and brake; curves need the rest
+_LIFT = 0.001  # m, height of casters above the floor when a robot stands level
+_STEERING = 0.05  # s, time constant of the steering
 
 
 @dataclass(frozen=True)
@@ -34,14 +34,15 @@ class Chassis:
     """The names of a robot's motors, and the conversion of base speeds to motor speeds.
 
     Attributes:
-        body: name of its body, whose origin is the base on the ground.
-        wheels: names of driven wheels' motors with the place of each on the base, x and y, m.
-        wheel_radius: m.
-        push: names of the motors along x, y and about z; empty for a robot on driven wheels.
-        steering: names of the steering motors, with the place of the wheel next to the middle of its axle, m, to the left.
-        wheelbase: distance of the axles, m; 0 for robots that do not steer.
-        acceleration: largest acceleration within the tyres' grip, m/s2.
-        turning: largest angular acceleration within the tyres' grip, rad/s2.
+        body: name of the robot's body, whose origin is the base on the ground.
+        wheels: names of the motors of driven wheels, with the position of each wheel on the base, x and y, m.
+        wheel_radius: radius of the wheels, m.
+        push: names of the motors that act along x, along y and about z; empty for a robot with driven wheels.
+        steering: names of the steering motors, with the lateral offset of each wheel from the middle of its axle, m, positive to
+            the left.
+        wheelbase: distance between the axles, m; 0 for robots that do not steer.
+        acceleration: maximum acceleration within the tyres' grip, m/s2.
+        turning: maximum angular acceleration within the tyres' grip, rad/s2.
     """
 
     body: str
@@ -56,10 +57,10 @@ class Chassis:
     def speeds(self, twist: tuple[float, float, float], steering: float) -> list[float]:
         """Return the setpoints of the motors, in the order of `motors`, for a twist of the base and a steering angle."""
         vx, vy, omega = twist
-        if self.push:  # the motors know the force that a curve takes
+        if self.push:  # the motors are told the force that a curve requires
             return [vx - _RESPONSE * omega * vy, vy + _RESPONSE * omega * vx, omega]
         wheels = [_rolling(vx - omega * y, omega * x) / self.wheel_radius for _, x, y in self.wheels]
-        # the wheels of an axle turn about one centre (Ackermann): tan(angle) = L / (R - side), R = L / tan(steering)
+        # the wheels of an axle turn about a common centre (Ackermann): tan(angle) = L / (R - side), R = L / tan(steering)
         bend = math.tan(steering)
         return wheels + [math.atan2(self.wheelbase * bend, self.wheelbase - side * bend) for _, side in self.steering]
 
@@ -70,19 +71,21 @@ class Chassis:
 
 
 def _rolling(along: float, across: float) -> float:
-    """Speed of a wheel that points where it goes, forwards or backwards, m/s; ``across`` is 0 for one that does not steer."""
+    """Return the speed of a wheel that points along its direction of travel, forwards or backwards, m/s; ``across`` is 0 for wheels
+    that do not steer.
+    """
     return math.copysign(math.hypot(along, across), along)
 
 
 def add_robot(spec: mujoco.MjSpec, number: int, model: RobotModel, friction: float, load: float) -> Chassis:
-    """Add a robot to a model.
+    """Add a robot to a MuJoCo model.
 
     Args:
-        spec: model that is made.
-        number: number of the robot, for its names.
-        model: robot.
+        spec: specification of the model under construction.
+        number: number of the robot, used in names.
+        model: model of the robot.
         friction: coefficient of friction of its wheels or feet on the floor.
-        load: its mass over that of the robot file; its motors are those of the file.
+        load: ratio of its mass to the mass in the robot file; the motors are those for the mass in the file.
     """
     built = body(model)
     mass = built.mass * load
@@ -100,12 +103,14 @@ def add_robot(spec: mujoco.MjSpec, number: int, model: RobotModel, friction: flo
 
 
 def _rolls(model: RobotModel, part: Part) -> bool:
-    """Return whether a wheel turns: all of a car's, and those of a differential robot on the axle through its base."""
+    """Return whether a wheel rolls: all wheels of a car-like robot do, and those of a differential robot on the axle through its
+    base.
+    """
     return model.kinematics == "ackermann" or (model.kinematics == "differential" and part.x == 0.0)
 
 
 def _fix(base: Any, part: Part, density: float, lift: float) -> None:
-    """Add a part of the hull; one that touches the floor slides on it."""
+    """Add a part of the hull; a part that touches the floor slides on it."""
     import mujoco
 
     size = [*(half / 2 for half in part.size)] if part.shape == "box" else [part.size[0], part.size[1] / 2, 0.0]
@@ -125,12 +130,14 @@ def _fix(base: Any, part: Part, density: float, lift: float) -> None:
 
 
 def _strongest(mass: float, load: float, friction: float) -> float:
-    """Force of the motors of a robot of a mass without its load, N: what the floor bears, at most what a dry one does then."""
+    """Return the force of the motors of a robot, N, whose mass without load is ``mass``: the force that the floor's friction can
+    sustain, but no more than a dry floor sustains without load.
+    """
     return min(friction * load, max(1.0, friction)) * mass * GRAVITY
 
 
 def _pushed(spec: Any, base: Any, number: int, model: RobotModel, load: float, friction: float) -> Chassis:
-    """Motors that push a base at its centre of mass, and turn it."""
+    """Add motors that push a base at its centre of mass, and turn it."""
     import mujoco
 
     built = body(model)
@@ -153,7 +160,7 @@ def _pushed(spec: Any, base: Any, number: int, model: RobotModel, load: float, f
 def _on_wheels(
     spec: Any, base: Any, number: int, model: RobotModel, driven: list[Part], density: float, load: float, friction: float
 ) -> Chassis:
-    """Wheels with contact and a motor each; those before the axle through the base steer."""
+    """Add wheels with contact and one motor each; wheels in front of the axle through the base steer."""
     import mujoco
 
     r, mass = driven[0].size[0], body(model).mass
@@ -177,7 +184,7 @@ def _on_wheels(
         joint = wheel.add_joint(name=name, type=mujoco.mjtJoint.mjJNT_HINGE, axis=[0, 1, 0])
         joint.armature = _ROTOR * mass * r * r
         wheel.add_geom(
-            type=mujoco.mjtGeom.mjGEOM_SPHERE,  # touches in a point, as a crowned tyre does: a wide one would scrub in turns
+            type=mujoco.mjtGeom.mjGEOM_SPHERE,  # point contact, like a crowned tyre; a wide tyre would scrub in turns
             size=[r, 0.0, 0.0],
             rgba=[*part.colour, 1.0],
             mass=density * part.volume,
@@ -190,7 +197,7 @@ def _on_wheels(
         motor.set_to_velocity(kv=(1 / of_drive + _ROTOR) * mass * r * r / _RESPONSE)
         motor.forcelimited, motor.forcerange = 1, [-strongest, strongest]
         powered.append((name, part.x, part.y))
-    # speeding up shifts weight from two drive wheels to a caster at the distance arm: a = friction (g - a height / arm)
+    # acceleration shifts load from two drive wheels to a caster at distance arm: a = friction (g - a height / arm)
     lever = 0.0 if model.wheelbase else float(body(model).centre[2]) / (0.75 * inner_radius(model))
     bears = _GRIP * friction * GRAVITY / (1.0 + friction * lever)
     turning = bears * max(side for _, _, side in powered) / (0.5 * model.radius**2)
@@ -198,6 +205,6 @@ def _on_wheels(
 
 
 def _turn(roll: float, heading: float) -> list[float]:
-    """Quaternion of a roll followed by a turn about z."""
+    """Return the quaternion of a roll followed by a rotation about z."""
     (cr, sr), (ch, sh) = ((math.cos(a / 2), math.sin(a / 2)) for a in (roll, heading))
     return [ch * cr, ch * sr, sh * sr, sh * cr]

@@ -1,4 +1,4 @@
-"""The model of one world: its place as boxes, its robots, and moving bodies for the pedestrians near them."""
+"""The model of one world: the place as boxes, the robots, and moving bodies for pedestrians near the robots."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 __all__ = ["WorldModel", "world_model"]
 
 MOST_BOXES = 20_000
-"""Boxes of a map above which no model is made: MuJoCo would need minutes."""
+"""Maximum number of boxes for a map; with more boxes, MuJoCo would need minutes."""
 
 AWAY = -100.0
-"""Height at which bodies are kept that are not there, m."""
+"""Height at which unused bodies are parked, m."""
 
-_WALL_HEIGHT, _SEGMENT = 1.0, 0.01  # m; the thickness of a wall that has none
-_TALL = 0.9  # m: half the height of a pedestrian's body
-_NEAR_A_ROBOT = 12  # bodies of pedestrians for each robot: more do not stand round one
+_WALL_HEIGHT, _SEGMENT = 1.0, 0.01  # m; height of walls, and thickness of walls without a thickness of their own
+_TALL = 0.9  # m, half the height of a pedestrian's body
+_NEAR_A_ROBOT = 12  # pedestrian bodies per robot; no more pedestrians fit around one robot
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,12 +39,12 @@ class WorldModel:
 
     Attributes:
         model: MuJoCo's model.
-        chassis: of each robot.
+        chassis: chassis of each robot.
         base: (R,) first element of each robot's free joint in qpos.
         motion: (R,) first element of each robot's free joint in qvel.
-        motors: of each robot, its motors' numbers.
+        motors: indices of each robot's motors.
         owner: (G,) robot of each geom; -1 for the place, -2 for pedestrians.
-        people: (K,) geoms of the bodies of pedestrians, whose numbers in mocap are 0 to K - 1.
+        people: (K,) geoms of the pedestrian bodies, whose mocap indices are 0 to K - 1.
     """
 
     model: mujoco.MjModel
@@ -65,18 +65,18 @@ def world_model(
         place: map.
         robots: models of the robots.
         slots: number of pedestrian slots.
-        timestep: MuJoCo's, s.
+        timestep: MuJoCo's time step, s.
         friction: coefficient of friction of wheels and feet on the floor.
-        load: robots' mass over that of their files.
+        load: ratio of the robots' mass to the mass in their files.
 
     Raises:
-        InputError: MuJoCo is not installed, the map takes too many boxes, or MuJoCo refuses the model.
+        InputError: MuJoCo is not installed, the map needs too many boxes, or MuJoCo rejects the model.
     """
     try:
         import mujoco
     except ImportError as error:
         raise missing("the simulator mujoco needs", "mujoco", "mujoco") from error
-    quiet = mujoco.MjLogConfig.get()  # what it warns of becomes an error of ours, not a file in the working folder
+    quiet = mujoco.MjLogConfig.get()  # its warnings become our errors instead of a file in the working folder
     quiet.logto_file, quiet.logto_console = False, False
     quiet.set()
     built = solids(Place(place), height=_WALL_HEIGHT, thickness=_SEGMENT)

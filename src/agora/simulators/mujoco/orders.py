@@ -1,4 +1,4 @@
-"""Commands as setpoints of motors: late by the robot's delay, and within its limits of speed and acceleration."""
+"""Commands as motor setpoints, delayed by the robot's command delay and within its speed and acceleration limits."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def _set_all(dt, traits, status, commands, points, first, last):
 
 
 def set_points(world: World, limits: RobotTraits, points: Floats) -> Work:
-    """Return the work that takes the setpoints of some worlds one step on.
+    """Return the work that advances the setpoints in a range of worlds by one step.
 
     Args:
-        world: world whose commands are obeyed.
+        world: world whose commands are followed.
         limits: limits of the robots.
         points: (W, R, 4) setpoints: twist, m/s and rad/s, and steering angle, rad.
     """

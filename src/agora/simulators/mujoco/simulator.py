@@ -1,4 +1,4 @@
-"""MuJoCo moves robots: wheels with contact, motors with limits, walls and people that push back.
+"""A robot simulator based on MuJoCo: wheels with contact, motors with limits, and walls and people that push back.
 
 E. Todorov, T. Erez, Y. Tassa, "MuJoCo: A physics engine for model-based control", IROS 2012; the package is mujoco on PyPI.
 """
@@ -31,23 +31,23 @@ if TYPE_CHECKING:
 
 __all__ = ["MuJoCo", "MuJoCoBodies"]
 
-_MODELS = 32  # that are kept compiled
+_MODELS = 32  # number of compiled models that are kept
 _REACH = 1.0  # m: a pedestrian farther from a robot's outline cannot touch it in a physics step
 _REMEDY = "a shorter timestep, or other masses or accelerations in the robot file may help"
-_FASTEST, _HIGHEST = 50.0, 1.0  # m/s and m above or below the floor: a robot beyond these was thrown by the solver, not driven
+_FASTEST, _HIGHEST = 50.0, 1.0  # m/s, and m above or below the floor; beyond these limits, the solver has thrown the robot
 _UNSTABLE = ("mjWARN_BADQPOS", "mjWARN_BADQVEL", "mjWARN_BADQACC", "mjWARN_BADCTRL")
 
 
 @dataclass(frozen=True)
 class MuJoCo(Checked):
-    """Robots with wheels, motors and mass in MuJoCo. Walls and pedestrians push back; the crowd is the library's.
+    """Simulates robots with wheels, motors and mass in MuJoCo. Walls and pedestrians push back; the library moves the crowd.
 
     Attributes:
-        timestep: largest step of MuJoCo, s; a physics step of the world is divided into equal steps.
+        timestep: maximum MuJoCo time step, s; a physics step of the world is divided into equal steps.
         friction: coefficient of friction of wheels or feet on the floor.
-        load: mass of the robots divided by that of their files; the motors are unchanged.
+        load: mass of the robots divided by the mass in their files; the motors are unchanged.
         slip: share of the speed that is lost between wheels or feet and the floor, from 0 to 0.99.
-        latency: time from a setpoint to the motors, s, after the command delay of the robot's file.
+        latency: time until a setpoint reaches the motors, s, in addition to the command delay in the robot's file.
     """
 
     timestep: Annotated[float, Within(1e-4, 0.02)] = 0.005
@@ -74,7 +74,8 @@ class MuJoCoBodies:
         simulator: parameters.
 
     Attributes:
-        walls: (W, R) moment of the last step at which a robot began to touch a wall, as a share of it; `NEVER` if none did.
+        walls: (W, R) time within the last step at which each robot began to touch a wall, as a share of the step; `NEVER` if it did
+            not.
     """
 
     def __init__(self, world: World, simulator: MuJoCo) -> None:
@@ -89,7 +90,7 @@ class MuJoCoBodies:
         self._limits = world.robot_traits._replace(max_ax=zeros[0], max_ay=zeros[1], max_deceleration=zeros[2], max_alpha=zeros[3])
 
     def reset(self, world: int, start: Start) -> None:
-        """Begin an episode in one world. Its robots are at their start in `World.robots`."""
+        """Begin an episode in one world. Its robots are already at their start poses in `World.robots`."""
         compiled = self._compiled(start.map, tuple(robot.model for robot in start.robots))
         for r, one in enumerate(compiled.chassis):
             for name in ("max_ax", "max_ay", "max_deceleration"):
@@ -110,16 +111,16 @@ class MuJoCoBodies:
         return self._models[key][1]
 
     def sensors(self) -> Mapping[str, Offer]:
-        """Return nothing: the library's channels read the world."""
+        """Return an empty mapping: the library's channels read the world."""
         return {}
 
     def close(self) -> None:
-        """Forget all models."""
+        """Discard all models."""
         self._models.clear()
         self._at_work = [None] * len(self._at_work)
 
     def move(self, now: int) -> Work:
-        """Return the work that takes the robots from generation ``now`` to the other one."""
+        """Return the work that advances the robots from generation ``now`` to the other generation."""
         w = self._world
         (before, robots), (people, after) = w.generation(now), w.generation(1 - now)
         orders = set_points(w, self._limits, self._points)
@@ -142,14 +143,14 @@ class MuJoCoBodies:
 
 
 class _AtWork:
-    """One world at work.
+    """The simulation of one world.
 
     Args:
-        compiled: its model.
-        world: world of the batch.
-        number: number of the world.
+        compiled: compiled model of the world.
+        world: worlds of the batch.
+        number: number of this world.
         points: (R, 4) setpoints of its robots: twist and steering angle.
-        walls: (R,) moments of touching.
+        walls: (R,) times of touching a wall, as shares of the step.
         simulator: parameters.
     """
 
@@ -170,9 +171,9 @@ class _AtWork:
         self._written: Floats = np.full((robots, 3), np.nan, np.float32)
 
     def place(self, robots: Robots) -> None:
-        """Put robots where the world has them, if it is somewhere else than this simulator left them.
+        """Move robots to their positions in the world, if these differ from where this simulator left them.
 
-        Their setpoints begin at the speed that they have there; the commands of the step are applied after this.
+        Their setpoints start at their current speeds; the commands of the step are applied afterwards.
         """
         w, data, compiled = self._w, self._data, self._compiled
         for r, (q, v) in enumerate(zip(compiled.base.tolist(), compiled.motion.tolist(), strict=True)):
@@ -191,7 +192,7 @@ class _AtWork:
     def step(self, substeps: int, robots: Robots, after: Robots, before: Pedestrians, people: Pedestrians) -> None:
         """Take one physics step of the world, from ``robots`` and ``before`` to ``after`` and ``people``.
 
-        Where MuJoCo loses a robot, all robots of the world are lost: they are in one system of equations.
+        If MuJoCo loses a robot, all robots in the world are lost, because they are part of the same system of equations.
         """
         w, data, model = self._w, self._data, self._model
         self._set_motors()
@@ -216,7 +217,7 @@ class _AtWork:
             self._read(after)
 
     def _near(self, robots: Robots, before: Pedestrians, people: Pedestrians) -> Array:
-        """The slots of the pedestrians nearest to the robots, as many as there are bodies, which get their radii."""
+        """Return the slots of the pedestrians nearest to the robots, one for each available body, and set the bodies' radii."""
         w, model, bodies = self._w, self._model, self._compiled.people
         traits = self._world.traits
         count = int(traits.count[w])
@@ -260,7 +261,7 @@ class _AtWork:
                         self._walls[one] = min(self._walls[one], share)
 
     def _problem(self, after: Robots) -> str:
-        """Return in words why the state after a step cannot be; empty if it can."""
+        """Return a description of why the state after a step is impossible; empty if it is valid."""
         data, compiled = self._data, self._compiled
         warned = [number for number in self._unstable if data.warning[number].number]
         if warned or not np.isfinite(data.qpos).all():
@@ -281,7 +282,7 @@ class _AtWork:
             field[w, after.active[w]] = np.nan
 
     def _read(self, after: Robots) -> None:
-        """Write where the robots are now. A robot in contact restarts from its current speed."""
+        """Write the current state of the robots. A robot in contact restarts from its current speed."""
         w, data, traits = self._w, self._data, self._world.robot_traits
         for r, (q, v) in enumerate(zip(self._compiled.base.tolist(), self._compiled.motion.tolist(), strict=True)):
             if not after.active[w, r]:

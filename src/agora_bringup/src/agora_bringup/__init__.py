@@ -1,1 +1,1 @@
-"""Starting the graph and showing it."""
+"""Starts the graph and displays it."""

@@ -1,4 +1,6 @@
-"""The arguments of ``start_arena.launch``, looked at before anything is started: one line in place of a graph that cannot work."""
+"""Checks the arguments of ``start_arena.launch`` before anything is started, so that the user gets a one-line error instead of a
+graph that cannot work.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ CHOICES = {
     "complexity": ("1", "2"),
     "synchronous": ("true", "false", "1", "0"),
 }
-"""Arguments with few values; simulators of the library's registry come first."""
+"""Arguments with a fixed set of values; the library's registered simulators come first."""
 WORDS = {
     "headless": ("0", "1", "2"),
     "show_rviz": ("true", "false", "1", "0"),
@@ -37,9 +39,11 @@ NEEDS = {
     ("navigation", "mbf"): ("mbf_costmap_nav", "navfn", "clear_costmap_recovery"),
     ("complexity", "2"): ("amcl",),
 }
-"""Packages of others without which an argument's value cannot be."""
+"""Third-party packages that a value of an argument requires."""
 RUNNING = {"flatland": "move_model", "gazebo": "/gazebo/spawn_sdf_model", "unity": "unity/spawn_model"}
-"""A service of each simulator's process. Where it answers, perhaps on another machine, the packages need not be here."""
+"""A service offered by each simulator's process. If it answers, perhaps from another machine, the packages need not be installed on
+this machine.
+"""
 ARENAS: dict[str, tuple[tuple[str, ...], str]] = {
     "map_path": ((), "map_file takes the folder of a world; agora import arena imports Arena's worlds"),
     "world_file": ((), "the drivers create Gazebo's world from the map"),
@@ -51,18 +55,18 @@ ARENAS: dict[str, tuple[tuple[str, ...], str]] = {
     "headless_unity": (("false", "0"), "start the Unity player by hand"),
     "benchmark_resume": (("false", "0"), "agora bench --resume continues a benchmark"),
 }
-"""Arguments of Arena's: the values that describe what the graph does, and the reason why another value is refused."""
+"""Arena's arguments with the values that describe what this graph does, and the reason why other values are rejected."""
 
 
 def check(arguments: Mapping[str, str]) -> None:
-    """Refuse arguments that cannot work.
+    """Reject arguments that cannot work.
 
     Args:
-        arguments: texts by name, those of `CHOICES` among them; an empty text says nothing.
+        arguments: strings by name, including those in `CHOICES`; an empty string counts as not given.
 
     Raises:
-        InputError: a value that there is not, a package that is not installed, values that exclude each other, or an argument that
-            has no effect beside the others.
+        InputError: a value does not exist, a package is not installed, values exclude each other, or an argument has no effect in
+            combination with the others.
     """
     if arguments["complexity"] == "3":
         raise InputError("complexity:=3, mapping while driving, does not exist; 1 is exact localisation, 2 AMCL")
@@ -74,7 +78,7 @@ def check(arguments: Mapping[str, str]) -> None:
             raise UnknownNameError(name, given, choices)
     for (name, value), packages in NEEDS.items():
         if value == "mbf" and (arguments.get("local_planner") or "dwa") not in CONTROLLERS:
-            continue  # one of the library's: mbf_server answers in Move Base Flex's place
+            continue  # one of the library's planners: mbf_server takes the place of Move Base Flex
         missing = [package for package in packages if arguments[name] == value and ros_package(package) is None]
         if missing and not is_running(value):
             how = UPSTREAMS[missing[0]][1]
@@ -91,13 +95,13 @@ def check(arguments: Mapping[str, str]) -> None:
     try:
         given = {name: yaml.safe_load(text) for name, text in arguments.items() if text}
     except yaml.YAMLError:
-        return  # the node that reads the text says what is wrong
+        return  # the node that reads the string reports the error
     if wrong := without_effect(given, "start_arena.launch"):
         raise InputError("\n".join(wrong))
 
 
 def is_running(simulator: str) -> bool:
-    """Return whether there is a roscore, and a simulator of `RUNNING` on it, in the namespace of this process, that answers."""
+    """Return whether a roscore is running and the simulator's service in `RUNNING` answers, in the namespace of this process."""
     if simulator not in RUNNING:
         return False
     try:
@@ -109,7 +113,7 @@ def is_running(simulator: str) -> bool:
 
 
 def main() -> int:
-    """Check the values on the command line: roslaunch starts nothing where this returns anything but 0."""
+    """Check the values on the command line; roslaunch starts nothing unless this returns 0."""
     try:
         check(dict(argument.split(":=", 1) for argument in sys.argv[1:]))
     except InputError as error:

@@ -1,7 +1,9 @@
-"""The robots of the episode: ``<robot>/robot_description``, and the frames on each from ``<robot>/base_link`` on.
+"""Publishes the descriptions of the episode's robots: ``<robot>/robot_description``, and each robot's frames from
+``<robot>/base_link`` on.
 
-A robot_state_publisher for each robot tells the frames, and is started anew when it dies; where that package is not installed this
-node tells them itself. They do not change, so no data is stale; no clock but the wall's is used. It owns nobody's ``cmd_vel``.
+One robot_state_publisher per robot publishes the frames and is restarted if it dies; if that package is not installed, this node
+publishes the frames itself. Frames do not change, so data cannot become stale; only the wall clock is used. The node does not
+publish any ``cmd_vel``.
 """
 
 from __future__ import annotations
@@ -26,8 +28,8 @@ from agora_bringup.windows import colour_of
 from agora_msgs.msg import Episode
 
 _PUBLISHER = "robot_state_publisher"
-_WITH_US = ("setpriv", "--pdeathsig", "TERM")  # it ends when this node does, however that is
-_LOOK = 1.0  # s of wall time between two looks at the publishers
+_WITH_US = ("setpriv", "--pdeathsig", "TERM")  # it ends with this node, however this node ends
+_LOOK = 1.0  # s of wall time between two checks of the publishers
 
 
 @dataclass
@@ -36,7 +38,7 @@ class Described:
 
     Attributes:
         text: URDF of the robot.
-        process: process of its robot_state_publisher, None where there is none.
+        process: process of its robot_state_publisher; None if there is none.
     """
 
     text: str
@@ -44,7 +46,7 @@ class Described:
 
 
 class Descriptions:
-    """The node ``robots``; private parameter ``state_publisher``: false where this node is to tell the frames itself."""
+    """The node ``robots``. If its private parameter ``state_publisher`` is false, the node publishes the frames itself."""
 
     def __init__(self) -> None:
         wanted = rospy.get_param("~state_publisher", True)
@@ -75,7 +77,7 @@ class Descriptions:
         self._news.set()
 
     def _follow(self, models: dict[str, str]) -> None:
-        """Describe the robots that are new or another model; forget those that are gone."""
+        """Describe robots that are new or have another model, and forget robots that are gone."""
         for name in set(self._robots) - set(models):
             self._forget(name)
         for number, (name, model) in enumerate(models.items()):
@@ -99,7 +101,7 @@ class Descriptions:
         return subprocess.Popen([*_WITH_US, self._program, *names, *remaps])
 
     def _look(self) -> None:
-        """Start publishers anew that have died."""
+        """Restart publishers that have died."""
         for name, robot in self._robots.items():
             if robot.process is not None and robot.process.poll() is not None and not rospy.is_shutdown():
                 rospy.logwarn(f"{name}/{_PUBLISHER} died and was restarted")
@@ -113,7 +115,7 @@ class Descriptions:
 
 
 def frames(name: str, text: str) -> list[TransformStamped]:
-    """The fixed joints of a URDF as transforms, every frame with the prefix ``name/``."""
+    """Return the fixed joints of a URDF as transforms; every frame has the prefix ``name/``."""
     made = []
     for joint in Xml.fromstring(text).iter("joint"):
         transform = TransformStamped()

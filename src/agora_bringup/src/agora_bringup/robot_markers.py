@@ -1,4 +1,4 @@
-"""The robots in RViz: the outline and the name of each, in a colour of its own."""
+"""Shows the robots in RViz: each robot's outline and name in its own colour."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from agora_msgs.msg import Episode, Robots
 _EVERY = 0.1  # s of wall time between two messages
 _KEPT = rospy.Duration(1.0)
 _LINE = 0.05  # m
-_LETTERS, _LEGIBLE = 0.28, 14.0  # height of letters: m, and at least so many pixels in a view of the whole map
-_CORNERS = 32  # of a disc
+_LETTERS, _LEGIBLE = 0.28, 14.0  # height of letters, m, and minimum height in a view of the whole map, pixels
+_CORNERS = 32  # number of corners with which a disc is drawn
 
 
 class RobotMarkers(rospy.SubscribeListener):  # type: ignore[misc]
-    """Publishes ``robot_markers``; poses are listened to while somebody shows them."""
+    """Publishes ``robot_markers``; it subscribes to poses only while someone displays the markers."""
 
     def __init__(self) -> None:
         self._models: dict[str, RobotModel] = {}
@@ -40,7 +40,7 @@ class RobotMarkers(rospy.SubscribeListener):  # type: ignore[misc]
         rospy.on_shutdown(self._close)
 
     def _close(self) -> None:
-        """Publish nothing more: topics are closed next."""
+        """Stop publishing: topics are about to be closed."""
         with self._ends:
             self._said = math.inf
 
@@ -50,19 +50,19 @@ class RobotMarkers(rospy.SubscribeListener):  # type: ignore[misc]
         for robot in episode.robots:
             try:
                 models[robot.name] = model_of(robot.model)
-            except InputError:  # the node that describes robots says so
+            except InputError:  # the node that describes robots reports this
                 continue
         if episode.resolved:
             self._letters = max(_LETTERS, _LEGIBLE / view_scale(from_episode(episode)[0].map))
         self._models = models
 
     def peer_subscribe(self, topic_name: str, topic_publish: Any, peer_publish: Any) -> None:
-        """Listen to the robots once somebody shows them."""
+        """Subscribe to the robots once someone displays them."""
         if self._poses is None:
             self._poses = rospy.Subscriber("simulator/robots", Robots, self._show, queue_size=1, tcp_nodelay=True)
 
     def peer_unsubscribe(self, topic_name: str, num_peers: int) -> None:
-        """Do not listen any more once nobody shows them."""
+        """Unsubscribe once no one displays the robots any more."""
         if num_peers == 0 and self._poses is not None:
             self._poses.unregister()
             self._poses = None
@@ -105,7 +105,7 @@ def markers(name: str, number: int, model: RobotModel, place: Sequence[float], l
 
 
 def outline(model: RobotModel) -> Doubles:
-    """The closed outline (K, 2) of a robot in its frame, m."""
+    """Return the closed outline (K, 2) of a robot in its frame, m."""
     if model.footprint:
         corners = np.array(model.footprint, np.float64)
     else:

@@ -1,11 +1,12 @@
-"""RViz with a configuration for the robots that there are.
+"""Starts RViz with a configuration for the robots in the episode.
 
-A configuration is an RViz file. Its display groups named ``ROBOT`` are written once for each robot of the episode, and ``ROBOT`` in
-their values, and anywhere else in the file, becomes a robot's name: in a group that of its robot, elsewhere the first one's.
-``COLOUR`` becomes the colour of that robot, as RViz writes it; a
-display of images shows the first robot that has a camera, and is left out where none has. Topics are relative to the namespace
-that this node is in. The view from above takes in the whole map. Where that leaves names too small to read, they are not shown
-until their box is ticked. Once the file is written this process becomes RViz.
+A configuration is an RViz file. Its display groups named ``ROBOT`` are written once for each robot in the episode. ``ROBOT`` is
+replaced with a robot's name: inside a group, the name of that group's robot; elsewhere in the file, the name of the first robot.
+``COLOUR`` is replaced with the robot's colour in RViz's notation. An image display shows the first robot that has a camera, and is
+left out if no robot has one.
+
+Topics are relative to this node's namespace. The top-down view shows the whole map. If names would be too small to read in it, they
+are hidden until the user ticks their box. Once the file is written, this process becomes RViz.
 """
 
 from __future__ import annotations
@@ -30,19 +31,19 @@ from agora_msgs.msg import Episode, Robot
 
 ROBOT, COLOUR = "ROBOT", "COLOUR"
 PALETTE = ("#0072B2", "#009E73", "#8C510A", "#B5006B", "#56B4E9", "#5B7F00")
-"""Colours of the robots in turn, which differ from those of pedestrians and of scans."""
+"""Colours assigned to the robots in turn; they differ from the colours of pedestrians and scans."""
 _WINDOW = (980, 780)  # pixels for the map, in the window of nav.rviz
-_LEGIBLE = 35.0  # pixels per metre from which names of pedestrians are shown: letters are 10 pixels high then
+_LEGIBLE = 35.0  # pixels per metre from which names of pedestrians are shown: letters are then 10 pixels high
 _PATIENCE = (
-    600.0  # s of wall time for the first episode, which the kernels' first compilation puts off, before ``model`` names the robot
+    600.0  # s of wall time to wait for the first episode, which kernel compilation may delay; then ``model`` names the robot
 )
 
 
 def configuration(name: str) -> Path:
-    """The RViz file of a name in ``agora_bringup/rviz``, or of a path.
+    """Return the RViz file with a given name in ``agora_bringup/rviz`` or with a given path.
 
     Raises:
-        InputError: there is none.
+        InputError: there is no such file.
     """
     if "/" in name:
         if not Path(name).expanduser().is_file():
@@ -63,13 +64,13 @@ def colour_of(number: int) -> tuple[float, float, float]:
 
 
 def view_scale(place: Map) -> float:
-    """Return the pixels per metre at which the whole map is in the window."""
+    """Return the scale, in pixels per metre, at which the whole map fits in the window."""
     width, height = place.size
     return float(min(_WINDOW[0] / width, _WINDOW[1] / height))
 
 
 def filled(text: str, episode: Episode) -> str:
-    """An RViz file for the robots of an episode, its view from above all of the map."""
+    """Return an RViz file for the robots in an episode, with a top-down view of the whole map."""
     robots = [_words(robot.name, number) for number, robot in enumerate(episode.robots)]
     tree = yaml.safe_load(text)
     displays = []
@@ -110,7 +111,7 @@ def _renamed(value: Any, words: dict[str, str]) -> Any:
 
 
 def first_episode() -> Episode:
-    """The first episode; where none comes, one with the robot that the parameter ``model`` names."""
+    """Return the first episode; if none arrives, an episode with the robot given by the parameter ``model``."""
     rospy.loginfo("RViz opens with the first episode")
     try:
         return rospy.wait_for_message("task_generator_server/episode", Episode, _PATIENCE)
@@ -120,7 +121,7 @@ def first_episode() -> Episode:
 
 
 def show() -> None:
-    """Become RViz, or say in one line why not."""
+    """Become RViz, or report in one line why that is not possible."""
     program = shutil.which("rviz")
     if program is None:
         rospy.logerr("rviz is not installed: apt install rviz, or headless:=2")

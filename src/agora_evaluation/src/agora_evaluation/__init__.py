@@ -1,1 +1,1 @@
-"""Episodes as rosbags, suites played through a running graph, teleoperation."""
+"""Records episodes as rosbags, runs suites through a running graph, and provides teleoperation."""

@@ -1,4 +1,4 @@
-"""One bag that is being written: it can be read after a kill, and the disk may fill up."""
+"""A bag that is being written; it stays readable if the process is killed or the disk fills up."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ import rosbag
 import rospy
 
 FLUSH = 0.5
-"""Wall time after which what was written is on disk, s: the most that a kill takes."""
+"""Wall time after which written messages are on disk, s; the maximum that is lost if the process is killed."""
 
 
 class EpisodeBag:
-    """A bag that is called ``<name>.bag.active`` until it is closed, and ``<name>.bag`` then.
+    """A bag that is named ``<name>.bag.active`` until it is closed, and ``<name>.bag`` afterwards.
 
-    Chunks are closed and written out every `FLUSH` s of wall time. Whoever writes may do so from any thread.
+    Chunks are closed and written out every `FLUSH` s of wall time. Messages may be written from any thread.
 
     Args:
-        path: ``<name>.bag``; where there is one already, or a part of one, a number is put behind the name.
+        path: ``<name>.bag``; if this bag or an unfinished one already exists, a number is appended to the name.
 
     Attributes:
-        problem: why nothing is written any more; empty while all is well.
+        problem: reason why writing has stopped; empty if there is no problem.
 
     Raises:
-        OSError: the file cannot be made.
+        OSError: the file cannot be created.
     """
 
     def __init__(self, path: Path) -> None:
@@ -42,7 +42,7 @@ class EpisodeBag:
         self._flusher.start()
 
     def write(self, topic: str, message: Any) -> None:
-        """Write a message, one of a type or a raw ``rospy.AnyMsg``; nothing once the disk has refused one."""
+        """Write a typed message or a raw ``rospy.AnyMsg``; nothing is written after a write has failed."""
         raw = isinstance(message, rospy.AnyMsg)
         header = {}
         if raw:
@@ -87,14 +87,14 @@ class EpisodeBag:
 
 
 class _Type:
-    """The type of a raw message, as a bag reads it."""
+    """The type of a raw message, with the attributes that a bag needs."""
 
     def __init__(self, header: dict[str, str]) -> None:
         self._md5sum, self._type, self._full_text = header["md5sum"], header["type"], header["message_definition"]
 
 
 def _free(path: Path) -> Path:
-    """A path that is not taken, by a finished bag or by one that was cut off."""
+    """Return a path that is not used by a finished or an interrupted bag."""
     number, tried = 2, path
     while tried.exists() or tried.with_name(tried.name + ".active").exists():
         tried = path.with_name(f"{path.stem}_{number}.bag")
@@ -103,10 +103,10 @@ def _free(path: Path) -> Path:
 
 
 def check_folder(folder: Path) -> None:
-    """Make a folder, and a file in it that is deleted again.
+    """Create a folder, and test it by creating and deleting a file in it.
 
     Raises:
-        OSError: one of it cannot be done.
+        OSError: one of these steps failed.
     """
     folder.mkdir(parents=True, exist_ok=True)
     probe = folder / f".probe.{os.getpid()}"

@@ -1,8 +1,8 @@
-"""Play a suite through a running graph: ``agora bench SUITE --planner ros`` starts this as ``rosrun agora_evaluation bench``.
+"""Runs a suite through a running graph: ``agora bench SUITE --planner ros`` starts this as ``rosrun agora_evaluation bench``.
 
-Each episode is begun by ``task_generator_server/play``, recorded by the recorder node, and read out of its bag once that is closed.
-What drives the robots is whatever the graph was started with: ``navigation:=external`` (anything that publishes ``cmd_vel``), mbf
-or agora. The node commands nothing and uses the wall's clock for waiting.
+Each episode is started by ``task_generator_server/play``, recorded by the recorder node, and read from its bag once the bag is
+closed. The robots are driven by whatever the graph was started with: ``navigation:=external`` (anything that publishes
+``cmd_vel``), mbf or agora. The node does not command robots, and waits by the wall clock.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ from agora.tasks.suite import load_suite
 from agora_msgs.msg import EpisodeStatus
 from agora_msgs.srv import PlayEpisode
 
-_START = 60.0  # s that the graph may take to come up
-_SILENCE = 60.0  # s without a word of an episode's status, bag or robots
+_START = 60.0  # s, maximum time for the graph to start
+_SILENCE = 60.0  # s, maximum time without news of an episode's status, bag or robots
 PLAY = "task_generator_server/play"
 
 
 class Graph:
-    """A running graph that plays episodes. Args: suite: name or path, as the task generator is told."""
+    """A running graph that runs episodes; ``suite`` is a name or path, as passed to the task generator."""
 
     def __init__(self, suite: str) -> None:
         self._suite = suite
@@ -65,10 +65,10 @@ class Graph:
         self._play = rospy.ServiceProxy(PLAY, PlayEpisode)
 
     def play(self, stage: str, episode: int) -> list[Recording]:
-        """Play an episode and return a recording of each robot.
+        """Run an episode and return a recording of each robot.
 
         Raises:
-            EpisodeLostError: it did not end. InputError: the graph refuses it, or played another.
+            EpisodeLostError: the episode did not end. InputError: the graph rejected the episode, or ran another one.
         """
         before = self._bag
         try:
@@ -91,7 +91,7 @@ class Graph:
         return [robot.recording for robot in played.robots]
 
     def _closed(self, number: int, before: str) -> Path:
-        """The bag of a reset, once it is closed and has an end; one that was interrupted is repeated by the task generator."""
+        """Return the bag of a reset once it is closed and complete; the task generator repeats an episode that was interrupted."""
         self._heard = time.monotonic()
         with self._news:
             while not rospy.is_shutdown():
@@ -122,17 +122,17 @@ class Graph:
 
 
 def _number_of(bag: str) -> int:
-    """The number of the reset in a bag's name, which may have that of an attempt behind it."""
+    """Return the number of the reset in a bag's name, which may be followed by the number of the attempt."""
     parts = Path(bag).stem.split("_")
     numbers = [int(part) for part in parts[-2:] if part.isdigit()]
     return numbers[-1] if numbers else -1
 
 
 def check_launch(command: str, suite: str) -> None:
-    """Make sure that the arguments of a roslaunch have an effect on the episodes of a suite.
+    """Check that roslaunch arguments have an effect on the episodes of a suite.
 
     Raises:
-        InputError: one has none: the suite decides it.
+        InputError: an argument has no effect, because the suite determines it.
     """
     given = dict(word.split(":=", 1) for word in shlex.split(command) if ":=" in word)
     for name in ("episodes", "seed", "suite"):
@@ -144,15 +144,16 @@ def check_launch(command: str, suite: str) -> None:
 
 @contextmanager
 def launched(command: str, suite: str) -> Iterator[None]:
-    """A roslaunch with these arguments, taken down at the end; nothing where there are none.
+    """Context manager that runs roslaunch with these arguments and shuts it down at the end; does nothing if there are no
+    arguments.
 
     Args:
         command: arguments of roslaunch.
-        suite: suite whose episodes the graph is asked to play.
+        suite: suite whose episodes the graph is asked to run.
 
     Raises:
-        InputError: it ends before the graph is there, or there is one already, that of a run that was killed, say; or an argument
-            has no effect on the suite's episodes.
+        InputError: roslaunch exits before the graph is up; a graph is already running, for example from a run that was killed; or
+            an argument has no effect on the suite's episodes.
     """
     if not command:
         yield
@@ -177,7 +178,7 @@ def launched(command: str, suite: str) -> Iterator[None]:
 
 
 def _offered(service: str) -> bool:
-    """Return whether a master knows a node that offers a service."""
+    """Return whether a ROS master knows a node that offers a service."""
     try:
         rosgraph.Master("/bench").lookupService(rospy.resolve_name(service))
     except (OSError, rosgraph.MasterException):
@@ -186,7 +187,9 @@ def _offered(service: str) -> bool:
 
 
 def main() -> int:
-    """Run the node; 0 where the suite was played, 2 where something was wrong, 130 or 143 where a signal came; why is one line."""
+    """Run the node. Return 0 if the suite was run, 2 after an error, and 130 or 143 after a signal; the reason is printed in one
+    line.
+    """
     parser = argparse.ArgumentParser(prog="bench", description="Play a suite through a running ROS graph.")
     parser.add_argument("suite")
     parser.add_argument("--output", type=Path, required=True)

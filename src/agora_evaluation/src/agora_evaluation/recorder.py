@@ -1,16 +1,17 @@
-"""The recorder node: one rosbag for each episode, from which the library computes every metric (`agora.datasets.rosbag`).
+"""The recorder node: it writes one rosbag per episode, from which the library computes every metric (`agora.datasets.rosbag`).
 
-One bag an episode, because a bag then is whole or is not, like a row of the results: what a kill or a full disk takes is a part of
-one episode, the next one goes into a fresh file, a benchmark counts the files that it has, and every file stands for itself, with
-the episode (its map, robots and pedestrians), the conditions and the parameters in it.
+With one bag per episode, each bag is either complete or not, like a row of results. If the node is killed or the disk is full, only
+part of one episode is lost, and the next episode goes to a new file. A benchmark can count its files. Every file is self-contained:
+it holds the episode (its map, robots and pedestrians), the conditions and the parameters.
 
-Messages are stored as they come, bytes and all, and never decoded but for their step number. ``recorder/begin`` closes the bag of
-the episode before, once its last messages have come, opens the next one and answers when every topic that somebody publishes is
-connected. What the graph said of a step 0 before that is kept for it. Stale data: a bag ends with the last message of its episode;
-what comes between two episodes is in neither. The time of entries in a bag is the graph's (``/clock``); analysis goes by step
-numbers and stamps. The node commands nothing.
+Messages are stored as received, as raw bytes; only their step number is decoded. ``recorder/begin`` closes the bag of the previous
+episode once its last messages have arrived, opens the next bag, and answers when every published topic is connected. Messages about
+step 0 that arrive earlier are kept for the new bag. Stale data: a bag ends with the last message of its episode; messages between
+two episodes are in neither bag. Entries in a bag are stamped with the graph's time (``/clock``); analysis uses step numbers and
+message stamps. The node does not command robots.
 
-Parameters of the graph: ``record_data_dir``; private: ``record_scans`` (false), ``record_clock`` (false), ``record_topics`` ([]).
+Graph parameter: ``record_data_dir``. Private parameters: ``record_scans`` (false), ``record_clock`` (false), ``record_topics``
+([]).
 """
 
 from __future__ import annotations
@@ -35,19 +36,19 @@ from agora_msgs.msg import Episode, EpisodeStatus
 from agora_msgs.srv import BeginEpisode, BeginEpisodeResponse
 
 STEPPED = ("simulator/robots", "pedsim_simulator/pedestrians")
-"""Topics with a message for each physics step, whose number is known."""
+"""Topics with one message per physics step that contains the step number."""
 CONTACTS, STATUS, EPISODE = "simulator/contacts", "simulator/status", "task_generator_server/episode"
 PARAMETERS, NOTES = "recorder/parameters", "navigation/notes"
-_LAST_WORDS = 2.0  # s of wall time that the last messages of an episode may take to come
-_CONNECT = 3.0  # s of wall time that publishers may take to connect
+_LAST_WORDS = 2.0  # s of wall time to wait for the last messages of an episode
+_CONNECT = 3.0  # s of wall time to wait for publishers to connect
 
 
 def data_folder(setting: str, prefix: str) -> Path:
-    """The folder that ``record_data_dir`` means.
+    """Return the folder to which ``record_data_dir`` refers.
 
     Args:
-        setting: a folder; ``auto:/more`` stands for a folder of this run, named ``prefix``, and ``more`` in it, as in Arena.
-        prefix: the time of the run's beginning.
+        setting: a folder; as in Arena, ``auto:/more`` stands for the folder ``more`` in a folder for this run, named ``prefix``.
+        prefix: start time of the run.
     """
     if setting.startswith("auto:"):
         return Path("data", prefix, setting[len("auto:") :].lstrip("/")).absolute()
@@ -55,7 +56,7 @@ def data_folder(setting: str, prefix: str) -> Path:
 
 
 def shared_prefix() -> str:
-    """The time at which this run began, which all recorders share by Arena's parameter ``/data_recorder_autoprefix``."""
+    """Return the start time of this run, which all recorders share through Arena's parameter ``/data_recorder_autoprefix``."""
     prefix = rospy.get_param("/data_recorder_autoprefix", "")
     if not prefix:
         prefix = datetime.now().strftime("%y-%m-%d_%H-%M-%S")
@@ -64,7 +65,7 @@ def shared_prefix() -> str:
 
 
 class RecorderNode:
-    """Writes bags; see the module."""
+    """Writes bags; see the module's docstring."""
 
     def __init__(self) -> None:
         self.folder = self._folder()
@@ -102,7 +103,7 @@ class RecorderNode:
             self._subscribers[topic] = rospy.Subscriber(topic, rospy.AnyMsg, self._on_message, topic, tcp_nodelay=True)
 
     def _on_message(self, message: rospy.AnyMsg, topic: str) -> None:
-        """Store a message; the first of an episode that has not begun here yet waits for its bag."""
+        """Store a message; the first messages of an episode whose bag is not open yet wait for it."""
         with self._heard:
             if topic in STEPPED:
                 step = step_of(message._buff)
@@ -120,7 +121,7 @@ class RecorderNode:
             self._heard.notify_all()
 
     def _on_status(self, status: EpisodeStatus) -> None:
-        """Store how the episode stands, and close its bag once it has ended and its last messages have come."""
+        """Store the episode's status, and close its bag once it has ended and its last messages have arrived."""
         with self._heard:
             self._status = status
             if self._bag is None or self._episode is None or status.number != self._episode.number:
@@ -130,7 +131,7 @@ class RecorderNode:
             threading.Thread(target=self._end, args=(self._bag,), daemon=True).start()
 
     def _end(self, bag: EpisodeBag | None, patience: float = _LAST_WORDS) -> None:
-        """Close a bag, if it still is the present one, when everything of its episode is in it."""
+        """Close a bag, if it is still the current one, once everything in its episode has been stored."""
         with self._heard:
             self._heard.wait_for(self._complete, patience)
             if bag is None or bag is not self._bag:
@@ -141,7 +142,7 @@ class RecorderNode:
             self._closed.publish(str(bag.path))
 
     def _complete(self) -> bool:
-        """Return whether the messages of the last step, all contacts and, in lock step, the notes of all plans have come."""
+        """Return whether the messages of the last step, all contacts and, in lock step, the notes of all plans have arrived."""
         status = self._status
         if status is None or not status.done:
             return True
@@ -151,7 +152,7 @@ class RecorderNode:
         return all(step >= status.step for step in steps) and touched and planned
 
     def _begin(self, request: Any) -> BeginEpisodeResponse:
-        """Answer ``recorder/begin``: the bag is open and everything that is published arrives in it."""
+        """Handle ``recorder/begin``; afterwards the bag is open and everything that is published is stored in it."""
         with self._begun:
             self._end(self._bag)
             episode = request.episode
@@ -170,7 +171,7 @@ class RecorderNode:
             return BeginEpisodeResponse(not bag.problem, bag.problem)
 
     def _open(self, bag: EpisodeBag, episode: Episode) -> None:
-        """Let messages into a bag, those of step 0 that came before it first."""
+        """Start storing messages in a bag, beginning with the messages of step 0 that arrived earlier."""
         with self._heard:
             self._steps, self._contacts, self._noted = {}, 0, 0
             lock_step = bool(rospy.get_param("synchronous", False))
@@ -183,7 +184,7 @@ class RecorderNode:
             self._bag, self._episode = bag, episode
 
     def _connect(self, episode: Episode) -> None:
-        """Listen to the topics of the robots, and wait until those that are published are connected."""
+        """Subscribe to the robots' topics, and wait until those that are published are connected."""
         names = [ros_name(robot.name) for robot in episode.robots]
         kinds = ["odom", "cmd_vel", "global_plan", "collision", "move_base_simple/goal", *(["scan"] if self._scans else [])]
         wanted = {f"{name}/{kind}" for name in names for kind in kinds}
@@ -205,12 +206,12 @@ class RecorderNode:
             )
 
     def close(self) -> None:
-        """Close the open bag as it is: nobody who ends waits for last words."""
+        """Close the open bag as it is; at shutdown, the node does not wait for last messages."""
         self._end(self._bag, patience=0.0)
 
 
 def step_of(buffer: bytes) -> int:
-    """The field ``step`` behind the header of a serialised message."""
+    """Return the field ``step`` that follows the header of a serialised message."""
     (frame,) = struct.unpack_from("<I", buffer, 12)
     return int(struct.unpack_from("<I", buffer, 16 + frame)[0])
 
@@ -220,7 +221,7 @@ def _file_name(episode: Any) -> str:
 
 
 def _plain(parameters: Any) -> Any:
-    """Return parameters as plain data; values that YAML has no word for as text."""
+    """Return parameters as plain data; values that YAML cannot represent are converted to strings."""
     if isinstance(parameters, dict):
         return {str(key): _plain(value) for key, value in parameters.items()}
     if isinstance(parameters, list):

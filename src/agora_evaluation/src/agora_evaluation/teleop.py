@@ -1,19 +1,19 @@
-"""Drive a robot by keyboard or joystick, within the limits of its model, as long as somebody holds something.
+"""Drive a robot by keyboard or joystick, within the limits of its model, while a key or button is held.
 
-Keys: ``w``/``s`` or up/down drive, ``a``/``d`` or left/right turn, ``q``/``e`` go sideways (robots that can), ``+``/``-`` set the
-share of the limits, space stops, ``Q`` or Ctrl-C ends. Joystick (``joy``, ``sensor_msgs/Joy``): two axes, and a button that must be
-held.
+Keys: ``w``/``s`` or up/down drive, ``a``/``d`` or left/right turn, ``q``/``e`` drive sideways (if the robot can), ``+``/``-`` set
+the share of the limits, space stops the robot, ``Q`` or Ctrl-C quits. Joystick (``joy``, ``sensor_msgs/Joy``): two axes, and a
+dead-man button.
 
-Dead man: a key counts for ``~hold`` s after it was last seen (a terminal repeats a held key after up to half a second), a joystick
-while its button is held and its last message is younger than ``~hold``; then the robot is told to stop, for a second, and after
-that nothing at all, so that others may drive. Who owns ``cmd_vel`` meanwhile: this node; start the graph with
-``navigation:=external``. Clock: the wall's, as it is a person who drives.
+Dead-man function: a key counts for ``~hold`` s after it was last seen (a terminal repeats a held key after up to half a second). A
+joystick counts while its button is held and its last message is younger than ``~hold``. After that the robot is commanded to stop
+for one second; then the node publishes nothing, so that other nodes may drive. While a person is driving, this node publishes
+``cmd_vel``; start the graph with ``navigation:=external``. The node uses the wall clock, because a person is driving.
 
 Demonstrations: start the graph with ``record_data:=true`` and the recorder with ``record_scans``; ``agora bag --demonstrations``
-makes arrays to learn from of the bags, one an episode.
+converts the bags (one per episode) to arrays for learning.
 
-Parameters: ``~robot`` (the first of the episode), ``~model`` (that of the episode), ``~hold`` (0.6), ``~share`` (0.5), ``~rate``
-(20), ``~axis_linear`` (1), ``~axis_angular`` (0), ``~button`` (4).
+Parameters: ``~robot`` (default: the first robot of the episode), ``~model`` (default: its model in the episode), ``~hold`` (0.6),
+``~share`` (0.5), ``~rate`` (20), ``~axis_linear`` (1), ``~axis_angular`` (0), ``~button`` (4).
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ KEYS = {
     "w": (0, 1.0), "s": (0, -1.0), "q": (1, 1.0), "e": (1, -1.0), "a": (2, 1.0), "d": (2, -1.0),
     "\x1b[A": (0, 1.0), "\x1b[B": (0, -1.0), "\x1b[D": (2, 1.0), "\x1b[C": (2, -1.0),
 }  # fmt: skip
-"""Which part of the twist (vx, vy, omega) a key moves, and to which side."""
-_STOP = 1.0  # s during which a robot that is let go is told to stop
+"""The component of the twist (vx, vy, omega) that each key changes, and its sign."""
+_STOP = 1.0  # s during which a released robot is commanded to stop
 HELP = "w/s drive, a/d turn, q/e sideways, +/- faster or slower, space stop, Q end"
 
 
 @dataclass
 class Held:
-    """The keys or the stick that somebody holds, as a twist.
+    """The keys or stick currently held, converted to a twist.
 
     Attributes:
         model: model of the robot, with its limits.
@@ -67,7 +67,7 @@ class Held:
     _last: float = float("-inf")
 
     def press(self, key: str, now: float) -> None:
-        """A key was seen at ``now``, s."""
+        """Register a key seen at ``now``, s."""
         if key in KEYS:
             axis, side = KEYS[key]
             self._axes[axis] = (side, now)
@@ -79,11 +79,11 @@ class Held:
             self._last = now
 
     def push(self, linear: float, angular: float, held: bool, now: float) -> None:
-        """A joystick's axes in [-1, 1] at ``now``, s; without its button it commands nothing."""
+        """Register a joystick's axes in [-1, 1] at ``now``, s; they have no effect unless its button is held."""
         self._stick = (now, linear, angular) if held else (float("-inf"), 0.0, 0.0)
 
     def twist(self, now: float) -> tuple[float, float, float] | None:
-        """vx, vy, omega at ``now``; zeros for a second once all is let go, then None."""
+        """Return vx, vy, omega at ``now``; zeros for one second after everything is released, then None."""
         sides = [side if now - since < self.hold else 0.0 for side, since in self._axes]
         if now - self._stick[0] < self.hold:
             sides = [self._stick[1], 0.0, self._stick[2]]
@@ -93,7 +93,7 @@ class Held:
         return (0.0, 0.0, 0.0) if now - self._last < _STOP else None
 
     def _within(self, sides: list[float]) -> tuple[float, float, float]:
-        """Shares of the model's limits."""
+        """Return a twist from shares of the model's limits."""
         forward, sideways, turn = (max(-1.0, min(1.0, side)) * self.share for side in sides)
         low, high = self.model.vx
         vx = forward * high if forward > 0 else forward * -low
@@ -101,7 +101,7 @@ class Held:
 
 
 class TeleopNode:
-    """Publishes ``<robot>/cmd_vel``; see the module."""
+    """Publishes ``<robot>/cmd_vel``; see the module's docstring."""
 
     def __init__(self) -> None:
         self._robot = str(rospy.get_param("~robot", ""))
@@ -124,14 +124,14 @@ class TeleopNode:
         except AgoraError as error:
             rospy.logerr("teleop: %s", error)
             return
-        with warnings.catch_warnings():  # rospy wants a queue; what is in one when the node ends, the stop, is never sent
+        with warnings.catch_warnings():  # rospy recommends a queue, but at exit the stop command in it would never be sent
             warnings.simplefilter("ignore", SyntaxWarning)
             self._publisher = rospy.Publisher(f"{ros_name(robot)}/cmd_vel", Twist, tcp_nodelay=True)
         self._robot = robot
         rospy.loginfo("teleop: driving %s. %s", robot, HELP)
 
     def _on_episode(self, episode: Episode) -> None:
-        """Take the robot of the name, or the first, once."""
+        """Select the named robot, or the first one; done only once."""
         robots = {robot.name: robot.model for robot in episode.robots}
         if self._held is not None or not robots:
             return
@@ -153,7 +153,7 @@ class TeleopNode:
         self._held.push(joy.axes[linear], joy.axes[angular], bool(joy.buttons[button]), time.monotonic())
 
     def run(self, keys: Callable[[float], str | None]) -> None:
-        """Read keys and publish until somebody ends it."""
+        """Read keys and publish commands until the user quits."""
         rospy.on_shutdown(self.stop)
         while not rospy.is_shutdown():
             end = time.monotonic() + self._period
@@ -169,16 +169,17 @@ class TeleopNode:
                 self._publisher.publish(to_twist(held))
 
     def stop(self) -> None:
-        """Tell a robot that is being driven to stop."""
+        """Stop the robot that is being driven."""
         if self._held is not None and self._held.twist(time.monotonic()) is not None:
             self._publisher.publish(to_twist((0.0, 0.0, 0.0)))
 
 
 @contextmanager
 def keyboard(stream: TextIO) -> Iterator[Callable[[float], str | None]]:
-    """A function that waits some seconds for a key of a terminal; of what is no terminal there are none.
+    """Context manager that yields a function that waits a number of seconds for a key from a terminal; if the stream is not a
+    terminal, there are no keys.
 
-    The terminal is as it was afterwards.
+    The terminal's settings are restored afterwards.
     """
     if not stream.isatty():
         rospy.loginfo("teleop: no terminal, so no keyboard; use a joystick on topic joy")
@@ -199,7 +200,7 @@ def _no_key(wait: float) -> None:
 
 
 def _key(file: int, wait: float) -> str | None:
-    """A key, arrow keys as their three letters; None after ``wait`` s."""
+    """Return a key (an arrow key as its three characters), or None after ``wait`` s."""
     if not select.select([file], [], [], wait)[0]:
         return None
     key = os.read(file, 1).decode(errors="replace")

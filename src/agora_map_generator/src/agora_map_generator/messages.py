@@ -1,4 +1,4 @@
-"""Places as messages: occupancy, distances in cells, furniture."""
+"""Converts places to messages: occupancy, distances in cells, and furniture."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FREE, _OCCUPIED, _UNKNOWN = 0, 100, -1  # of nav_msgs/OccupancyGrid
 
 
 def occupancy(place: Map) -> Array:
-    """(rows, columns) int8 as nav_msgs/OccupancyGrid has it; shapes are drawn into the cells."""
+    """Return occupancy (rows, columns) int8 with the values of nav_msgs/OccupancyGrid; shapes are rasterised into the cells."""
     cells = np.where(place.cells, np.int8(_OCCUPIED), np.int8(_FREE))
     if place.unknown is not None:
         cells[place.unknown & ~place.cells] = _UNKNOWN
@@ -27,21 +27,23 @@ def occupancy(place: Map) -> Array:
 
 
 def to_metadata(place: Map, stamp: Any) -> MapMetaData:
-    """Size, resolution and origin. The resolution crosses as float32, whose shortest decimal is the map's."""
+    """Return size, resolution and origin. The resolution is sent as float32, whose shortest decimal representation is that of the
+    map.
+    """
     rows, columns = place.shape
     origin = to_pose((*place.origin, 0.0))
     return MapMetaData(map_load_time=stamp, resolution=place.resolution, width=columns, height=rows, origin=origin)
 
 
 def to_grid(place: Map, stamp: Any) -> OccupancyGrid:
-    """The message of a map's cells."""
+    """Return a map's cells as a message."""
     grid = OccupancyGrid(info=to_metadata(place, stamp), data=occupancy(place).ravel().tolist())
     grid.header.stamp, grid.header.frame_id = stamp, "map"
     return grid
 
 
 def to_distance_map(place: Map, stamp: Any) -> GetDistanceMapResponse:
-    """Return the number of cells between each cell and the nearest that is not free, as Arena 3.0 counts them."""
+    """Return the number of cells between each cell and the nearest cell that is not free, counted as in Arena 3.0."""
     steps = steps_to(occupancy(place) != _FREE)
     answer = GetDistanceMapResponse(info=to_metadata(place, stamp), data=steps.ravel().tolist())
     answer.header.stamp, answer.header.frame_id = stamp, "map"
@@ -49,6 +51,6 @@ def to_distance_map(place: Map, stamp: Any) -> GetDistanceMapResponse:
 
 
 def to_obstacles(place: Place) -> MapObstacles:
-    """The furniture of a place."""
+    """Return the furniture of a place."""
     pieces = [MapObstacle(f.model, to_pose((f.x, f.y, f.heading))) for f in place.furniture]
     return MapObstacles(data=occupancy(place.map).ravel().tolist(), obstacles=pieces)

@@ -1,8 +1,8 @@
-"""The map generator's node: the map of the present for everybody, new maps on request, world folders on disk.
+"""The map generator node, which publishes the current map, generates new maps on request, and saves world folders.
 
-The map is the one that was set last: by the task generator at a reset, by a request where nobody plays episodes, or, before either,
-that of ``map_file``. A node that is started again takes it from the latched episode. Whoever comes late gets everything, since all
-topics are latched; nothing here depends on a clock but the stamps.
+The current map is the one that was set last: by the task generator at a reset, by a request if no episodes are being run, or,
+before either of these, by ``map_file``. A restarted node takes the map from the latched episode. All topics are latched, so late
+subscribers receive everything; only the stamps depend on a clock.
 """
 
 from __future__ import annotations
@@ -38,8 +38,9 @@ from agora_msgs.srv import GetDistanceMap, NewMap, NewMapResponse, SaveMap, Save
 class MapGeneratorNode:
     """The node ``map_generator``.
 
-    Private parameter ``config``: Arena's ``map_generator.yaml``, a name in ``configs/map_generator`` or a path. Of the graph:
-    ``map_file``, ``seed``, and ``map_save_dir``, the folder in which ``map_generator/save`` writes and outside which it never does.
+    Private parameter ``config``: Arena's ``map_generator.yaml``, given as a name in ``configs/map_generator`` or as a path. Graph
+    parameters: ``map_file``, ``seed``, and ``map_save_dir``, the folder to which ``map_generator/save`` writes; it never writes
+    anywhere else.
     """
 
     def __init__(self) -> None:
@@ -63,7 +64,7 @@ class MapGeneratorNode:
         rospy.Subscriber("request_new_map", String, self._on_request, queue_size=10)
 
     def _show_first(self, map_file: str) -> None:
-        """Publish the map of a world, as long as nobody sets another."""
+        """Publish the map of a world, unless another map has been set."""
         try:
             if map_file == "dynamic_map":
                 world = self._generated(self._configured(), self._seed, 0)
@@ -78,7 +79,7 @@ class MapGeneratorNode:
                 self._show(_place_of(world))
 
     def _show(self, place: Place) -> None:
-        """Make a place that of the present, and publish it."""
+        """Make a place the current one and publish it."""
         now = rospy.Time.now()
         with self._lock:
             self._place = place
@@ -91,7 +92,7 @@ class MapGeneratorNode:
             self._signal.publish(place.map.name)
 
     def _adopt(self, place: Place) -> None:
-        """Show a place, unless it is the one that is shown."""
+        """Publish a place, unless it is already the current one."""
         with self._lock:
             if self._place is None or to_map(self._place.map) != to_map(place.map):
                 self._show(place)
@@ -116,7 +117,7 @@ class MapGeneratorNode:
         self._adopt(Place(start.map, (*start.furniture, *(t.furniture for t in start.things if t.kind == "static"))))
 
     def _on_request(self, message: Any) -> None:
-        if self._played:  # the task generator hears it too, and begins an episode on another map
+        if self._played:  # the task generator receives the request too, and begins an episode on another map
             return
         try:
             generator = self._generator(message.data)
@@ -160,15 +161,15 @@ class MapGeneratorNode:
         return DynamicMap(file=self._config).resolved()[0]
 
     def _generator(self, text: str) -> Named:
-        """The generator of a text; the configured one where empty."""
+        """Return the generator given by a string; if it is empty, the configured generator."""
         return parse_generator(text) if text.strip() else self._configured()
 
     @staticmethod
     def _generated(generator: Named, seed: int, number: int) -> Surroundings:
-        """Place ``number`` of a generator and a seed: as the module ``dynamic_map`` makes it.
+        """Return place ``number`` of a generator and a seed, as the module ``dynamic_map`` creates it.
 
         Raises:
-            InputError: the generator's parameters cannot be met.
+            InputError: the generator's parameters cannot be satisfied.
         """
         try:
             source = Generated(generator, number + 1, seed)

@@ -1,4 +1,4 @@
-"""Servers of actions whose goals wait until their owner asks for them."""
+"""Action servers that keep new goals until their owner asks for them."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ _CANCELLED = (GoalStatus.PREEMPTING, GoalStatus.RECALLING)
 
 
 def survive_jumps(server: Any) -> None:
-    """Let the timer of an action server, which ends with an exception when the clock jumps back, go on instead."""
+    """Keep the timer of an action server running when the clock jumps back, instead of ending with an exception."""
     server.status_timer.shutdown()
     period = rospy.Duration(1.0 / server.status_frequency)
     server.status_timer = rospy.Timer(period, server.publish_status_async, reset=True)
 
 
 class Action:
-    """An action's server; nothing here calls back.
+    """An action server without callbacks to its owner.
 
-    Not `actionlib.SimpleActionServer`: that ends a goal in whose place another comes without a result, and an empty result of Move
-    Base Flex means success.
+    `actionlib.SimpleActionServer` is not used because it ends a goal that is replaced without setting a result, and an empty Move
+    Base Flex result means success.
 
     Args:
         name: name of the action.
-        kind: its class.
+        kind: class of the action.
     """
 
     def __init__(self, name: str, kind: Any) -> None:
@@ -37,7 +37,7 @@ class Action:
         survive_jumps(self._server)
 
     def new(self) -> Any:
-        """The handle of a goal that has come, the oldest first; None where there is none."""
+        """Return the handle of the oldest new goal; None if there is none."""
         try:
             return self.goals.get_nowait()
         except queue.Empty:
@@ -45,5 +45,5 @@ class Action:
 
 
 def is_cancelled(handle: Any) -> bool:
-    """Return whether who sent a goal has cancelled it."""
+    """Return whether the sender of a goal has cancelled it."""
     return handle.get_goal_status().status in _CANCELLED

@@ -1,4 +1,4 @@
-"""Goals of the action ``move_base`` in an episode: the simulator owns every robot's goal, so it is asked to set them."""
+"""Goals of the action ``move_base`` in an episode. The simulator owns every robot's goal, so it is asked to set them."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from agora_ros.conversions import to_pose2d
 from agora.core.state import Array
 from agora_msgs.srv import SetGoal, SetGoalRequest
 
-_PATIENCE = 5.0  # s of the wall's clock
+_PATIENCE = 5.0  # s of wall time
 
 
 class Answer(NamedTuple):
     """The simulator's answer.
 
     Attributes:
-        asked: whether a simulator is there.
-        number: number of the goal in the episode; 0 if it was refused.
-        reason: reason of the refusal.
+        asked: whether a simulator was available to be asked.
+        number: number of the goal in the episode; 0 if the goal was rejected.
+        reason: reason for the rejection.
     """
 
     asked: bool
@@ -29,13 +29,13 @@ class Answer(NamedTuple):
 
 
 class EpisodeGoals:
-    """Calls ``simulator/set_goal``; the task generator announces the goal, and the status brings it to everybody."""
+    """Calls ``simulator/set_goal``; the task generator announces the goal, and the episode status distributes it to all nodes."""
 
     def __init__(self) -> None:
         self._call = Call("simulator/set_goal", SetGoal, _PATIENCE)
 
     def set(self, robot: str, goal: Array) -> Answer:
-        """Have a robot's goal (3,) set."""
+        """Ask the simulator to set a robot's goal (3,)."""
         try:
             self._call.send(SetGoalRequest(robot, to_pose2d(goal)))
         except CallError as error:

@@ -1,4 +1,4 @@
-"""The image tracker's node: images with depth in, pedestrians out."""
+"""The image tracker node: it receives images with depth and publishes pedestrians."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from agora.perception.tracker import Tracker
 from agora_msgs.msg import Pedestrians
 from agora_navigation.messages import from_depth, from_image
 
-_KEPT = 8  # images of each kind that wait for their partner and their transform
-_OLDEST = 1.0  # s of the way that people are taken to have gone on since an image
-_WAKE = 0.02  # s between two looks at what has come
-_QUIET = 5.0  # s of the clock of ROS between two lines that say the same
+_KEPT = 8  # number of images of each kind kept while waiting for the matching image and the transform
+_OLDEST = 1.0  # s, maximum time over which people are extrapolated since an image
+_WAKE = 0.02  # s between two checks for new messages
+_QUIET = 5.0  # s of ROS time between two identical log lines
 
 
 class ImagePeople:
-    """Callbacks store; `spin` works."""
+    """Callbacks only store messages; `spin` processes them."""
 
     def __init__(self) -> None:
         get = rospy.get_param
@@ -68,7 +68,7 @@ class ImagePeople:
         return store
 
     def spin(self) -> None:
-        """Work until the node is to end."""
+        """Process messages until the node shuts down."""
         while not rospy.is_shutdown():
             with self._changed:
                 self._changed.wait(_WAKE)
@@ -81,7 +81,7 @@ class ImagePeople:
                 rospy.logwarn_throttle(_QUIET, str(error))
 
     def _choose(self) -> tuple[Any, Any, Any] | None:
-        """Return the newest image that is complete, its depth and its transform; older ones are dropped."""
+        """Return the newest complete image with its depth image and transform; older images are dropped."""
         if self._images and self._images[-1].header.stamp.to_sec() < self._seen:
             self._seen = -np.inf
             self._tracker.forget()
@@ -103,7 +103,7 @@ class ImagePeople:
         return None
 
     def _take(self, image: Any, depth: Any, transform: Any) -> None:
-        """Find and follow people, and say where they are by now."""
+        """Detect and track people, and publish their current positions."""
         stamp, before = image.header.stamp.to_sec(), self._seen
         self._seen = stamp
         self._tracker.camera = _camera(self._lenses[-1], image, transform.transform)
@@ -115,7 +115,9 @@ class ImagePeople:
 
 
 def _camera(lens: Any, image: Any, optical: Any) -> Camera:
-    """The camera of an image in the map, by its rectified projection, or that of the raw image where there is no other."""
+    """Return the camera of an image in the map frame, using its rectified projection or, if there is none, the projection of the
+    raw image.
+    """
     if (lens.height, lens.width) not in ((0, 0), (image.height, image.width)):
         raise InputError(f"camera_info: is of {lens.height} x {lens.width} px, the image has {image.height} x {image.width}")
     fx, cx, fy, cy = (lens.P[0], lens.P[2], lens.P[5], lens.P[6]) if lens.P[0] else (lens.K[0], lens.K[2], lens.K[4], lens.K[5])
@@ -124,7 +126,7 @@ def _camera(lens: Any, image: Any, optical: Any) -> Camera:
 
 
 def _rotation(q: Any) -> Doubles:
-    """The matrix (3, 3) of a quaternion."""
+    """Return the rotation matrix (3, 3) of a quaternion."""
     x, y, z, w = np.array((q.x, q.y, q.z, q.w)) / np.sqrt(q.x**2 + q.y**2 + q.z**2 + q.w**2)
     return np.array([
         [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
@@ -134,7 +136,7 @@ def _rotation(q: Any) -> Doubles:
 
 
 def _people(tracks: Tracks) -> Pedestrians:
-    """Return the message of the believed pedestrians."""
+    """Return the tracked pedestrians as a message."""
     who = np.flatnonzero(tracks.present[0])
     people, traits, minds = state.pedestrians(1, len(who)), state.traits(1, len(who)), state.minds(1, len(who))
     people.x[0], people.y[0] = tracks.position[0, who].T

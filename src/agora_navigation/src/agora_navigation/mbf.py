@@ -1,4 +1,4 @@
-"""The client of Move Base Flex for one robot: get_path, interplanner, exe_path, again and again until the goal is reached."""
+"""The Move Base Flex client for one robot: it repeats get_path, interplanner and exe_path until the goal is reached."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from agora_navigation.localisation import Localisation
 from agora_navigation.messages import to_path
 from agora_navigation.move_base import MoveBase, is_same
 
-_LAST_WORD = 0.5  # s of the wall's clock for the controller's answer when the node ends
+_LAST_WORD = 0.5  # s of wall time to wait for the controller's answer when the node shuts down
 _HINTS = {
     57: "it has no pose of the robot: set its robot_frame and map_frame, and check tf",
     59: "check tf and its robot_frame and map_frame",
@@ -45,7 +45,7 @@ _HINTS = {
 
 
 def explained(kind: type, outcome: int, said: str) -> str:
-    """Return one line about an outcome of an action: its name, its number, the server's message, the remedy."""
+    """Return one line about the outcome of an action: its name, its number, the server's message and the remedy."""
     names = {getattr(kind, name): name for name in dir(kind) if name.isupper() and "RANGE" not in name}
     name = names.get(outcome, "failure of a plug-in").replace("_", " ").lower()
     return "; ".join(part for part in (f"{name} ({outcome})", said, _HINTS.get(outcome, "")) if part)
@@ -53,20 +53,20 @@ def explained(kind: type, outcome: int, said: str) -> str:
 
 @dataclass(frozen=True)
 class MbfSettings:
-    """The use of a stock Move Base Flex.
+    """The settings for using a stock Move Base Flex.
 
     Attributes:
-        server: name of its node.
-        exe_path_server: name of the node that follows paths, where that is another one.
-        planner: plug-in of the planner, the first one where empty.
-        controller: plug-in of the controller, the first one where empty.
-        replan_period: time between two paths, s.
-        inter_period: time between two questions to the interplanner, s.
-        retries: number of failures in a row that get_path is allowed, and exe_path on the way to one goal.
-        speed_parameters: parameters of the controller that the interplanner scales; its dynamic_reconfigure is
-            that of ``server/controller``.
-        answer_in: longest time of a call, s.
-        notes: whether to publish what the interplanner notes; a controller of the library's publishes notes itself.
+        server: name of the Move Base Flex node.
+        exe_path_server: name of the node that follows paths, if it is a different one.
+        planner: planner plug-in; if empty, the first one.
+        controller: controller plug-in; if empty, the first one.
+        replan_period: time between two path requests, s.
+        inter_period: time between two calls of the interplanner, s.
+        retries: number of consecutive failures that are allowed for get_path, and for exe_path on the way to one goal.
+        speed_parameters: controller parameters that the interplanner scales, set through the dynamic_reconfigure server of
+            ``server/controller``.
+        answer_in: maximum duration of a call, s.
+        notes: whether to publish the interplanner's notes; the library's own controllers publish their notes themselves.
     """
 
     server: str = "move_base_flex"
@@ -82,7 +82,7 @@ class MbfSettings:
 
 
 class Speed:
-    """The speed limits of a controller, in shares of those at the beginning; to tell or set them may take ``patience`` s."""
+    """The speed limits of a controller, as a share of the initial limits; reading or setting them may take up to ``patience`` s."""
 
     def __init__(self, place: str, names: tuple[str, ...], patience: float) -> None:
         self._names, self._top, self._share = names, {}, 1.0
@@ -94,7 +94,9 @@ class Speed:
             self._top = {value.name: value.value for value in config.doubles if value.name in self._names}
 
     def scale(self, share: float) -> None:
-        """Let the controller be ``share`` times as fast as it was; parameters that cannot be set are named, once in a while."""
+        """Set the controller's speed limits to ``share`` times the initial limits; parameters that cannot be set are logged from
+        time to time.
+        """
         if abs(share - self._share) < 0.01:
             return
         if not self._top:
@@ -105,17 +107,17 @@ class Speed:
             self._tell(share, self._patience)
             self._share = share
         except CallError as error:
-            if not rospy.is_shutdown():  # else nobody waits for the answer any more
+            if not rospy.is_shutdown():  # otherwise nothing waits for the answer any more
                 rospy.logwarn_throttle(30.0, str(error))
 
     def give_back(self) -> None:
-        """Let the controller be as fast as it was, at the end: one that ends, too, need not answer."""
+        """Restore the controller's initial speed limits at shutdown; a controller that is also shutting down need not answer."""
         if self._top and self._share != 1.0:
             with suppress(CallError):
                 self._tell(1.0, _LAST_WORD)
 
     def _tell(self, share: float, patience: float) -> None:
-        """Set the limits, on a connection of this call alone: the end comes in a thread of its own."""
+        """Set the limits over a connection used only for this call, because shutdown runs in its own thread."""
         request = ReconfigureRequest()
         request.config.doubles = [DoubleParameter(name, share * value) for name, value in self._top.items()]
         call = Call(f"{self._place}/set_parameters", Reconfigure, patience)
@@ -125,7 +127,7 @@ class Speed:
 
 
 class MbfRobot:
-    """Takes goals of one robot and has Move Base Flex pursue them. One thread works: `spin`."""
+    """Takes goals for one robot and has Move Base Flex pursue them. All work is done in one thread, `spin`."""
 
     def __init__(self, name: str, relay: Relay, settings: MbfSettings, localisation: Localisation) -> None:
         robot = ros_name(name)
@@ -137,8 +139,8 @@ class MbfRobot:
         self._asking, self._telling = (
             threading.Lock(),
             threading.Lock(),
-        )  # make_plan and the end come in threads of their own
-        # Not SimpleActionClient: it overlooks an answer that comes before its send_goal has returned, and then waits in vain.
+        )  # make_plan and shutdown run in their own threads
+        # Not SimpleActionClient: it misses an answer that arrives before its send_goal has returned, and then waits forever.
         self._get_path = ActionClient(f"{server}/get_path", GetPathAction)
         self._exe_path = ActionClient(f"{driver}/exe_path", ExePathAction)
         self._drive: Any = None
@@ -159,7 +161,7 @@ class MbfRobot:
         return lambda message: setattr(self, name, message)
 
     def spin(self) -> None:
-        """Pursue goals until the node is to end."""
+        """Pursue goals until the node shuts down."""
         if not self._get_path.wait_for_server(rospy.Duration(self._settings.answer_in)):
             rospy.logwarn(f"{self._robot}: waiting for Move Base Flex at {rospy.resolve_name(self._settings.server)}")
         while not rospy.is_shutdown():
@@ -169,7 +171,7 @@ class MbfRobot:
             rospy.rostime.wallsleep(0.05)
 
     def _poll(self) -> tuple[Array | None, bool]:
-        """A goal (3,) that has come, and whether the one before was cancelled; in an episode the simulator may refuse a goal."""
+        """Return a new goal (3,) and whether the previous goal was cancelled; in an episode, the simulator may reject a goal."""
         goal, cancelled = self._move_base.poll()
         if goal is not None and self._move_base.busy:
             answer = self._episode.set(self._name, goal)
@@ -180,7 +182,7 @@ class MbfRobot:
         return goal, cancelled
 
     def _pursue(self, goal: Array) -> Array | None:
-        """Go to a goal; the next one, if that came in between."""
+        """Drive to a goal; return the next goal if one arrived in the meantime."""
         self._relay.begin(goal)
         path: Floats | None = None
         asked_at, unplanned, undriven = -np.inf, 0, 0
@@ -220,7 +222,7 @@ class MbfRobot:
                         self._move_base.succeed()
                         return None
                     if not leads:
-                        self._relay.begin(goal)  # the way back cannot be driven, or ends: on with the path
+                        self._relay.begin(goal)  # the path back cannot be driven, or has ended: continue along the path
                     elif outcome != ExePathResult.SUCCESS:
                         undriven += 1
                     if undriven > self._settings.retries:
@@ -234,11 +236,11 @@ class MbfRobot:
         return None
 
     def close(self) -> None:
-        """Have the controller stop, as fast as it was: the node ends."""
+        """Stop the controller and restore its speed limits, because the node is shutting down."""
         with self._telling:
             self._ended = True
             self._halt()
-        for _ in range(25):  # what is still in a queue when the process ends is never sent
+        for _ in range(25):  # messages still in a queue when the process exits are never sent
             if _over(self._drive):
                 break
             rospy.rostime.wallsleep(0.02)
@@ -261,7 +263,7 @@ class MbfRobot:
         self._move_base.abort(why)
 
     def _see(self, now: float) -> bool:
-        """Hand on the new messages; return whether the robot's place is known."""
+        """Pass on the new messages; return whether the robot's position is known."""
         navigator, odometry, scan, people = self._relay.navigator, self._odometry, self._scan, self.people
         pose = None if odometry is None else self._localisation.pose(odometry)
         if pose is None:
@@ -279,7 +281,7 @@ class MbfRobot:
         return True
 
     def _path_to(self, goal: Array) -> tuple[Floats | None, str]:
-        """The path (K, 2) of Move Base Flex from where the robot is, or why there is none."""
+        """Return Move Base Flex's path (K, 2) from the robot's position, or the reason why there is none."""
         request = GetPathGoal(target_pose=_stamped(goal), planner=self._settings.planner)
         with self._asking:
             asked, begun = self._get_path.send_goal(request), rospy.get_time()
@@ -301,7 +303,7 @@ class MbfRobot:
         return GetPlanResponse(to_path(np.zeros((0, 2)) if path is None else path, rospy.Time.now()))
 
     def _execute(self, led: Led, now: float) -> None:
-        """Send the controller the path of the interplanner, with the heading of its goal at the end."""
+        """Send the interplanner's path, with the goal heading at its end, to the controller."""
         message = to_path(led.path, rospy.Time.from_sec(now))
         if led.goal is not None and message.poses:
             message.poses[-1].pose = to_pose((*led.path[-1], led.goal[2]))
@@ -326,7 +328,7 @@ class MbfRobot:
 
 
 def _over(asked: Any) -> bool:
-    """Return whether an action has no more to report; its result is there then, unless the server is gone."""
+    """Return whether an action is finished; its result is then available, unless the server is gone."""
     return asked is None or asked.get_comm_state() == CommState.DONE
 
 

@@ -1,4 +1,4 @@
-"""The Move Base Flex client: parameters, and a thread for every robot."""
+"""The Move Base Flex client node: its parameters, and one thread per robot."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from agora_navigation.mbf import MbfRobot, MbfSettings
 
 
 class MbfClient:
-    """Reads parameters once; pedestrians are handed to every robot."""
+    """Reads the parameters once and passes pedestrians on to every robot."""
 
     def __init__(self) -> None:
         get = rospy.get_param
@@ -53,7 +53,7 @@ class MbfClient:
             robot.people = message
 
     def spin(self) -> None:
-        """Work until the node is to end."""
+        """Work until the node shuts down."""
         for robot in self._robots[1:]:
             threading.Thread(target=robot.spin, daemon=True).start()
         self._robots[0].spin()

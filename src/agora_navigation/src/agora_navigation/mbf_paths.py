@@ -22,14 +22,14 @@ from agora_navigation.messages import to_path
 
 
 class GetPathServer:
-    """Makes one path after the other, in a thread of its own: the robot is driven meanwhile.
+    """Plans one path after another in its own thread, while the robot is being driven.
 
     Args:
-        server: name of the server, with which the action's begins.
-        planners: global planners by name; the first is the one of requests that name none.
+        server: name of the server, which prefixes the action's name.
+        planners: global planners by name; the first one is used for requests that do not name a planner.
         model: model of the robot.
-        place: says the map.
-        here: says the robot's pose (3,) in the map; None while nobody knows it.
+        place: function that returns the map.
+        here: function that returns the robot's pose (3,) in the map frame; None while it is unknown.
     """
 
     def __init__(
@@ -72,10 +72,10 @@ class GetPathServer:
                     handle.set_succeeded(result)
 
     def _answer(self, goal: Any) -> Array:
-        """The path (K, 3) that is asked for.
+        """Return the requested path (K, 3).
 
         Raises:
-            FlexError: there is none.
+            FlexError: there is no path.
         """
         here = self._placed(goal.start_pose, GetPath.INVALID_START) if goal.use_start_pose else self._here()
         if here is None:

@@ -1,4 +1,6 @@
-"""The server of Move Base Flex's actions for one robot: exe_path by the library's planners, get_path by its global planners."""
+"""The server of Move Base Flex's actions for one robot: exe_path uses the library's local planners, get_path its global
+planners.
+"""
 
 from __future__ import annotations
 
@@ -32,18 +34,18 @@ from agora_navigation.messages import from_grid, from_path
 from agora_navigation.node import perception_of
 from agora_navigation.port import Port
 
-_EARLY = 0.95  # of a control period after which odometry counts as due: stamps of real robots are not even
-_LATE = 0.015  # s of the wall's clock that messages of one moment may be apart
-_WAKE = 0.05  # s between two looks at goals and at what is overdue
+_EARLY = 0.95  # share of a control period after which odometry counts as due, because stamps of real robots are irregular
+_LATE = 0.015  # s of wall time by which messages of the same moment may differ
+_WAKE = 0.05  # s between two checks for goals and overdue messages
 
 
 @dataclass
 class Controller:
-    """A planner that exe_path can name.
+    """A planner that an exe_path request can select.
 
     Attributes:
-        navigator: its planner drives.
-        execution: the paths that it follows.
+        navigator: navigator whose planner drives the robot.
+        execution: execution of the paths that it follows.
         port: topics of the robot.
     """
 
@@ -58,7 +60,7 @@ class Drive:
 
     Attributes:
         handle: goal of the action.
-        controller: who follows it.
+        controller: controller that follows the path.
         planned: stamp of the last step, s.
     """
 
@@ -68,7 +70,9 @@ class Drive:
 
 
 class MbfServer:
-    """Offers the actions once there is a map. Callbacks store; `spin` drives, another thread makes paths."""
+    """Offers the actions once there is a map. Callbacks only store messages; `spin` drives the robot, and another thread plans
+    paths.
+    """
 
     def __init__(self) -> None:
         get = rospy.get_param
@@ -116,7 +120,7 @@ class MbfServer:
         return store
 
     def spin(self) -> None:
-        """Work until the node is to end."""
+        """Drive until the node shuts down."""
         rospy.loginfo(f"{self._robot} waits for a map on {rospy.resolve_name('map')}")
         while not rospy.is_shutdown():
             with self._changed:
@@ -129,7 +133,7 @@ class MbfServer:
                     self._serve(self._drive)
 
     def _adopt(self) -> None:
-        """Take a map on: make a navigator for each planner, and the first time offer the actions."""
+        """Use a new map: create a navigator for each planner and, the first time, offer the actions."""
         message, self._grid = self._grid, None
         try:
             place = from_grid(message)
@@ -157,12 +161,12 @@ class MbfServer:
             rospy.loginfo(f"{server}: controllers {', '.join(self._drivers)}; planners {', '.join(self._makers)}")
 
     def _here(self) -> Array | None:
-        """The pose (3,) of the robot in the map; None while nobody knows it."""
+        """Return the robot's pose (3,) in the map frame; None while it is unknown."""
         odometry = self._odometry
         return None if odometry is None else self._localisation.pose(odometry)
 
     def _take(self, handle: Any) -> None:
-        """Follow the path of a goal, in place of the one before."""
+        """Follow the path of a goal, replacing the previous one."""
         goal = handle.get_goal()
         name = goal.controller or next(iter(self._controllers))
         if name not in self._controllers:
@@ -190,7 +194,7 @@ class MbfServer:
             self._end(after, ExePath.INVALID_PATH, str(error))
 
     def _serve(self, drive: Drive) -> None:
-        """Plan when odometry has moved on by a control period, or when it does not come; look at whether the goal is cancelled."""
+        """Plan when odometry has advanced by a control period or is overdue; check whether the goal has been cancelled."""
         if is_cancelled(drive.handle):
             self._end(drive, ExePath.CANCELED, "cancelled")
             return
@@ -231,7 +235,7 @@ class MbfServer:
         drive.controller.port.show(stamp)
 
     def _end(self, drive: Drive, outcome: Any, text: str, goes_on: bool = False) -> None:
-        """Answer a goal; the robot stands, unless it goes on along another path."""
+        """Report the result of a goal; the robot stops, unless it continues on another path."""
         result = ExePathResult(outcome=outcome, message=text)
         self._place(drive, result, result.final_pose)
         if outcome == ExePath.SUCCESS:
@@ -248,7 +252,7 @@ class MbfServer:
 
     @staticmethod
     def _place(drive: Drive, message: Any, pose: Any) -> None:
-        """Write into a feedback or result where the robot is, and how far from the end of the path."""
+        """Write the robot's pose and its distance from the end of the path into a feedback or result message."""
         nav = drive.controller.navigator
         x, y, heading = (float(getattr(nav.robots, name)[0, 0]) for name in ("x", "y", "heading"))
         message.dist_to_goal, message.angle_to_goal = nav.left(0)
@@ -263,7 +267,7 @@ class MbfServer:
 
 
 def _same(one: Map, other: Map) -> bool:
-    """Return whether two maps of grids are the same."""
+    """Return whether two grid maps are the same."""
     placed = (one.origin, one.resolution, one.shape) == (other.origin, other.resolution, other.shape)
     unknown = (one.unknown is None) == (other.unknown is None)
     return placed and unknown and bool((one.occupied == other.occupied).all())

@@ -1,4 +1,4 @@
-"""Paths, costmaps, maps and images as messages of ROS."""
+"""Converts paths, costmaps, maps and images to and from ROS messages."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from agora.core.state import Array, Doubles, Floats
 from agora.errors import InputError
 from agora.maps.grid import Map
 
-_OCCUPIED = 65  # of 100, as map_server's occupied_thresh
+_OCCUPIED = 65  # out of 100, like map_server's occupied_thresh
 
 
 def to_path(points: Floats, stamp: Any, frame: str = "map") -> Path:
-    """The message of a path: of poses (K, 3), m and rad, or of points (K, 2), where every pose looks along its leg."""
+    """Return a path as a message, given poses (K, 3), m and rad, or points (K, 2), for which every pose faces along the path."""
     message = Path()
     message.header.stamp, message.header.frame_id = stamp, frame
     poses = points
@@ -30,10 +30,10 @@ def to_path(points: Floats, stamp: Any, frame: str = "map") -> Path:
 
 
 def from_path(message: Any, frame: str = "map") -> Doubles:
-    """The poses (K, 3), m and rad, of a path.
+    """Return the poses (K, 3), m and rad, of a path message.
 
     Raises:
-        InputError: it is in another frame.
+        InputError: the path is in another frame.
     """
     frames = {message.header.frame_id, *(pose.header.frame_id for pose in message.poses)}
     if strange := [name for name in sorted(frames) if name.lstrip("/") not in (frame, "")]:
@@ -42,7 +42,9 @@ def from_path(message: Any, frame: str = "map") -> Doubles:
 
 
 def to_grid(cost: Array, origin: Array, resolution: float, stamp: Any, frame: str = "map") -> OccupancyGrid:
-    """The message of a costmap (rows, columns) uint8, on costmap_2d's scale: 100 lethal, 99 inscribed, -1 unknown."""
+    """Return a costmap (rows, columns) uint8 as a message, with costmap_2d's published values: 100 lethal, 99 inscribed, -1
+    unknown.
+    """
     message = OccupancyGrid()
     message.header.stamp, message.header.frame_id = stamp, frame
     message.info.map_load_time, message.info.resolution = stamp, resolution
@@ -53,9 +55,9 @@ def to_grid(cost: Array, origin: Array, resolution: float, stamp: Any, frame: st
 
 
 def on_map(cost: Array, origin: Array, resolution: float, place: Map) -> tuple[Array, Array, float]:
-    """Return the part of a costmap whose cells' centres lie on the map; all of it if none does.
+    """Return the part of a costmap whose cell centres are on the map, or the whole costmap if none is.
 
-    Nobody knows what is outside, and RViz paints it grey.
+    Cells outside the map are unknown, and RViz shows them in grey.
     """
     keep = []
     for axis, count in enumerate(cost.shape[::-1]):
@@ -69,7 +71,7 @@ def on_map(cost: Array, origin: Array, resolution: float, place: Map) -> tuple[A
 
 
 def _shares() -> Array:
-    """Return costmap_2d's published value of every cost."""
+    """Return the value that costmap_2d publishes for each cost."""
     shares = 1 + 97 * (np.arange(256) - 1) // 251
     shares[0], shares[253], shares[254], shares[255] = 0, 99, 100, -1
     return shares.astype(np.int8)
@@ -79,10 +81,10 @@ _SHARES = _shares()
 
 
 def from_grid(message: Any) -> Map:
-    """The map of a ``nav_msgs/OccupancyGrid``.
+    """Return the map in a ``nav_msgs/OccupancyGrid``.
 
     Raises:
-        InputError: it is turned, or too small.
+        InputError: the grid is rotated or too small.
     """
     info = message.info
     x, y, heading = from_pose(info.origin)
@@ -101,10 +103,10 @@ _DEPTHS = {"32FC1": (np.float32, 1.0), "16UC1": (np.uint16, 1e-3), "mono16": (np
 
 
 def from_image(message: Any) -> Array:
-    """The image (rows, columns, 3) uint8, red, green and blue, of a ``sensor_msgs/Image``.
+    """Return the image in a ``sensor_msgs/Image`` as (rows, columns, 3) uint8: red, green and blue.
 
     Raises:
-        InputError: another encoding, or not as many bytes as it says.
+        InputError: the encoding is not supported, or the number of bytes does not match.
     """
     if message.encoding not in _COLOURS:
         raise InputError(f"image: expected the encoding {', '.join(_COLOURS)}, got {message.encoding!r}")
@@ -114,10 +116,11 @@ def from_image(message: Any) -> Array:
 
 
 def from_depth(message: Any) -> Floats:
-    """The depths (rows, columns), m, of a ``sensor_msgs/Image`` as REP 118 has it: metres, or millimetres; NaN or 0 are unknown.
+    """Return the depths (rows, columns), m, in a ``sensor_msgs/Image`` that follows REP 118 (metres or millimetres); NaN and 0 mean
+    unknown.
 
     Raises:
-        InputError: as `from_image`.
+        InputError: as for `from_image`.
     """
     if message.encoding not in _DEPTHS:
         raise InputError(f"depth: expected the encoding {', '.join(_DEPTHS)}, got {message.encoding!r}")
@@ -127,7 +130,7 @@ def from_depth(message: Any) -> Floats:
 
 
 def _pixels(message: Any, kind: np.dtype[Any], channels: int) -> Array:
-    """The pixels (rows, columns, channels) of an image, whose rows may be longer than they."""
+    """Return the pixels (rows, columns, channels) of an image whose rows may be padded."""
     data, width = np.frombuffer(bytes(message.data), np.uint8), message.width * channels * kind.itemsize
     if message.step < width or len(data) != message.step * message.height or not width * message.height:
         said = f"{message.height} rows of {message.width} px of {message.encoding} in {message.step} bytes"

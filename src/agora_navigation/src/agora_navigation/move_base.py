@@ -1,4 +1,4 @@
-"""The interface of move_base for one robot: action, goal topic, plans on request, clearing costmaps."""
+"""The move_base interface for one robot: action, goal topic, plans on request, and clearing of costmaps."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from std_srvs.srv import Empty, EmptyResponse
 from agora.core.state import Array
 from agora_navigation.actions import survive_jumps
 
-_SAME = 1e-3  # m, rad between two goals that are one
+_SAME = 1e-3  # m and rad, maximum difference between two goals that count as the same
 
 
 class MoveBase:
-    """Takes goals and reports their ends; the owner calls `poll` often, and nothing here calls back by itself.
+    """Takes goals and reports their results. The owner calls `poll` often; this class does not make callbacks by itself.
 
     Args:
-        robot: name of the robot, with which its topics begin.
-        make_plan: answers ``nav_msgs/GetPlan``.
-        clear: clears the costmaps.
-        in_map: moves a pose (3,) of a frame into the map; None if no transform is known.
-        topic: whether goals come by ``<robot>/move_base_simple/goal`` too.
+        robot: name of the robot, which prefixes its topics.
+        make_plan: function that answers ``nav_msgs/GetPlan``.
+        clear: function that clears the costmaps.
+        in_map: function that transforms a pose (3,) from a frame to the map frame; returns None if no transform is known.
+        topic: whether goals are also accepted on ``<robot>/move_base_simple/goal``.
     """
 
     def __init__(
@@ -62,16 +62,16 @@ class MoveBase:
 
     @property
     def busy(self) -> bool:
-        """True while a goal of the action is being pursued."""
+        """True while a goal from the action is being pursued."""
         return bool(self._server.is_active())
 
     def poll(self) -> tuple[Array | None, bool]:
-        """A goal (3,) that has come since the last call, and whether the one before was cancelled."""
+        """Return a goal (3,) that has arrived since the last call, and whether the previous goal was cancelled."""
         goal, cancelled = None, False
         if self._server.is_new_goal_available():
             goal, stamp = self._checked(self._server.accept_new_goal().target_pose), self._server.current_goal.get_goal_id().stamp
             if self._spoken and 0.0 < self._spoken[-1].header.stamp.to_sec() < stamp.to_sec():
-                self._spoken.clear()  # it was said before
+                self._spoken.clear()  # reported earlier
             self._pursued = goal
             if goal is None:
                 self._server.set_aborted(MoveBaseResult(), "no transform from the goal's frame to map, or its pose is not finite")
@@ -86,7 +86,7 @@ class MoveBase:
         return goal, cancelled
 
     def _checked(self, target: Any) -> Array | None:
-        """The pose (3,) of a goal; None, and a line, for one that cannot be."""
+        """Return the pose (3,) of a goal; None, with a log line, if the goal is invalid."""
         given, frame = from_pose(target.pose), target.header.frame_id
         pose = self._in_map(given, frame) if all(map(math.isfinite, given)) else None
         if pose is None:
@@ -95,7 +95,7 @@ class MoveBase:
         return pose
 
     def feedback(self, pose: Array, stamp: Any) -> None:
-        """Say where the robot is."""
+        """Publish the robot's pose as feedback."""
         if self._server.is_active():
             message = MoveBaseFeedback()
             message.base_position.header.stamp, message.base_position.header.frame_id = stamp, "map"
@@ -103,17 +103,17 @@ class MoveBase:
             self._server.publish_feedback(message)
 
     def succeed(self) -> None:
-        """Say that the goal is reached."""
+        """Report that the goal has been reached."""
         if self._server.is_active():
             self._server.set_succeeded(MoveBaseResult(), "Goal reached.")
 
     def abort(self, reason: str) -> None:
-        """Say that the goal is given up."""
+        """Report that the goal has been aborted."""
         if self._server.is_active():
             self._server.set_aborted(MoveBaseResult(), reason)
 
     def close(self) -> None:
-        """Take everything away again."""
+        """Remove the action, topics and services."""
         self.abort("the navigation is shutting down")
         for topic in self._topics:
             topic.unregister()
@@ -123,7 +123,7 @@ class MoveBase:
 
 
 def is_same(goal: Array, other: Array | None) -> bool:
-    """Return whether two goals (3,) are one: the task generator announces each goal of the episode, wherever it comes from."""
+    """Return whether two goals (3,) are the same; the task generator announces every goal in the episode, whatever its origin."""
     return (
         other is not None and math.dist(goal[:2], other[:2]) < _SAME and abs(math.remainder(goal[2] - other[2], math.tau)) < _SAME
     )

@@ -1,4 +1,4 @@
-"""The navigation node: all robots of an episode that Agora's planners drive, or one robot on a map."""
+"""The navigation node: it drives all robots in an episode that use Agora's planners, or one robot on a map."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ from agora_navigation.localisation import Localisation
 from agora_navigation.messages import from_grid
 from agora_navigation.port import Port
 
-_SAME = 1e-6  # s between two stamps that are one
-_EARLY = 0.95  # of a control period after which odometry counts as due: stamps of real robots are not even
-_LATE = 0.015  # s of the wall's clock that messages of one moment may be apart
-_WAKE = 0.05  # s between two looks at goals and at what is overdue
+_SAME = 1e-6  # s, maximum difference between two stamps that count as equal
+_EARLY = 0.95  # share of a control period after which odometry counts as due, because stamps of real robots are irregular
+_LATE = 0.015  # s of wall time by which messages of the same moment may differ
+_WAKE = 0.05  # s between two checks for goals and overdue messages
 
 
 @dataclass
@@ -46,8 +46,8 @@ class Crew:
     """Robots with the same planners.
 
     Attributes:
-        navigator: knows all robots.
-        ports: ports of the robots that it drives.
+        navigator: navigator with the states of all robots.
+        ports: ports of the robots that the navigator drives.
         planned: stamp of the last decision, s.
     """
 
@@ -58,16 +58,16 @@ class Crew:
 
 @dataclass
 class Assignment:
-    """The robots that are driven: those of an episode, or robots on a map.
+    """The robots to drive: those in an episode, or robots on a map.
 
     Attributes:
-        number: number of the episode, -1 for none.
+        number: number of the episode, -1 if there is no episode.
         names: names of all robots.
-        crews: crews of the robots that are driven here.
+        crews: crews of the robots that this node drives.
         dt: physics step, s.
         active: robots that have not ended.
         began: stamp of the first decision, s.
-        adopted: time at which it was taken on, on the clock of ROS, s.
+        adopted: ROS time at which the node took over the assignment, s.
     """
 
     number: int
@@ -80,14 +80,14 @@ class Assignment:
 
 
 def perception_of(source: str, legs: bool) -> Perception:
-    """Return the perception of a robot on a map: by the topic, or by its scans, which show bodies or legs."""
+    """Return the perception of a robot on a map: from the topic, or from its scans, which show bodies or legs."""
     if source not in ("topic", "scan"):
         raise InputError(f"~pedestrians: expected topic or scan, got {source!r}")
     return Perception("tracked", Detector(legs=legs or None)) if source == "scan" else Perception("truth")
 
 
 class NavigationNode:
-    """Callbacks store; `spin` works, or in lock step the service ``navigation/plan``."""
+    """Callbacks only store messages; the work is done by `spin` or, in lock step, by the service ``navigation/plan``."""
 
     def __init__(self) -> None:
         get = rospy.get_param
@@ -97,7 +97,7 @@ class NavigationNode:
         self._control, self._room = float(get("~control_period", 0.1)), int(get("~max_pedestrians", 64))
         self._model = str(own_or_graphs("model", "jackal")) if get("~real_robot", False) else ""
         self._lock_step = bool(get("synchronous", False)) and not self._model
-        self._background = None if self._lock_step else ThreadPoolExecutor(1)  # makes paths while the robots go on
+        self._background = None if self._lock_step else ThreadPoolExecutor(1)  # plans paths while the robots keep driving
         self._perception = perception_of(str(get("~pedestrians", "topic")), bool(get("~legs", False)))
         self._compiled: set[str] = set()
         self._changed = threading.Condition()
@@ -106,12 +106,12 @@ class NavigationNode:
         self._people: Any = None
         self._status: Any = None
         self._map: Any = None
-        named_planner(*self._planners)  # a wrong name is said before anything is waited for
+        named_planner(*self._planners)  # a wrong name is reported before any waiting begins
         self._global = Named.of("global_planners", str(own_or_graphs("global_planner", "a_star"))).part
         exact = not self._model and int(get("complexity", 1)) == 1
         self._localisation = None if self._lock_step else Localisation(trusting=exact)
         self._episode_goals = EpisodeGoals()
-        moment = (  # which in lock step comes with the call
+        moment = (  # in lock step these come with the call
             ("simulator/robots", Robots, "_robots"),
             ("pedsim_simulator/pedestrians", Pedestrians, "_people"),
             ("simulator/status", EpisodeStatus, "_status"),
@@ -135,8 +135,8 @@ class NavigationNode:
         return store
 
     def spin(self) -> None:
-        """Work until the node is to end."""
-        gc.freeze()  # what is there now stays: collecting looks at episodes alone
+        """Work until the node shuts down."""
+        gc.freeze()  # existing objects stay, so that garbage collection only checks episodes
         if self._lock_step:
             rospy.spin()
         waits = bool(self._model)
@@ -159,13 +159,13 @@ class NavigationNode:
         with self._changed:
             played, self._played = self._played, None
             if played is not None:
-                self._follow_status(played)  # a robot may wait for a goal of an episode that has just ended
+                self._follow_status(played)  # a robot may be waiting for a goal in an episode that has just ended
             for crew in played.crews if played else ():
                 for port in crew.ports:
                     port.close()
 
     def _begin(self, request: Any) -> BeginEpisodeResponse:
-        """Build the episode's batch for each pair of planners, and the topics of its robots."""
+        """Build the episode's batch for each pair of planners, and the topics of the robots."""
         episode = request.episode
         try:
             start, stage = from_episode(episode)
@@ -196,12 +196,12 @@ class NavigationNode:
             active = np.ones(len(names), np.bool_)
             self._robots = self._people = None
             self._played = Assignment(episode.number, names, crews, stage.periods.physics, active)
-        gc.collect()  # the batch before is a circle of references
+        gc.collect()  # the previous batch is a reference cycle
         return BeginEpisodeResponse(True, "")
 
     @staticmethod
     def _compile(start: Start, conditions: Conditions, planner: Any) -> None:
-        """Have kernels compiled now, not while the first moments of the episode pass; collecting looks at them no more."""
+        """Compile kernels now instead of during the first moments of the episode, and exclude them from garbage collection."""
         first = Navigator(start, conditions, planner)
         first.prepare()
         first.decide(0.0, 0, np.ones(len(start.robots), np.bool_))
@@ -234,7 +234,9 @@ class NavigationNode:
         rospy.loginfo(f"{model.name} is driven by {label} on a map of {size}; goals come from {goal}")
 
     def _follow_status(self, played: Assignment) -> None:
-        """Take from the simulator the present goal of each robot, and the robots that have ended; others may have come since."""
+        """Take from the simulator the current goal of each robot, and which robots have ended; newer goals may have arrived
+        since.
+        """
         status, self._status = self._status, None
         if status is None or status.number != played.number:
             return
@@ -247,7 +249,7 @@ class NavigationNode:
                     port.follow(robots[port.name])
 
     def _serve_crew(self, played: Assignment, crew: Crew) -> None:
-        """Plan for a crew when its odometry has moved on by a control period; let it stand where that does not come."""
+        """Plan for a crew when its odometry has advanced by a control period; stop the crew if odometry does not arrive."""
         nav = crew.navigator
         for port in crew.ports:
             port.poll_goals()
@@ -266,7 +268,7 @@ class NavigationNode:
                 port.say("drive", overdue[port.number])
 
     def _complete(self, crew: Crew, stamp: float) -> bool:
-        """Return whether all messages of one moment have come."""
+        """Return whether all messages of one moment have arrived."""
         return all(port.has_come(stamp) for port in crew.ports)
 
     def _advance(self, played: Assignment, crew: Crew, stamp: float) -> None:
@@ -305,7 +307,7 @@ class NavigationNode:
             port.stand()
 
     def _note(self, stamp: Any, decided: list[tuple[Crew, Decision]]) -> None:
-        """Publish the planners' notes, in one message for all robots that they planned for at a moment."""
+        """Publish the planners' notes, in one message for all robots planned for at the same moment."""
         if not self._notes.get_num_connections():
             return
         message = Notes()
@@ -317,7 +319,7 @@ class NavigationNode:
         self._notes.publish(message)
 
     def _see(self, played: Assignment, nav: Navigator, robots: Any, people: Any) -> None:
-        """Overwrite robots and pedestrians by the latest messages; None where there were none yet."""
+        """Overwrite robots and pedestrians with the latest messages; None if there are none yet."""
         if robots is not None and list(robots.name) == played.names:
             from_robots(robots, nav.robots)
         if people is not None and nav.reads_pedestrians:
@@ -327,7 +329,7 @@ class NavigationNode:
                 rospy.logwarn_throttle(10.0, str(error))
 
     def _plan(self, request: Any) -> PlanResponse:
-        """Lock step: plan for the moment of the request, once its scans have come."""
+        """In lock step: plan for the moment of the request, once its scans have arrived."""
         with self._changed:
             played = self._played
             if played is None or not self._lock_step:
@@ -371,7 +373,7 @@ class NavigationNode:
         return decision
 
     def _missing(self, played: Assignment, stamp: float, step: int, active: Bools) -> list[str]:
-        """Return the missing scans of a moment that a plan needs."""
+        """Return the scans of a moment that planning needs and that are missing."""
         missing = []
         for crew in played.crews:
             sensor = round(crew.navigator.sensor / played.dt)

@@ -1,7 +1,7 @@
-"""The port of one robot: its topics, stored until the node works on them.
+"""The port of one robot: its topics, whose messages are stored until the node processes them.
 
-In an episode the simulator owns the robot's goal: its status brings every goal (`Port.follow`), and a goal of the action
-``move_base`` is set there. On a map, without an episode, the port's own goals count.
+In an episode the simulator owns the robot's goal: its status announces every goal (`Port.follow`), and goals from the action
+``move_base`` are set in the simulator. On a map without an episode, the port's own goals are used.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ class Port:
         name: name of the robot.
         number: number of the robot in the navigator.
         navigator: navigator that drives it.
-        changed: notified when something has come; it also guards what is stored.
-        localisation: places odometry and goals in the map; None in lock step, which needs neither.
-        takes_goals: whether it takes goals of its own, where it runs freely.
-        episode: sets goals in the episode; None on a map, where the port's own goals count.
+        changed: condition that is notified when a message arrives; it also guards the stored data.
+        localisation: transforms odometry and goals to the map frame; None in lock step, which needs neither.
+        takes_goals: whether it accepts goals of its own, in free running.
+        episode: sets goals in the episode; None on a map, where the port's own goals are used.
     """
 
     def __init__(
@@ -95,14 +95,14 @@ class Port:
         return GetPlanResponse(to_path(points, rospy.Time.now()))
 
     def _clear(self) -> None:
-        """Clear the memory between decisions: the seen obstacles, and the path."""
+        """Clear the memory that is kept between decisions: the seen obstacles and the path."""
         with self._changed:
             self.navigator.forget_obstacles(self.number)
             if self.navigator.goal(self.number) is not None:
                 self.navigator.replan(self.number)
 
     def take_scan(self) -> None:
-        """Hand the last scan on; one that cannot be read is dropped with a line."""
+        """Pass on the last scan; a scan that cannot be read is dropped with a log line."""
         if self.scan is None:
             return
         try:
@@ -113,19 +113,19 @@ class Port:
         self._taken, self.scan = self.scan.header.stamp.to_sec(), None
 
     def lacks_scan(self, since: float) -> bool:
-        """Return whether no scan of that stamp, s, or later has come, although the planner reads scans."""
+        """Return whether the planner reads scans but no scan with this stamp, s, or a later one has arrived."""
         seen = self._taken if self.scan is None else self.scan.header.stamp.to_sec()
         return self.navigator.beams(self.number) > 0 and seen < since
 
     def has_come(self, stamp: float) -> bool:
-        """Return whether odometry of a moment has come, and a scan since the last decision if one was due."""
+        """Return whether odometry for a moment has arrived, and, if a scan was due, a scan since the last decision."""
         scanned = (
             self.navigator.beams(self.number) == 0 or self.scan is not None or self._taken + self.navigator.sensor > stamp + 1e-6
         )
         return scanned and self.odometry is not None and self.odometry.header.stamp.to_sec() >= stamp - 1e-6
 
     def take_odometry(self) -> None:
-        """Hand the last odometry on."""
+        """Pass on the last odometry."""
         odometry, self.odometry = self.odometry, None
         pose = None if odometry is None or self._localisation is None else self._localisation.pose(odometry)
         if pose is None:
@@ -136,7 +136,7 @@ class Port:
             self.say("odometry", f"{error}; it is dropped")
 
     def poll_goals(self) -> None:
-        """Take goals that have come, and cancellations."""
+        """Handle new goals and cancellations."""
         if self.move_base is None:
             return
         goal, cancelled = self.move_base.poll()
@@ -148,7 +148,7 @@ class Port:
             self._leave()
 
     def _set_in_episode(self, episode: EpisodeGoals, goal: Array) -> None:
-        """Make a goal (3,) of the action the robot's goal in the episode, or refuse it."""
+        """Make a goal (3,) from the action the robot's goal in the episode, or reject it."""
         assert self.move_base is not None
         answer = episode.set(self.name, goal)
         if answer.number:
@@ -159,11 +159,11 @@ class Port:
             self.move_base.abort(answer.reason)
 
     def follow(self, robot: Any) -> None:
-        """Follow the robot's ``agora_msgs/RobotStatus``: its present goal, and the end of its episode."""
+        """Follow the robot's ``agora_msgs/RobotStatus``: its current goal and the end of its episode."""
         if not robot.ended:
             self.navigator.follow(self.number, robot.goal, from_pose2d(robot.target))
         if self.move_base is None or not self.move_base.busy or robot.goal < self._number:
-            return  # nobody waits, or the status is older than the goal of the action
+            return  # no one is waiting, or the status is older than the action's goal
         if robot.goal > self._number:
             self.move_base.abort("another goal replaced it")
         elif robot.ended and robot.outcome == Outcome.REACHED:
@@ -172,12 +172,12 @@ class Port:
             self.move_base.abort(f"the robot's episode has ended: {Outcome(robot.outcome).label.replace('_', ' ')}")
 
     def _leave(self) -> None:
-        """Drop the goal: the robot stands."""
+        """Drop the goal; the robot stops."""
         self.navigator.drop_goal(self.number)
         self.stand()
 
     def report(self, stamp: Any) -> None:
-        """Tell the action how far the robot is."""
+        """Report the robot's progress to the action."""
         if self.move_base is None or not self.move_base.busy:
             return
         robots, n = self.navigator.robots, self.number
@@ -195,13 +195,13 @@ class Port:
         self._driven = True
 
     def stand(self) -> None:
-        """Publish a twist of zero, once after driving."""
+        """Publish a zero twist, once after driving."""
         if self._driven:
             self._twist.publish(to_twist(_STAND))
             self._driven = False
 
     def show(self, stamp: Any) -> None:
-        """Publish paths, danger and costmaps where somebody listens."""
+        """Publish paths, danger and costmaps if anyone is subscribed."""
         nav, n, now = self.navigator, self.number, stamp.to_sec()
         if self._path.get_num_connections():
             self._path.publish(to_path(nav.path(n), stamp))
@@ -217,18 +217,18 @@ class Port:
             self._global.publish(to_grid(*nav.global_costmap(n), stamp))
 
     def say(self, what: str, text: str) -> None:
-        """Warn about something once, until it is well again; numbers that change make no other warning."""
+        """Warn about a problem once until it is resolved; changed numbers in the text do not cause another warning."""
         gist = re.sub(r"[-\d.]+", "", text)
         if gist != self._said.get(what):
             self._said[what] = gist
             rospy.logwarn(text)
 
     def well(self, what: str) -> None:
-        """Forget the last report about something, which is in order again."""
+        """Forget the last warning about a problem that is resolved."""
         self._said.pop(what, None)
 
     def close(self) -> None:
-        """Stand, and take everything away."""
+        """Stop the robot, and remove topics and subscriptions."""
         self.stand()
         for end in self._ends:
             end.unregister()

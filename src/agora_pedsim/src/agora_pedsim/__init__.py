@@ -1,1 +1,1 @@
-"""The crowd node, the waypoint-plugin node and the semantic topics."""
+"""The crowd node, the plugin node and the semantic topics."""

@@ -1,4 +1,4 @@
-"""The services of Arena's fork of pedsim_ros, on a crowd."""
+"""The services of Arena's fork of pedsim_ros, applied to a crowd."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ _PROBABILITIES = {
     "group_talking_probability": "group_talking_base_time",
     "talking_and_walking_probability": "talking_and_walking_base_time",
 }
-_INTERACTIVE = 0.1  # m of interaction radius from which on a thing is used
+_INTERACTIVE = 0.1  # m, interaction radius above which pedestrians use an obstacle
 _DISC = RobotModel(name="robot", kinematics="holonomic", radius=0.3, vx=(-2.0, 2.0), vy=2.0, omega=3.0)
 
 
 class ArenaServices:
     """Spawns, moves and removes pedestrians, walls and obstacles between two steps.
 
-    ``success`` says whether it was done; why it was not is in the log.
+    ``success`` in a response says whether the request was carried out; if not, the reason is logged.
     """
 
     def __init__(self, node: CrowdNode) -> None:
@@ -120,7 +120,9 @@ class ArenaServices:
         return TriggerResponse(self._node.change("remove_all_obstacles", Crowd.clear_things), "")
 
     def _register(self, request: Any) -> Any:
-        """A robot from its odometry; those of an episode come with ``simulator/robots``."""
+        """Register a robot that is followed through its odometry; the robots in an episode are received with
+        ``simulator/robots``.
+        """
         node, name = self._node, request.name
         if name in node.robot_names:
             return srv.RegisterRobotResponse(True)
@@ -144,7 +146,7 @@ class ArenaServices:
 
 
 def _place(crowd: Crowd, name: str, number: int, message: Any) -> None:
-    """Place a robot where its odometry message says, whose frame is taken as the map's."""
+    """Move a robot to the pose in its odometry message, whose frame is taken as the map frame."""
     robots = crowd.robots
     if number >= robots.x.shape[1]:
         return
@@ -159,7 +161,7 @@ def _place(crowd: Crowd, name: str, number: int, message: Any) -> None:
 
 
 def _pedestrian(ped: Any) -> Pedestrian:
-    """The pedestrian of a message; numbers that are 0 where that means nothing are taken as not given."""
+    """Return the pedestrian in a message; values of 0 that are meaningless count as not given."""
     given = {name: getattr(ped, name) for name in _GIVEN_ABOVE_ZERO if getattr(ped, name) > 0}
     given |= {name: getattr(ped, name) for name, time in _PROBABILITIES.items() if getattr(ped, time) > 0}
     try:
@@ -173,7 +175,7 @@ def _pedestrian(ped: Any) -> Pedestrian:
 
 
 def _thing(obstacle: Any) -> Thing:
-    """The furniture of a message: the model that its type, or its file, is called after."""
+    """Return the furniture in a message: the model after which its type or its file is named."""
     stem = Path(obstacle.yaml_path).name.partition(".")[0]
     model = next((name for name in (obstacle.type, stem) if name in MODELS), obstacle.type or stem)
     model_of(model)

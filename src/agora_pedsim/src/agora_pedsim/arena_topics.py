@@ -1,4 +1,4 @@
-"""The topics of Arena's fork of pedsim_ros, published while somebody listens."""
+"""The topics of Arena's fork of pedsim_ros, published only if there are subscribers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ArenaTopics:
         self._edges: tuple[Any, list[msg.Wall]] = (None, [])
 
     def publish(self, crowd: Crowd, robots: list[str], header: Header, *, data: bool) -> None:
-        """Publish the topics that have subscribers; ``data``: those for plugins too."""
+        """Publish the topics that have subscribers; if ``data``, also the topics for plugins."""
         made = {
             "simulated_agents": lambda: msg.AgentStates(header, messages.agent_states(crowd, header)),
             "simulated_groups": lambda: msg.AgentGroups(header, messages.agent_groups(crowd, header)),

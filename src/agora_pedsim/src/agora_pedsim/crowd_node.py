@@ -1,4 +1,4 @@
-"""The crowd node: the pedestrians of one world, moved from the robots that the simulator says."""
+"""The crowd node: it moves the pedestrians of one world, given the robot states that the simulator publishes."""
 
 from __future__ import annotations
 
@@ -28,18 +28,19 @@ from agora_pedsim.people_topics import PeopleTopics
 from agora_pedsim.weights import ForceWeights
 
 _NAME = "pedsim_simulator"
-_MOST_AT_ONCE = 1.0  # s that are caught up in one go
-_NEVER = -(10**18)  # ns: far from every stamp, of which the first are near 0
-_SIDE = 50.0  # m from the centre of the map where there is no episode
+_MOST_AT_ONCE = 1.0  # s, maximum time caught up at once
+_NEVER = -(10**18)  # ns: far from every stamp, including the first ones near 0
+_SIDE = 50.0  # m from the centre to the border of the map if there is no episode
 
 
 class CrowdNode:
     """Keeps the crowd of one episode (`agora.node_logic.crowd.Crowd`) and moves it.
 
-    Lock step (``synchronous``): a step for each call of ``pedsim_simulator/step``. Free running: it goes to the step of every
-    ``simulator/robots`` that is a crowd period or more ahead. Where nobody publishes those it goes on by itself with ROS time
-    (/clock under use_sim_time), 30 steps a second where there is no episode. Robots that come late, twice or for another episode
-    change nothing; a call for them is answered with what is wrong. It owns no cmd_vel.
+    Lock step (``synchronous``): one step per call of ``pedsim_simulator/step``. Free running: the crowd advances to the step of
+    every ``simulator/robots`` message that is at least a crowd period ahead. If nothing publishes these messages, the crowd
+    advances by itself with ROS time (/clock under use_sim_time), at 30 steps per second if there is no episode. Robot messages that
+    arrive late, twice or for another episode have no effect; a service call with such robots is answered with the error. The node
+    does not publish any cmd_vel.
     """
 
     def __init__(self) -> None:
@@ -48,22 +49,22 @@ class CrowdNode:
         self._stage = self._default_stage(str(rospy.get_param("sfm", "")))
         self.crowd, self.robot_names = Crowd(open_start(_empty_map()), self._stage), []
         self._begun, self._paused, self._since, self._behind = False, False, _now(), False
-        self._told, self._over = _NEVER, _NEVER  # ns at which the robots' episode began, and the one before it
+        self._told, self._over = _NEVER, _NEVER  # ns, start of the robots' episode and of the previous one
         self.feedback = Feedback(self._synchronous)
         self._pedestrians = rospy.Publisher(f"{_NAME}/pedestrians", Pedestrians, queue_size=queue_size(10), tcp_nodelay=True)
         self._arena, self._people = ArenaTopics(), PeopleTopics()
         self._services, self._weights = ArenaServices(self), ForceWeights(self)
         rospy.Service(f"{_NAME}/begin", BeginEpisode, self._on_begin)
         rospy.Service(f"{_NAME}/step", StepCrowd, self._on_step)
-        if not self._synchronous:  # in lock step robots come with the call
+        if not self._synchronous:  # in lock step, robots come with the call
             self._robots = rospy.Subscriber("simulator/robots", Robots, self._on_robots, queue_size=1, tcp_nodelay=True)
             rospy.Timer(rospy.Duration(1 / 30), self._on_timer, reset=True)
-        gc.freeze()  # what is there now stays: collecting looks at episodes alone
+        gc.freeze()  # existing objects stay, so that garbage collection only checks episodes
         rospy.loginfo("crowd: ready; waiting for %s", rospy.resolve_name(f"{_NAME}/begin"))
 
     @staticmethod
     def _default_stage(sfm: str) -> Stage:
-        """The conditions where no episode brings any."""
+        """Return the conditions that apply if no episode provides any."""
         try:
             model = crowd_model("" if names_plugin(sfm) else sfm)
         except InputError as error:
@@ -74,7 +75,7 @@ class CrowdNode:
 
     @property
     def header(self) -> Header:
-        """The header of messages about the present generation."""
+        """Return the header of messages about the current generation."""
         nanoseconds = self._since + round(self.crowd.time * 1e9)
         return Header(stamp=rospy.Time(nanoseconds // 1_000_000_000, nanoseconds % 1_000_000_000), frame_id="map")
 
@@ -84,14 +85,14 @@ class CrowdNode:
         return self._begun
 
     def pause(self, paused: bool) -> None:
-        """Let a free-running crowd stand, or go on."""
+        """Pause or resume a free-running crowd."""
         with self._lock:
             self._paused = paused
             if not self._begun:
                 self._since = _now() - round(self.crowd.time * 1e9)
 
     def change(self, what: str, how: Callable[[Crowd], Any]) -> bool:
-        """Change the crowd between two steps; log the error, if any, and return whether it could be done."""
+        """Change the crowd between two steps; log the error, if any, and return whether the change succeeded."""
         with self._lock:
             try:
                 how(self.crowd)
@@ -116,7 +117,7 @@ class CrowdNode:
             self.feedback.forget()
             self._people.forget()
             self._show()
-        gc.collect()  # the world before is a circle of references
+        gc.collect()  # the previous world is a reference cycle
         rospy.loginfo("crowd: episode %d (%s), %d pedestrians", episode.number, episode.entry, start.crowd_size)
         return BeginEpisodeResponse(True, "")
 
@@ -139,7 +140,7 @@ class CrowdNode:
             return StepCrowdResponse(True, "", self._show())
 
     def _refused(self, robots: Any) -> str:
-        """Return the reason why robots cannot be taken for a step; empty where they can."""
+        """Return the reason why a robots message cannot be used for a step; empty if it can."""
         if not self._begun:
             return f"there is no episode: call {rospy.resolve_name(_NAME)}/begin first"
         if list(robots.name) != self.robot_names:
@@ -149,7 +150,7 @@ class CrowdNode:
         return ""
 
     def _tell_time(self, robots: Any) -> None:
-        """The episode began where the robots' stamp says."""
+        """Set the start time of the episode from the stamp of the robots message."""
         if robots.header.stamp:
             self._since = self._told = self._beginning_of(robots)
 
@@ -167,7 +168,7 @@ class CrowdNode:
             if self._paused or not self._begun or list(robots.name) != self.robot_names:
                 return
             if robots.header.stamp and abs(self._beginning_of(robots) - self._over) < self.crowd.world.dt * 5e8:
-                return  # said of the episode before, and late
+                return  # a late message about the previous episode
             ahead = robots.step - self.crowd.step_number
             if ahead < 0 and not self._behind:
                 rospy.logwarn("crowd: the simulator is at step %d, the crowd at %d: robots are ignored until it catches up",
@@ -184,7 +185,7 @@ class CrowdNode:
             dt = round(self.crowd.world.dt * 1e9)
             missing = (_now() - self._since) // dt - self.crowd.step_number
             most = round(_MOST_AT_ONCE * 1e9 / dt)
-            if not 0 <= missing <= most:  # the clock jumped, or stood while others went on
+            if not 0 <= missing <= most:  # the clock jumped, or stopped while other nodes continued
                 self._since = _now() - (self.crowd.step_number + 1) * dt
                 missing = 1
             self._go(missing)
@@ -200,7 +201,7 @@ class CrowdNode:
                 self._show()
 
     def _show(self) -> Any:
-        """Publish the present generation; returns its message."""
+        """Publish the current generation and return its message."""
         crowd, header = self.crowd, self.header
         message = to_pedestrians(crowd.pedestrians, crowd.traits, crowd.minds, crowd.step_number)
         message.header = header

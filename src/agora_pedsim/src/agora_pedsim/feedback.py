@@ -20,13 +20,13 @@ _SAME = 1e-6
 
 
 class Feedback:
-    """The latest forces of a plugin; they act until newer ones come, or until they are ``~feedback_timeout`` s old.
+    """The latest forces from a plugin; they act until newer forces arrive or until they are ``~feedback_timeout`` s old.
 
-    A force acts in place of the crowd model's, or is added to it (``~feedback``: in_place, added). ``vmax`` is, as in Arena's fork,
-    a factor of the pedestrian's own speed. It and ``social_state`` count where they are not what the pedestrian has anyway, so that
-    a plugin that leaves them alone changes nothing. What is not finite, and who is not there, is left out, with a line in the log.
+    A force replaces the crowd model's force or is added to it (``~feedback``: in_place or added). As in Arena's fork, ``vmax`` is a
+    factor of the pedestrian's own speed. ``vmax`` and ``social_state`` have an effect only if they differ from the pedestrian's
+    values, so a plugin that does not set them changes nothing. Non-finite values and unknown pedestrians are ignored and logged.
 
-    In lock step a step waits for the answer to its own moment, ``~plugin_timeout`` s at most.
+    In lock step, each step waits for the plugin's answer to its own data, for at most ``~plugin_timeout`` s.
     """
 
     def __init__(self, synchronous: bool) -> None:
@@ -43,11 +43,11 @@ class Feedback:
 
     @property
     def waits(self) -> bool:
-        """True where a step waits for a plugin."""
+        """True if steps wait for a plugin."""
         return self._synchronous and self._subscriber.get_num_connections() > 0
 
     def forget(self) -> None:
-        """Begin anew: earlier messages mean nothing."""
+        """Reset: earlier messages no longer have an effect."""
         with self._came:
             self._latest: Any = None
             self._new, self._age, self._acts = False, 0.0, False
@@ -59,7 +59,7 @@ class Feedback:
             self._came.notify_all()
 
     def wait(self, stamp: Any) -> None:
-        """Wait for the answer to the data of a moment."""
+        """Wait for the plugin's answer to the data with this stamp."""
         with self._came:
             answered = self._came.wait_for(
                 lambda: self._latest is not None and self._latest.header.stamp == stamp, timeout=self._patience
@@ -68,7 +68,7 @@ class Feedback:
             self._say(f"no feedback for {stamp.to_sec():.3f} s within {self._patience:g} s: the crowd's own model continues")
 
     def apply(self, crowd: Crowd) -> None:
-        """Let the latest feedback act on the step that is about to be taken."""
+        """Apply the latest feedback to the step that is about to be taken."""
         with self._came:
             message, new, self._new = self._latest, self._new, False
         if new:
@@ -100,7 +100,7 @@ class Feedback:
         crowd.feed(np.array(slots, int), np.array(forces).reshape(-1, 2), self._how)
 
     def _change(self, crowd: Crowd, slot: int, agent: Any) -> None:
-        """Speed and social state, where they are others than the pedestrian has."""
+        """Change a pedestrian's speed and social state, if they differ from its current values."""
         own, number = crowd.start.pedestrians.speed, int(crowd.traits.id[0, slot])
         changes = math.isfinite(agent.vmax) and agent.vmax >= 0 and abs(agent.vmax - self._factors.get(number, 1.0)) > _SAME
         if changes and slot < len(own):
@@ -115,7 +115,7 @@ class Feedback:
             crowd.minds.state[0, slot] = state
 
     def _say(self, text: str) -> None:
-        """Log a text, once an episode."""
+        """Log a text, once per episode."""
         if text not in self._said:
             self._said.add(text)
             rospy.logwarn("crowd: %s", text)

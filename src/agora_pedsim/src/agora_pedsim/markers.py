@@ -1,7 +1,9 @@
-"""The crowd in RViz: everybody as a body of simple shapes on the disc that touches, with a name; lines of groups and waypoints.
+"""Shows the crowd in RViz: each pedestrian as a body of simple shapes on its contact disc, with a name, and lines for groups and
+waypoints.
 
-A body is torso, legs, head and nose, as wide as the disc. Who sits is lower and has thighs; who telephones or reads messages has
-an arm and a phone. Colours are those of the library's pictures (`agora.viewer.scene`): one for each family of social states.
+A body consists of torso, legs, head and nose, and is as wide as the disc. Pedestrians that sit are lower and have thighs;
+pedestrians that are on the phone or texting have an arm and a phone. Colours are the same as in the library's pictures
+(`agora.viewer.scene`): one for each family of social states.
 """
 
 from __future__ import annotations
@@ -23,14 +25,14 @@ from agora.node_logic.crowd import Crowd
 from agora.viewer.scene import COLOURS, FAMILIES, STATES
 from agora_pedsim.messages import agent_ids
 
-_HEIGHT = 1.7  # m, of who stands
+_HEIGHT = 1.7  # m, height of a standing pedestrian
 _LETTERS = 0.28  # m
-_CALM = ("idle", "walking")  # states that everybody sees
+_CALM = ("idle", "walking")  # states that are visible without a label
 _KEPT = rospy.Duration(1.0)
 
 
 def _colour(code: str, alpha: float = 1.0) -> ColorRGBA:
-    """Return the colour of #rrggbb."""
+    """Return the colour for a code #rrggbb."""
     return ColorRGBA(*(int(code[k : k + 2], 16) / 255 for k in (1, 3, 5)), alpha)
 
 
@@ -41,9 +43,10 @@ _DISCS = [_colour(FAMILIES[STATES[name][0]], 0.25) for name in SOCIAL_STATES]
 
 
 class _Part(NamedTuple):
-    """A shape of a body: centre ahead and to the left in radii of the disc, height in m; size likewise.
+    """One shape of a body. The horizontal coordinates of its centre (ahead and to the left) and of its size are multiples of the
+    disc's radius; heights are in m.
 
-    ``colour`` None is that of the person's clothes.
+    If ``colour`` is None, the colour of the pedestrian's clothes is used.
     """
 
     shape: int
@@ -55,7 +58,7 @@ class _Part(NamedTuple):
 
 
 def _upright(seat: float) -> tuple[_Part, ...]:
-    """Torso, head and nose above hips at a height, m."""
+    """Return the torso, head and nose above hips at this height, m."""
     return (
         _Part(Marker.CYLINDER, 0.0, 0.0, seat + 0.3, (1.0, 1.75, 0.6)),
         _Part(Marker.SPHERE, 0.05, 0.0, seat + 0.72, (0.75, 0.7, 0.25), _SKIN),
@@ -76,12 +79,12 @@ _BODIES = {"sitting": _SITTING, "phone": _TELEPHONING, "texting": _TELEPHONING}
 
 
 def cleared() -> MarkerArray:
-    """A message that takes everything away."""
+    """Return a message that deletes all markers."""
     return MarkerArray([Marker(action=Marker.DELETEALL)])
 
 
 def markers(crowd: Crowd, header: Header) -> MarkerArray:
-    """Return the markers of all present pedestrians."""
+    """Return the markers of all pedestrians that are present."""
     now, traits, states, ids = crowd.pedestrians, crowd.traits, crowd.minds.state[0], agent_ids(crowd)
     drawn: list[Marker] = []
     for k in crowd.slots.tolist():
@@ -93,11 +96,11 @@ def markers(crowd: Crowd, header: Header) -> MarkerArray:
         name.pose, name.text = Pose(above, quaternion(0.0)), f"{ids[k]}{word}"
         drawn.append(name)
     lines = (_groups(crowd, header), _waypoints(crowd, header))
-    return MarkerArray([*drawn, *(each for each in lines if each.points)])  # RViz calls a marker without lines an error
+    return MarkerArray([*drawn, *(each for each in lines if each.points)])  # RViz reports a marker without lines as an error
 
 
 def _person(header: Header, k: int, state: int, place: Pose, heading: float, radius: float) -> Iterator[Marker]:
-    """The disc of a person, and the body on it; markers of a person have numbers of their own."""
+    """Yield the disc of a pedestrian and the body on it; the markers of each pedestrian have unique numbers."""
     c, s, centre = math.cos(heading), math.sin(heading), place.position
     disc = _marker(header, "discs", k, Marker.CYLINDER, (2 * radius, 2 * radius, 0.02), _DISCS[state])
     disc.pose = Pose(Point(centre.x, centre.y, 0.01), place.orientation)
@@ -120,7 +123,7 @@ def _marker(header: Header, kind: str, number: int, shape: int, scale: tuple[flo
 
 
 def _groups(crowd: Crowd, header: Header) -> Marker:
-    """Lines from the members of each group to its middle."""
+    """Return lines from the members of each group to its centre."""
     lines = _marker(header, "groups", 0, Marker.LINE_LIST, (0.06, 0.0, 0.0), ColorRGBA(0.95, 0.6, 0.1, 0.9))
     there, now = crowd.slots, crowd.pedestrians
     groups = crowd.traits.group[0, there]
@@ -134,7 +137,7 @@ def _groups(crowd: Crowd, header: Header) -> Marker:
 
 
 def _waypoints(crowd: Crowd, header: Header) -> Marker:
-    """A line on the floor from everybody to the waypoint that is next."""
+    """Return lines on the floor from each pedestrian to its next waypoint."""
     lines = _marker(header, "waypoints", 0, Marker.LINE_LIST, (0.02, 0.0, 0.0), _GREY)
     now, goals = crowd.pedestrians, crowd.world.waypoints
     for k in crowd.slots.tolist():

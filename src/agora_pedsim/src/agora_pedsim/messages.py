@@ -1,4 +1,4 @@
-"""A crowd as the messages of Arena's fork of pedsim_ros."""
+"""Converts a crowd to the messages of Arena's fork of pedsim_ros."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WAYPOINT_RADIUS = 0.3
 
 
 def agent_ids(crowd: Crowd) -> list[str]:
-    """Return the name of each slot's pedestrian in messages: its own, or its number where it has none."""
+    """Return the name used in messages for the pedestrian in each slot: its own name or, if it has none, its number."""
     numbers, names = crowd.traits.id[0, : crowd.start.crowd_size].tolist(), list(crowd.start.names)
     names += [""] * (len(numbers) - len(names))
     once = {name for name in names if name and names.count(name) == 1}
@@ -26,7 +26,9 @@ def agent_ids(crowd: Crowd) -> list[str]:
 
 
 def agent_states(crowd: Crowd, header: Header) -> list[msg.AgentState]:
-    """Return the states of present pedestrians. ``forces.force`` is the last acceleration by the crowd model alone, m/s2."""
+    """Return the states of all pedestrians that are present. ``forces.force`` is the last acceleration computed by the crowd model
+    alone, m/s2.
+    """
     now, traits, minds, goals = crowd.pedestrians, crowd.traits, crowd.minds, crowd.goals
     ids, force = agent_ids(crowd), crowd.acceleration
     by_number = dict(zip(traits.id[0].tolist(), ids, strict=False))
@@ -52,7 +54,7 @@ def agent_states(crowd: Crowd, header: Header) -> list[msg.AgentState]:
 
 
 def agent_groups(crowd: Crowd, header: Header) -> list[msg.AgentGroup]:
-    """Return the walking groups of present pedestrians."""
+    """Return the walking groups of the pedestrians that are present."""
     ids, now, there = agent_ids(crowd), crowd.pedestrians, crowd.slots
     groups = []
     for number in np.unique(crowd.traits.group[0, there]):
@@ -65,7 +67,7 @@ def agent_groups(crowd: Crowd, header: Header) -> list[msg.AgentGroup]:
 
 
 def waypoints(crowd: Crowd) -> list[msg.Waypoint]:
-    """Return the waypoints of present pedestrians, their lists one after the other."""
+    """Return the waypoints of the pedestrians that are present, one list after another."""
     ids, goals, found = agent_ids(crowd), crowd.world.waypoints, []
     for k in crowd.slots.tolist():
         for n in range(int(goals.count[0, k])):
@@ -75,12 +77,12 @@ def waypoints(crowd: Crowd) -> list[msg.Waypoint]:
 
 
 def walls(segments: Array) -> list[msg.Wall]:
-    """Walls (K, 4) x0, y0, x1, y1, m."""
+    """Return walls as messages, given segments (K, 4) x0, y0, x1, y1, m."""
     return [msg.Wall(Point(a, b, 0.0), Point(c, d, 0.0), 0) for a, b, c, d in segments.tolist()]
 
 
 def obstacles(crowd: Crowd) -> list[msg.Obstacle]:
-    """Return the furniture of the episode, with all additions."""
+    """Return the furniture in the episode, including all additions."""
     return [
         msg.Obstacle(
             thing.name, thing.furniture.model,
@@ -92,7 +94,7 @@ def obstacles(crowd: Crowd) -> list[msg.Obstacle]:
 
 
 def robot_states(crowd: Crowd, names: list[str]) -> list[msg.RobotState]:
-    """The robots; their velocities are in the map's frame."""
+    """Return the robots; their velocities are in the map frame."""
     robots = crowd.robots
     rows = zip(
         names, *(getattr(robots, name)[0].tolist() for name in ("x", "y", "heading", "world_vx", "world_vy", "omega")), strict=False
@@ -104,7 +106,7 @@ def robot_states(crowd: Crowd, names: list[str]) -> list[msg.RobotState]:
 
 
 def dataframe(crowd: Crowd, names: list[str], edges: list[msg.Wall], header: Header) -> Any:
-    """Return the message to a plugin."""
+    """Return the message that is sent to a plugin."""
     return msg.PedsimAgentsDataframe(
         header=header, agent_states=agent_states(crowd, header), robot_states=robot_states(crowd, names),
         simulated_waypoints=waypoints(crowd), simulated_groups=agent_groups(crowd, header), obstacles=obstacles(crowd), walls=edges,

@@ -1,4 +1,4 @@
-"""Topics about pedestrians for costmaps and RViz: semantic points, a cloud, grids, markers."""
+"""Topics about pedestrians for costmaps and RViz: semantic points, a point cloud, grids and markers."""
 
 from __future__ import annotations
 
@@ -24,14 +24,16 @@ from agora_pedsim.markers import cleared, markers
 
 _NAME = "pedsim_simulator"
 _SEMANTIC = tuple(name for name in ATTRIBUTES if "." not in name)
-_LETHAL = 254.0  # on costmap_2d's scale, which an OccupancyGrid calls 100
+_LETHAL = 254.0  # on costmap_2d's scale; published as 100 in an OccupancyGrid
 _LAYERS = ("personal_space", "visibility", "semantic(attribute=pedestrian)")
 
 
 class PeopleTopics:
-    """Publishes the topics that have subscribers; the semantic points every step, the rest ``~people_rate`` times a second (10).
+    """Publishes the topics that have subscribers: the semantic points at every step, all others ``~people_rate`` times per second
+    (default 10).
 
-    ``~layers`` are the costmap layers of which there is a grid each, with parameters in brackets. Grids are on the episode's map.
+    ``~layers`` names the costmap layers, with parameters in brackets; one grid is published per layer. Grids cover the episode's
+    map.
     """
 
     def __init__(self) -> None:
@@ -68,13 +70,13 @@ class PeopleTopics:
         self._slow.append((self._publisher(f"{name}_grid", OccupancyGrid), make))
 
     def forget(self) -> None:
-        """Remove the markers in RViz for another episode."""
+        """Remove the markers from RViz before another episode."""
         self._next = 0.0
         if self._markers.get_num_connections():
             self._markers.publish(cleared())
 
     def publish(self, crowd: Crowd, header: Header) -> None:
-        """Publish the present generation."""
+        """Publish the current generation."""
         self._semantic.publish(crowd, header)
         if crowd.time + 1e-9 < self._next:
             return
@@ -84,7 +86,7 @@ class PeopleTopics:
                 publisher.publish(make(crowd, header))
 
     def _cloud(self, crowd: Crowd, header: Header) -> PointCloud2:
-        """Points on everybody's disc, at a height that an obstacle layer takes."""
+        """Return points on each pedestrian's disc, at a height that an obstacle layer accepts."""
         now, radius = crowd.pedestrians, crowd.traits.radius[0]
         pieces = [np.zeros((0, 3), np.float32)]
         for k in crowd.slots.tolist():
@@ -102,7 +104,7 @@ class PeopleTopics:
 
 
 class SemanticTopics:
-    """``crowdsim_agents/semantic/<attribute>``: the library's values, in the frame map."""
+    """``crowdsim_agents/semantic/<attribute>``: the library's semantic values, in the map frame."""
 
     def __init__(self) -> None:
         self._publishers = {
@@ -111,7 +113,7 @@ class SemanticTopics:
         }
 
     def publish(self, crowd: Crowd, header: Header) -> None:
-        """Publish the attributes that somebody listens to."""
+        """Publish the attributes that have subscribers."""
         for name, publisher in self._publishers.items():
             if publisher.get_num_connections():
                 found = semantic_points(crowd.world, 0, name)
@@ -120,7 +122,7 @@ class SemanticTopics:
 
 
 def grid(crowd: Crowd, header: Header, values: Array) -> OccupancyGrid:
-    """Values (rows, columns) of 0 to 100 on the crowd's map."""
+    """Return values (rows, columns) from 0 to 100 as a grid over the crowd's map."""
     place = crowd.start.map
     message = OccupancyGrid(header=header, data=values.ravel().tolist())
     info = message.info
@@ -132,7 +134,7 @@ def grid(crowd: Crowd, header: Header, values: Array) -> OccupancyGrid:
 
 
 def _discs(crowd: Crowd) -> Array:
-    """100 in the cells that pedestrians cover with their centre's cell at least, 0 elsewhere."""
+    """Return 100 in the cells that pedestrians cover (at least the cell of their centre) and 0 elsewhere."""
     place, now = crowd.start.map, crowd.pedestrians
     values = np.zeros(place.shape, np.int8)
     for k in crowd.slots.tolist():

@@ -1,8 +1,9 @@
-"""Forces on pedestrians from a plugin of one's own: over arrays, or over lists of messages as in Arena.
+"""Forces on pedestrians from a user-written plugin, which works on arrays or, as in Arena, on lists of messages.
 
-Over arrays, a plugin is a crowd model of the library (`agora.interfaces.CrowdModel`, or a function with
-`agora.pedestrians.function.crowd_model`): ``compute(scene)`` returns accelerations or velocities. Every crowd model of the library
-is one too. Over messages, it is a `Forcemodel`: ``compute(in_data, work_data)`` changes ``work_data`` in place.
+A plugin that works on arrays is a crowd model (`agora.interfaces.CrowdModel`, or a function with
+`agora.pedestrians.function.crowd_model`): ``compute(scene)`` returns accelerations or velocities. Every crowd model in the library
+can also be used as a plugin. A plugin that works on messages is a `Forcemodel`: ``compute(in_data, work_data)`` changes
+``work_data`` in place.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ from agora.robots.model import RobotModel
 from agora.world.start import PedestrianStarts, RobotStart, Start
 
 _WALKING = SOCIAL_STATES.index("walking")
-_MARGIN = 20.0  # m of room about everything that is known
+_MARGIN = 20.0  # m of free space around all known objects
 _DISC = RobotModel(name="robot", kinematics="holonomic", radius=0.3, vx=(-2.0, 2.0), vy=2.0, omega=3.0)
 
 
 @dataclass
 class InData:
-    """The input of a plugin over messages: the lists of a ``pedsim_msgs/PedsimAgentsDataframe``."""
+    """The input of a plugin that works on messages: the lists in a ``pedsim_msgs/PedsimAgentsDataframe``."""
 
     header: Any
     agents: list[Any]
@@ -49,19 +50,19 @@ class InData:
 
     @staticmethod
     def of(data: Any) -> InData:
-        """The lists of a message."""
+        """Return the lists in a message."""
         lists = (data.robot_states, data.simulated_groups, data.simulated_waypoints, data.walls, data.obstacles)
         return InData(data.header, data.agent_states, *lists)
 
 
 class WorkData:
-    """The output of a plugin over messages; it begins as what pedsim would do itself.
+    """The output of a plugin that works on messages; it is initialised with what pedsim would do itself.
 
     Attributes:
         id: ids of the n pedestrians.
         force: (n, 3) forces per mass, m/s2.
-        social_state: social states, n words.
-        vmax: (n,) factors of their own speeds, 1 at first.
+        social_state: social states, n names.
+        vmax: (n,) factors of the pedestrians' own speeds, initially 1.
     """
 
     def __init__(self, in_data: InData) -> None:
@@ -75,7 +76,7 @@ class WorkData:
         """Return the message with the output.
 
         Raises:
-            InputError: an array has another shape.
+            InputError: an array has the wrong shape.
         """
         force, count = np.asarray(self.force, float), len(self.id)
         if force.shape not in ((count, 3), (count, 2)) or len(self.social_state) != count or np.size(self.vmax) != count:
@@ -85,10 +86,10 @@ class WorkData:
 
 
 class Forcemodel:
-    """Base of plugins over messages, with Arena's name. A new one is made at every reset."""
+    """Base class of plugins that work on messages; the name is Arena's. A new instance is created at every reset."""
 
     class Name(Enum):
-        """Arena's own; any string will do."""
+        """The names used by Arena; any other string is also allowed."""
 
         PASSTHROUGH = "passthrough"
         SPINNY = "spinny"
@@ -102,13 +103,13 @@ class Forcemodel:
 
 
 class Forcemodels:
-    """The plugins over messages that are known."""
+    """The registered plugins that work on messages."""
 
     known: ClassVar[dict[str, type[Forcemodel]]] = {}
 
     @classmethod
     def register(cls, name: Forcemodel.Name | str) -> Callable[[type[Forcemodel]], type[Forcemodel]]:
-        """Return a decorator that makes a class known under a name."""
+        """Return a decorator that registers a class under a name."""
 
         def keep(model: type[Forcemodel]) -> type[Forcemodel]:
             cls.known[name if isinstance(name, str) else str(name.value)] = model
@@ -118,24 +119,24 @@ class Forcemodels:
 
 
 class Plugin(Protocol):
-    """The interface that the node calls."""
+    """The plugin interface that the node calls."""
 
     def feedback(self, data: PedsimAgentsDataframe) -> AgentFeedbacks:
-        """Return the forces for one moment."""
+        """Return the forces for one message."""
 
 
 def find_plugin(text: str, modules: list[str], dt: float, radius: float) -> Callable[[], Plugin]:
     """Return the factory of a plugin.
 
     Args:
-        text: a registered `Forcemodel`, ``module:Name`` of a `Forcemodel` or a crowd model, or the name of a crowd model of the
-            library, with parameters in brackets.
-        modules: imported first, so that they can register theirs.
-        dt: time between two moments, s; 0 for that of the stamps.
-        radius: radius of pedestrians, which the messages do not give, m.
+        text: the name of a registered `Forcemodel`, ``module:Name`` of a `Forcemodel` or a crowd model, or the name of one of the
+            library's crowd models, with parameters in brackets.
+        modules: modules that are imported first, so that they can register their plugins.
+        dt: time between two messages, s; 0 to use the message stamps.
+        radius: radius of pedestrians, m, which the messages do not contain.
 
     Raises:
-        InputError: there is none.
+        InputError: there is no such plugin.
     """
     for module in modules:
         _import(module)
@@ -156,7 +157,7 @@ def find_plugin(text: str, modules: list[str], dt: float, radius: float) -> Call
 
 
 def _ready(make: Callable[[], Plugin]) -> Callable[[], Plugin]:
-    """Let kernels compile, and faults of a plugin show, before anybody waits for an answer."""
+    """Compile kernels and detect errors in a plugin before any node waits for an answer."""
     make().feedback(PedsimAgentsDataframe(agent_states=[AgentState(id="nobody")]))
     return make
 
@@ -171,13 +172,13 @@ def _import(module: str) -> Any:
 
 
 class OverMessages:
-    """A plugin that changes lists of messages."""
+    """A plugin that works on lists of messages."""
 
     def __init__(self, model: Forcemodel) -> None:
         self._model = model
 
     def feedback(self, data: PedsimAgentsDataframe) -> AgentFeedbacks:
-        """Return the forces for one moment."""
+        """Return the forces for one message."""
         given = InData.of(data)
         work = WorkData(given)
         if given.agents:
@@ -186,10 +187,10 @@ class OverMessages:
 
 
 class OverArrays:
-    """A crowd model as a plugin: a crowd that is put where the message says, and whose next velocities become forces.
+    """A crowd model as a plugin: a crowd is set to the state in the message, and its next velocities are converted to forces.
 
-    Whatever the model answers with, the force is f = (v' - v) / dt, v' being the velocity after one step of ``dt``, its cap of the
-    speed included.
+    Whether the model returns accelerations or velocities, the force is f = (v' - v) / dt, where v' is the velocity after one step
+    of ``dt``, including the speed limit.
 
     Args:
         model: crowd model.
@@ -205,7 +206,7 @@ class OverArrays:
         self.crowd: Crowd | None = None
 
     def feedback(self, data: PedsimAgentsDataframe) -> AgentFeedbacks:
-        """Return the forces for one moment."""
+        """Return the forces for one message."""
         work = WorkData(InData.of(data))
         self._measure(data.header.stamp.to_sec())
         if not work.id:
@@ -219,14 +220,14 @@ class OverArrays:
         return work.message(data.header)
 
     def _measure(self, stamp: float) -> None:
-        """The time between the first two steps, s."""
+        """Measure the time between the first two steps, s."""
         between = stamp - self._last
         if not self._fixed and self._last > 0 and 0.001 <= between <= 0.5:
             self._dt, self._fixed = round(between, 4), True
         self._last = stamp
 
     def _put(self, data: Any) -> Crowd:
-        """The crowd with everybody where the message says."""
+        """Return the crowd with all pedestrians and robots in the state given by the message."""
         agents, robots = data.agent_states, data.robot_states
         walls = np.array([(w.start.x, w.start.y, w.end.x, w.end.y) for w in data.walls], float).reshape(-1, 4)
         places = np.array([(a.pose.position.x, a.pose.position.y) for a in agents])

@@ -1,4 +1,4 @@
-"""The plugin node: forces on pedestrians, from the messages of a crowd node."""
+"""The plugin node: it computes forces on pedestrians from the messages of a crowd node."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ from agora_msgs.srv import BeginEpisode, BeginEpisodeResponse
 from agora_pedsim.people_topics import SemanticTopics
 from agora_pedsim.plugin import OverArrays, find_plugin
 
-_CONNECT = 5.0  # s of the wall's clock that the crowd may take to listen
+_CONNECT = 5.0  # s of wall time to wait for the crowd to subscribe
 
 
 class PluginNode:
-    """Answers every ``pedsim_agents_data`` with a plugin's output, stamped as the data (`agora_pedsim.plugin`).
+    """Answers every ``pedsim_agents_data`` message with a plugin's output, with the same stamp (`agora_pedsim.plugin`).
 
-    Between ``reset_start`` and ``reset_end`` it is silent; the plugin is made anew at each ``reset_start``.
-    ``crowdsim_agents/begin`` ends that, too, and answers once the crowd listens: no episode begins without the plugin. Where the
-    plugin fails, nothing is sent, so that the crowd goes on with its own model, and the log says once what happened. Data that come
-    faster than it computes are left out but for the latest. It has no clock of its own and owns no cmd_vel.
+    Between ``reset_start`` and ``reset_end`` the node does not answer; a new plugin is created at each ``reset_start``.
+    ``crowdsim_agents/begin`` also ends this pause, and returns once the crowd has subscribed, so that no episode begins without the
+    plugin. If the plugin fails, nothing is sent, so the crowd continues with its own model, and the error is logged once. If data
+    arrives faster than the plugin computes, only the latest message is used. The node does not depend on a clock and does not
+    publish any cmd_vel.
 
     Raises:
         InputError: there is no such plugin.

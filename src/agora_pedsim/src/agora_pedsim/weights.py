@@ -1,4 +1,4 @@
-"""Weights of the crowd model by dynamic_reconfigure, with the names of Arena's fork of pedsim_ros."""
+"""Crowd model weights set through dynamic_reconfigure, with the names used in Arena's fork of pedsim_ros."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _FIELDS = {
 
 
 class ForceWeights:
-    """The weights of crowd models: changes count for every model that has them, until the next episode; others are named in the
-    log.
+    """The weights of crowd models. Changes apply to every model that has the weight, until the next episode; weights that no model
+    has are logged.
     """
 
     def __init__(self, node: CrowdNode) -> None:

@@ -1,1 +1,1 @@
-"""The common part of Agora's nodes: conversions between messages and the library's objects, names, waiting for services."""
+"""Code shared by Agora's nodes: conversions between messages and the library's objects, names, and waiting for services."""

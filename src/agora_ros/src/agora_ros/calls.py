@@ -1,4 +1,6 @@
-"""Calls of services: one connection that is kept, and both halves of a call apart, so that several can be under way."""
+"""Service calls over a persistent connection, with separate methods for request and response, so that several calls can run
+concurrently.
+"""
 
 from __future__ import annotations
 
@@ -13,24 +15,24 @@ from rospy.core import parse_rosrpc_uri
 from rospy.exceptions import ROSException, TransportException, TransportTerminated
 from rospy.impl.tcpros_base import TCPROSTransport
 
-_SLICE = 0.02  # s between two looks at whether to give up
+_SLICE = 0.02  # s between two checks whether to give up
 
 
 class CallError(Exception):
-    """A service failed or did not answer; the message names it, and the remedy."""
+    """A service failed or did not answer; the message names the service and the remedy."""
 
 
 class RefusedError(CallError):
-    """A service refused a request."""
+    """A service rejected a request."""
 
 
 class Call(rospy.ServiceProxy):
-    """A persistent proxy whose call has two halves, `send` and `answer`.
+    """A persistent service proxy whose call is split into `send` and `answer`.
 
     Args:
         name: name of the service.
         kind: class of the service.
-        patience: time on the wall's clock after which an answer is given up, s.
+        patience: wall time after which waiting for an answer ends, s.
     """
 
     def __init__(self, name: str, kind: Any, patience: float) -> None:
@@ -39,20 +41,20 @@ class Call(rospy.ServiceProxy):
 
     @property
     def standing(self) -> bool:
-        """True where the node that answered last has been there ever since."""
+        """True if the node that answered last is still connected."""
         if self.transport is None or self.transport.socket is None:
             return False
         line = self.transport.socket
         try:
             return not select.select([line], [], [], 0)[0] or bool(line.recv(1, socket.MSG_PEEK))
-        except (OSError, ValueError):  # closed meanwhile
+        except (OSError, ValueError):  # closed in the meantime
             return False
 
     def send(self, request: Any) -> None:
-        """Send a request; connects first where there is no connection.
+        """Send a request, connecting first if necessary.
 
         Raises:
-            CallError: there is no such service, or it is gone.
+            CallError: the service does not exist or is gone.
         """
         try:
             if self.transport is None:
@@ -74,10 +76,10 @@ class Call(rospy.ServiceProxy):
         """Return the response to the last request.
 
         Args:
-            give_up: asked while waiting; once it is true, nothing is waited for any more.
+            give_up: function that is called while waiting; once it returns True, waiting ends.
 
         Raises:
-            CallError: it did not come in time, or the node went away.
+            CallError: the response did not arrive in time, or the node is gone.
             RefusedError: the service failed.
         """
         end = time.monotonic() + self._patience
@@ -102,7 +104,7 @@ class Call(rospy.ServiceProxy):
             raise
 
     def drop(self) -> None:
-        """Close the connection; an answer that is still to come is never read."""
+        """Close the connection; an outstanding answer is never read."""
         if self.transport is not None:
             self.transport.close()
             self.transport = None

@@ -1,4 +1,4 @@
-"""Says every few seconds that kernels are compiled, which on a machine happens once and takes up to a minute."""
+"""Logs every few seconds that kernels are being compiled, which happens once per machine and takes up to a minute."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 import rospy
 from numba.core import event
 
-_EVERY = 5.0  # s of the wall's clock between two lines
+_EVERY = 5.0  # s of wall time between two lines
 
 
 class Compiling(event.Listener):  # type: ignore[misc]
-    """Follows Numba's compiling; functions from its cache do not count."""
+    """Follows Numba's compilation; functions loaded from its cache do not count."""
 
     def __init__(self) -> None:
         self._depth, self._count, self._spent, self._began = 0, 0, 0.0, 0.0
@@ -21,13 +21,13 @@ class Compiling(event.Listener):  # type: ignore[misc]
         threading.Thread(target=self._tell, daemon=True).start()
 
     def on_start(self, _: Any) -> None:
-        """One function begins, perhaps inside another."""
+        """The compilation of a function has started, possibly during that of another."""
         if self._depth == 0:
             self._began = time.monotonic()
         self._depth += 1
 
     def on_end(self, ended: Any) -> None:
-        """Count a function that is compiled; nothing that is made ready from a cache."""
+        """Count a compiled function, unless it was loaded from the cache."""
         self._depth -= 1
         self._count += "dispatcher" in ended.data or bool(ended.data["what"])
         if self._depth == 0:

@@ -1,6 +1,6 @@
-"""Messages to the library's objects and back: pure functions, exact for every float32.
+"""Conversions between messages and the library's objects: pure functions, exact for every float32.
 
-What reads a message is `agora.datasets.messages`, which bags without ROS are read with too. Stamps are rounded to nanoseconds.
+Messages are decoded by `agora.datasets.messages`, so bags can also be read without ROS. Stamps are rounded to nanoseconds.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ __all__ = [
 
 
 COMMAND = ("command_vx", "command_vy", "command_omega")
-"""Fields of ``agora_msgs/Robots`` with the twists that robots were told to drive."""
+"""Fields of ``agora_msgs/Robots`` with the commanded twists of the robots."""
 FREE, OCCUPIED, UNKNOWN = 0, 1, 2
 """Values of ``agora_msgs/Map.cells``."""
 
 
 def stamp_of(step: int, dt: float, since: float = 0.0) -> Time:
-    """The stamp of a physics step of an episode that began at ``since`` s, rounded to nanoseconds."""
+    """Return the stamp of a physics step in an episode that began at ``since``, s, rounded to nanoseconds."""
     return Time.from_sec(0.0) + _duration(since) + _duration(step * dt)
 
 
@@ -61,7 +61,7 @@ def _duration(seconds: float) -> Any:
 
 
 def quaternion(heading: float, pitch: float = 0.0, roll: float = 0.0) -> Quaternion:
-    """A rotation about x, y and z, in this order."""
+    """Return the quaternion of rotations about x, y and z, in this order."""
     (sy, cy), (sp, cp), (sr, cr) = ((math.sin(a / 2), math.cos(a / 2)) for a in (heading, pitch, roll))
     return Quaternion(
         sr * cp * cy - cr * sp * sy, cr * sp * cy + sr * cp * sy, cr * cp * sy - sr * sp * cy, cr * cp * cy + sr * sp * sy
@@ -69,7 +69,7 @@ def quaternion(heading: float, pitch: float = 0.0, roll: float = 0.0) -> Quatern
 
 
 def to_pose(pose: Any) -> Pose:
-    """A ``geometry_msgs/Pose`` of x, y, heading."""
+    """Return a ``geometry_msgs/Pose`` for x, y, heading."""
     message = Pose()
     message.position.x, message.position.y = float(pose[0]), float(pose[1])
     message.orientation = quaternion(float(pose[2]))
@@ -77,19 +77,19 @@ def to_pose(pose: Any) -> Pose:
 
 
 def to_pose2d(pose: Any) -> Pose2D:
-    """A ``geometry_msgs/Pose2D`` of x, y, heading."""
+    """Return a ``geometry_msgs/Pose2D`` for x, y, heading."""
     return Pose2D(*(float(v) for v in pose))
 
 
 def to_twist(twist: Any) -> Twist:
-    """A ``geometry_msgs/Twist`` of vx, vy, omega."""
+    """Return a ``geometry_msgs/Twist`` for vx, vy, omega."""
     message = Twist()
     message.linear.x, message.linear.y, message.angular.z = (float(v) for v in twist)
     return message
 
 
 def to_map(place: Map) -> msg.Map:
-    """The message of a map."""
+    """Return the message for a map."""
     cells = place.occupied.astype(np.uint8)
     if place.unknown is not None:
         cells[place.unknown & ~place.occupied] = UNKNOWN
@@ -104,10 +104,10 @@ def to_map(place: Map) -> msg.Map:
 
 
 def from_map(message: Any) -> Map:
-    """The map of a message.
+    """Return the map in a message.
 
     Raises:
-        InputError: numbers that make no map.
+        InputError: the values do not form a valid map.
     """
     cells = np.frombuffer(bytes(message.cells), np.uint8).reshape(message.rows, message.columns)
     corners, ends = np.asarray(message.corners, float).reshape(-1, 2), np.cumsum(message.polygons, dtype=int)
@@ -122,43 +122,43 @@ def from_map(message: Any) -> Map:
 
 
 def model_of(text: str) -> RobotModel:
-    """The robot of a name, or of the YAML text of one.
+    """Return the robot with a given name, or the robot described by a YAML text.
 
     Raises:
-        UnknownNameError: no such robot.
-        InputError: the text is wrong.
+        UnknownNameError: no robot has this name.
+        InputError: the text is invalid.
     """
     return parse(text, RobotModel, "robot model") if "\n" in text else load_robot(text)
 
 
 def to_pedestrians(people: state.Pedestrians, traits: state.Traits, minds: state.Minds, step: int) -> msg.Pedestrians:
-    """The message of one generation of the first world's pedestrians."""
+    """Return the message for one generation of the first world's pedestrians."""
     now = PedestriansNow.of(people, traits, minds)
     numbers = {name: getattr(now, name).tolist() for name in PEDESTRIANS}
     return msg.Pedestrians(step=step, present=now.present.astype(np.uint8).tobytes(), **numbers)
 
 
 def from_pedestrians(message: Any, people: state.Pedestrians, traits: state.Traits, minds: state.Minds) -> None:
-    """Write a message into the first world of records that have room for it."""
+    """Write a message into the first world of records that have enough slots."""
     present = np.frombuffer(bytes(message.present), np.uint8) != 0
     PedestriansNow(present=present, **_numbers(PedestriansNow, PEDESTRIANS, message)).put(people, traits, minds)
 
 
 def _numbers(record: type, names: Iterable[str], message: Any) -> dict[str, Any]:
-    """The numbers of a moment that a message holds under the same names, in the types that the record says."""
+    """Return the values of a snapshot that a message holds under the same names, with the types declared by the record."""
     arrays = declared_arrays(record)
     return {name: np.asarray(getattr(message, name), arrays[name].kind) for name in names}
 
 
 def to_robots(robots: state.Robots, radius: Floats, names: list[str], step: int, commands: Floats | None = None) -> msg.Robots:
-    """The message of one generation of the first world's robots.
+    """Return the message for one generation of the first world's robots.
 
     Args:
         robots: state of the robots.
-        radius: (R,) m.
+        radius: (R,) radii of the robots, m.
         names: names of the robots.
         step: physics steps since the episode began.
-        commands: (R, 3) twists that they were told to drive, in their frames; zeros by default.
+        commands: (R, 3) commanded twists in the robots' frames; zeros by default.
     """
     now, told = RobotsNow.of(robots), np.zeros((len(names), 3), np.float32) if commands is None else commands
     numbers = {field: getattr(now, field).tolist() for field in ROBOTS}
@@ -167,7 +167,7 @@ def to_robots(robots: state.Robots, radius: Floats, names: list[str], step: int,
 
 
 def from_robots(message: Any, robots: state.Robots) -> None:
-    """Write a message into the first world of a record with as many robots."""
+    """Write a message into the first world of a record with the same number of robots."""
     active = np.frombuffer(bytes(message.active), np.uint8) != 0
     RobotsNow(active=active, **_numbers(RobotsNow, ROBOTS, message)).put(robots)
 
@@ -175,7 +175,7 @@ def from_robots(message: Any, robots: state.Robots) -> None:
 def add_notes(message: msg.Notes, names: list[str], noted: Mapping[str, ArrayLike], planning_time: float = math.nan) -> None:
     """Append notes on robots (`agora.interfaces.NOTES`), and the wall time of the planner's call per robot, s.
 
-    A note that is missing is 0, or NaN.
+    Missing notes are set to 0 or NaN.
     """
     message.name.extend(names)
     message.planning_time.extend([planning_time] * len(names))
@@ -185,13 +185,14 @@ def add_notes(message: msg.Notes, names: list[str], noted: Mapping[str, ArrayLik
 
 
 def to_episode(start: Start, stage: Stage, robots: list[msg.Robot], number: int) -> msg.Episode:
-    """The message of an episode.
+    """Return the message for an episode.
 
     Args:
-        start: resolved.
-        stage: its conditions.
-        robots: name, navigation and planners of each robot; model, pose and goals are filled in here, for those who read along.
-        number: of the reset.
+        start: resolved start of the episode.
+        stage: conditions of the episode.
+        robots: name, navigation and planners of each robot; model, pose and goals are filled in by this function, for human readers
+            and other nodes.
+        number: number of the reset.
     """
     for message, robot in zip(robots, start.robots, strict=True):
         message.model, message.pose = dump(robot.model), to_pose2d(robot.pose)

@@ -1,4 +1,4 @@
-"""Poses of other frames, moved into the map by tf."""
+"""Transforms poses from other frames to the map frame with tf."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ MAP = "map"
 
 
 class Frames:
-    """Listens to tf."""
+    """Listens to tf and transforms poses."""
 
     def __init__(self) -> None:
         self._buffer = tf2_ros.Buffer(rospy.Duration(10.0))
         self._listener = tf2_ros.TransformListener(self._buffer, queue_size=10, tcp_nodelay=True)
 
     def in_map(self, pose: Array, frame: str) -> Array | None:
-        """Return a pose (3,) of a frame as one of the map, by the latest transform; None if there is none."""
+        """Return a pose (3,) in the map frame, given the pose in another frame, using the latest transform; None if there is
+        none.
+        """
         frame = frame.strip("/")
         if frame in (MAP, ""):
             return pose

@@ -1,4 +1,6 @@
-"""Subscribers that keep hearing a publisher that withdraws and offers its topic again in a moment, as RViz does while it opens."""
+"""Keeps subscribers connected to a publisher that withdraws its topic and advertises it again immediately, as RViz does while it
+opens.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +12,15 @@ from xmlrpc.client import Error, ServerProxy
 import rosgraph
 import rospy
 
-_PERIOD = 2.0  # s of the wall's clock between two looks
+_PERIOD = 2.0  # s of wall time between two checks
 
 
 class Hearing:
-    """Checks now and then whether this node is connected with all publishers of its topics.
+    """Checks periodically whether this node is connected to all publishers of its topics.
 
-    rospy connects when the master tells who offers a topic, and takes a connection that the other end is just closing for one that
-    lasts. Nobody tells it again. A publisher without a connection in two looks is told anew, in the words of the master.
+    rospy connects when the master announces the publishers of a topic, but it may mistake a connection that the other end is just
+    closing for a lasting one, and the master does not announce the publisher again. If a publisher has no connection in two
+    consecutive checks, this class repeats the master's announcement.
     """
 
     def __init__(self) -> None:
@@ -30,11 +33,11 @@ class Hearing:
             rospy.rostime.wallsleep(_PERIOD)
             try:
                 self._look()
-            except (OSError, HTTPException, Error, rosgraph.MasterException):  # the roscore is gone or busy, or the node ends
+            except (OSError, HTTPException, Error, rosgraph.MasterException):  # roscore gone or busy, or the node is shutting down
                 self._missed = set()
 
     def _look(self) -> None:
-        """Tell the node of publishers that it has missed twice."""
+        """Announce the publishers that the node has missed twice."""
         name = rospy.get_name()
         offered = dict(self._master.getSystemState()[0])
         heard = [(row[4], row[1]) for row in self._own.getBusInfo(name)[2] if row[2] == "i"]

@@ -1,4 +1,4 @@
-"""The life of a node: it works, and ends soon after it is asked to, whatever it is in the middle of."""
+"""The life cycle of a node: it works, and exits soon after it is asked to, whatever it is doing."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from agora.errors import AgoraError
 from agora_ros.compiling import Compiling
 from agora_ros.hearing import Hearing
 
-_GRACE = 1.5  # s from the wish that a node end to its end, at the latest
+_GRACE = 1.5  # s, maximum time from the request to shut down to the exit
 _GLANCE = 0.02  # s
 
 
 def live(name: str, work: Callable[[], object]) -> NoReturn:
-    """Be a node until the work is done, somebody sends SIGINT or SIGTERM, or ``rosnode kill`` asks for it.
+    """Run a node until the work is done, SIGINT or SIGTERM arrives, or ``rosnode kill`` requests shutdown.
 
-    rospy alone tidies up inside the signal's handler, which is to say in the main thread: where that was in a call to the master,
-    it waits for its own lock for ever, and afterwards Python waits for every thread of rospy's. Here another thread does it, the
-    main one goes on to where it looks at ``rospy.is_shutdown()``, and then nothing is waited for. What is still busy after 1.5 s,
-    with a kernel that is compiled or a master that does not answer, is cut off.
+    By default, rospy cleans up inside the signal handler, i.e. in the main thread. If that thread was in a call to the master, it
+    waits forever for its own lock, and afterwards Python waits for all of rospy's threads. Here another thread cleans up, the main
+    thread continues until it checks ``rospy.is_shutdown()``, and then the process exits without waiting. Work that is still running
+    after 1.5 s, such as compiling a kernel or waiting for a master that does not answer, is aborted.
 
     Args:
-        name: name of the node, where nobody gives another.
-        work: all of it. An `AgoraError` becomes one line and exit status 2.
+        name: name of the node, unless another one is given.
+        work: function that does all the work. An `AgoraError` is reported in one line and gives exit status 2.
     """
-    asked: queue.SimpleQueue[str] = queue.SimpleQueue()  # its put may interrupt itself, as handlers do
+    asked: queue.SimpleQueue[str] = queue.SimpleQueue()  # put() must be reentrant, because it is called in signal handlers
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, _: asked.put(f"signal {number}"))
     ending = threading.Event()
@@ -44,7 +44,7 @@ def live(name: str, work: Callable[[], object]) -> NoReturn:
     def closed() -> bool:
         return ending.is_set() or rospy.is_shutdown()
 
-    threading.excepthook = lambda failed: None if closed() else threading.__excepthook__(failed)  # as rospy's that publish a status
+    threading.excepthook = lambda failed: None if closed() else threading.__excepthook__(failed)  # e.g. rospy's status threads
     threading.Thread(target=_end, args=(name, asked, ending), daemon=True).start()
     stand_where_started()
     status = 0
@@ -63,27 +63,29 @@ def live(name: str, work: Callable[[], object]) -> NoReturn:
         rospy.logfatal(f"{name}: the roscore at {rosgraph.get_master_uri()} does not answer: {error}")
         status = 1
     except Exception:  # noqa: BLE001 said as Python would, which is not reached
-        if not closed():  # else it was at work on what is closed now
+        if not closed():  # otherwise it was working on something that is now closed
             traceback.print_exc()
             status = 1
     asked.put("end of its work")
-    while not rospy.is_shutdown():  # which is after what was to be done at the end
+    while not rospy.is_shutdown():  # becomes true after the shutdown work is done
         rospy.rostime.wallsleep(_GLANCE)
     _leave(status)
 
 
 def stand_where_started() -> None:
-    """Let relative paths begin where the user is: roslaunch starts nodes in ROS's home, and leaves them the shell's ``PWD``."""
+    """Make relative paths start at the user's working directory: roslaunch starts nodes in ROS's home folder, but passes on the
+    shell's ``PWD``.
+    """
     here, home = os.environ.get("PWD", ""), rospkg.get_ros_home()
     if os.path.isdir(here) and os.path.isdir(home) and os.path.samefile(".", home):
         os.chdir(here)
 
 
 def _end(name: str, asked: queue.SimpleQueue[str], ending: threading.Event) -> None:
-    """End the node once somebody asks for it."""
+    """Shut the node down once this is requested."""
     reason = asked.get()
     ending.set()
-    for handler in logging.getLogger("rosout").handlers:  # rospy closes topics first, and calls a callback that is at work bad
+    for handler in logging.getLogger("rosout").handlers:  # rospy closes topics first, and reports a running callback as an error
         handler.addFilter(lambda record: "publish() to a closed topic" not in record.getMessage())
     threading.Thread(target=rospy.signal_shutdown, args=(reason,), daemon=True).start()
     rospy.rostime.wallsleep(_GRACE)

@@ -6,9 +6,10 @@ import re
 
 
 def ros_name(name: str) -> str:
-    """A name as a piece of a topic, a node or a frame: letters, digits and underscores, a letter first.
+    """Return a name that can be part of a topic, node or frame: letters, digits and underscores, starting with a letter.
 
-    "robot with spaces" becomes "robot_with_spaces"; two names may become one, which whoever makes several must look at.
+    "robot with spaces" becomes "robot_with_spaces"; different names may become equal, so callers that create several names must
+    check for this.
     """
     cleaned = re.sub(r"\W", "_", name, flags=re.ASCII)
     return cleaned if re.match(r"[A-Za-z]", cleaned) else f"r_{cleaned}"

@@ -1,4 +1,4 @@
-"""Parameters that a graph has, and that one node may have for itself: ``rosrun ... _model:=burger``."""
+"""Parameters of a graph that a single node can override: ``rosrun ... _model:=burger``."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ import rospy
 
 
 def own_or_graphs(name: str, default: Any) -> Any:
-    """The private parameter of a name, else the graph's, else the default; an empty text says nothing, as in a launch file."""
+    """Return the private parameter with a name, otherwise the graph's parameter, otherwise the default; as in a launch file, an
+    empty string counts as not given.
+    """
     found = rospy.get_param(f"~{name}", rospy.get_param(name, ""))
     return default if found == "" else found
 
 
 def queue_size(free: int) -> int:
-    """Return the number of a topic's messages that wait for a slow listener; the oldest are lost when there are more.
+    """Return the queue size of a topic: how many messages wait for a slow subscriber before the oldest are dropped.
 
-    ``free`` of them, so that it hears what is new; in lock step, where a run's messages are the same each time, as good as all.
+    In free running it is ``free``, so that the subscriber gets recent messages; in lock step, where a run must produce the same
+    messages every time, the queue is practically unlimited.
     """
     return 10_000 if own_or_graphs("synchronous", False) else free

@@ -1,4 +1,4 @@
-"""Parameters that a node refuses: one line, and another look, in place of a node that ends and is started again for ever."""
+"""Handles invalid parameters: the node logs one line and checks again, instead of exiting and being restarted forever."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import rospy
 from agora.errors import AgoraError
 
 T = TypeVar("T")
-_AGAIN = 1.0  # s of the wall's clock between two looks
+_AGAIN = 1.0  # s of wall time between two checks
 
 
 def until_right(make: Callable[[], T]) -> T:
-    """Return the result of ``make``, once it refuses nothing; log the reason of a refusal when it changes.
+    """Return the result of ``make`` once it succeeds; log the reason for a failure whenever it changes.
 
-    A node that roslaunch starts again when it ends would say the same every second.
+    A node that roslaunch restarts whenever it exits would repeat the same message every second.
 
     Args:
-        make: reads parameters; nothing is left of what it began where it raises `AgoraError`.
+        make: function that reads parameters; if it raises `AgoraError`, it must leave nothing behind.
 
     Raises:
         rospy.ROSInterruptException: the node is shutting down.

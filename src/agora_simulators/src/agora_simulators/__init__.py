@@ -1,1 +1,1 @@
-"""The simulator node: one set of services over the simulators of the library's registry, flatland, gazebo and unity."""
+"""The simulator node: the same services for the library's registered simulators, Flatland, Gazebo and Unity."""

@@ -1,4 +1,4 @@
-"""`/clock`: it never goes back, not even when the simulator was started again."""
+"""`/clock`, which never goes back, even if the simulator is restarted."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from agora_ros.parameters import queue_size
 from rosgraph_msgs.msg import Clock
 
 FIRST = 1.0
-"""Stamp at which the first episode begins, s: ROS takes 0 for no time."""
+"""Stamp at which the first episode begins, s; ROS interprets 0 as no time."""
 
-_AHEAD = 60.0  # s that are kept from a simulator that is started after this one
+_AHEAD = 60.0  # s of stamps reserved for this process; a simulator that is started later begins after them
 _GRID = 0.1  # s
 
 
 class SimulationClock:
-    """Stamps that only grow, even if the clock of a foreign simulator goes back.
+    """Stamps that only increase, even if the clock of an external simulator goes back.
 
-    How far they may have come is a parameter, `~clock`: who is started again goes on after it.
+    The latest stamp that may have been published is stored in the parameter `~clock`; a restarted node continues after it.
     """
 
     def __init__(self) -> None:
         self._publisher = rospy.Publisher("/clock", Clock, queue_size=queue_size(10), latch=True, tcp_nodelay=True)
-        self._everybody = rospy.Subscriber("/clock", Clock)  # calls nobody: it counts who publishes
+        self._everybody = rospy.Subscriber("/clock", Clock)  # without a callback: only used to count publishers
         self._shared = False
         self._kept = float(rospy.get_param("~clock", 0.0))
         self._now = self._kept
@@ -32,13 +32,13 @@ class SimulationClock:
             rospy.loginfo(f"a simulator ran here before: its stamps ended at {self._kept:g} s, where this one starts")
 
     def next(self) -> float:
-        """A stamp for the beginning of an episode: on a grid of 0.1 s, later than any before, s."""
+        """Return a stamp for the beginning of an episode, s: a multiple of 0.1 s, later than all previous stamps."""
         if self._now < FIRST:
             return FIRST
         return round((math.floor(self._now / _GRID + 1e-6) + 1) * _GRID, 9)
 
     def tell(self, stamp: Any, *, ticks: bool = True) -> None:
-        """Take note of the time, and publish it where it ticks."""
+        """Record the time, and publish it if ``ticks``."""
         self._now = stamp.to_sec()
         if not ticks:
             return
@@ -52,7 +52,7 @@ class SimulationClock:
         self._publisher.publish(Clock(stamp))
 
     def _look_for_others(self) -> None:
-        """Say it where somebody else publishes the time, too, so that it jumps for every node."""
+        """Log an error if another node also publishes the time, which makes time jump for every node."""
         shared = self._everybody.get_num_connections() > 1
         if shared and not self._shared:
             topic = self._everybody.resolved_name

@@ -1,4 +1,4 @@
-"""The messages of the simulator node: every step once, and the state of the episode when it changes."""
+"""The messages of the simulator node: each step once, and the status of the episode whenever it changes."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class Display:
     """The topics of a driver and of its robots.
 
     Args:
-        driver: driver whose world is shown.
-        news: notified at every command of a robot.
+        driver: driver whose world is published.
+        news: condition that is notified at every command for a robot.
 
     Attributes:
         clock: stamps of the messages.
         topics: topics of the robots, by name.
-        robots: the message of the step that was shown last.
+        robots: the robots message of the step published last.
     """
 
     def __init__(self, driver: Driver, news: threading.Condition) -> None:
@@ -48,22 +48,24 @@ class Display:
 
     @property
     def is_shown(self) -> bool:
-        """True where the present step was published already."""
+        """True if the current step has already been published."""
         return self._shown == self._driver.step
 
     def stamp(self) -> Any:
-        """The stamp of the present step."""
+        """The stamp of the current step."""
         return stamp_of(self._driver.step, self._driver.dt, self._driver.began)
 
     def begin(self) -> None:
-        """An episode begins, at its first stamp."""
+        """Begin an episode at its first stamp."""
         self._shown = -1
         self.clock.tell(self.stamp())
         for r, name in enumerate(self._driver.names):
             self.topics[name].tell_start(self._driver.robots, r, self.stamp())
 
     def adopt_robots(self) -> dict[str, int]:
-        """Have topics for the driver's robots, and for no others; return the number of commands that each has received so far."""
+        """Create topics for the driver's robots, and remove all others; return the number of commands that each robot has received
+        so far.
+        """
         here = dict(zip(self._driver.names, self._driver.models, strict=True))
         for name in [name for name, topics in self.topics.items() if here.get(name) != topics.model]:
             self.topics.pop(name).close()
@@ -75,7 +77,7 @@ class Display:
         return {name: self.topics[name].received for name in here}
 
     def show(self, *, ticks: bool) -> None:
-        """Publish the messages that are due at the present step, once; the time where it ``ticks``."""
+        """Publish the messages that are due at the current step, once; also the time if ``ticks``."""
         if self.is_shown:
             return
         driver, stamp = self._driver, self.stamp()
@@ -103,7 +105,7 @@ class Display:
             self._contacts.publish(_headed(Contact(robot=driver.names[r], kind=contact.kind, party=contact.party, **where), stamp))
 
     def tell_status(self, episode: Any, interrupted: str) -> None:
-        """Publish how the episode stands, as that changes; ``interrupted`` is why it was, empty where it was not."""
+        """Publish the status of the episode if it has changed; ``interrupted`` is the reason for an interruption, or empty."""
         driver = self._driver
         standing, done = tuple(driver.standing()), driver.done
         now = (episode.number, episode.entry, driver.began, done, interrupted, driver.names, standing)
@@ -125,6 +127,6 @@ class Display:
 
 
 def _headed(message: Any, stamp: Any) -> Any:
-    """A message with its stamp, in the map frame."""
+    """Return a message with its stamp set and the map frame as its frame."""
     message.header.stamp, message.header.frame_id = stamp, "map"
     return message

@@ -1,7 +1,8 @@
-"""Lock step: nobody goes on before everybody has answered.
+"""Lock step: no node continues before all nodes have answered.
 
-For step k the crowd is asked for the pedestrians of k + 1 and, where k is a control step, the navigation for the twists of k, both
-at once. Robots that nobody here drives must say something new after what they saw at k, or go on with what they said last.
+In step k, the crowd is asked for the pedestrians of step k + 1 and, if k is a control step, the navigation is concurrently asked
+for the twists of step k. Externally driven robots must send a new command after they have seen step k; otherwise their last command
+remains in effect.
 """
 
 from __future__ import annotations
@@ -27,13 +28,13 @@ class LockStep:
     """The barrier of one node.
 
     Args:
-        patience: time on the wall's clock for the crowd and the navigation to answer, s.
-        command_patience: time on the wall's clock to wait for a new `cmd_vel` of a robot that nobody here drives, s.
-        news: notified at every command.
-        give_up: whether something else was asked for meanwhile.
+        patience: wall time to wait for the crowd and the navigation to answer, s.
+        command_patience: wall time to wait for a new `cmd_vel` of an externally driven robot, s.
+        news: condition that is notified at every command.
+        give_up: function that returns whether something else was requested in the meantime.
 
     Attributes:
-        missed: number of times that such a robot sent nothing new.
+        missed: number of times that an externally driven robot sent no new command.
     """
 
     def __init__(self, patience: float, command_patience: float, news: threading.Condition, give_up: Callable[[], bool]) -> None:
@@ -46,23 +47,23 @@ class LockStep:
         self.missed = 0
 
     def begin(self, driven: Mapping[str, bool], has_crowd: bool) -> None:
-        """Adopt an episode: which robots the navigation node drives, and whether anybody walks in it."""
+        """Take over an episode's settings: which robots the navigation node drives, and whether it contains pedestrians."""
         self._driven, self._has_crowd, self._people, self.missed = dict(driven), has_crowd, Pedestrians(), 0
 
     def observe(self, topics: Mapping[str, RobotTopics]) -> None:
-        """Remember the messages before robots saw the present step."""
+        """Remember the messages that were sent before the robots saw the current step."""
         self._received = {name: topic.received for name, topic in topics.items()}
 
     def exchange(
         self, driver: Driver, robots: Any, plans: bool, topics: Mapping[str, RobotTopics]
     ) -> tuple[Any, tuple[Floats, dict[int, str]] | None]:
-        """Ask everybody about the step of ``robots`` (`agora_msgs/Robots`).
+        """Exchange data with all nodes for the step of ``robots`` (`agora_msgs/Robots`).
 
         Returns:
-            The pedestrians of the next step, None where there are none; twists (R, 3) and failures, None unless it ``plans``.
+            The pedestrians of the next step (None if there are none), and the twists (R, 3) and failures (None unless ``plans``).
 
         Raises:
-            CallError: somebody did not answer.
+            CallError: a node did not answer.
         """
         standing = driver.standing() if plans else ()
         active = [not robot.ended for robot in standing]
@@ -95,7 +96,7 @@ class LockStep:
         return answer.pedestrians
 
     def _planned(self, names: tuple[str, ...]) -> tuple[dict[str, Floats], dict[int, str]]:
-        """Twists by name, and failures by number, of the robots that the navigation drives."""
+        """Return twists by name and failures by number for the robots that the navigation drives."""
         answer = self._plan.answer(self._give_up)
         if not answer.success:
             raise CallError(f"the navigation refused to plan: {answer.message}")
@@ -106,7 +107,7 @@ class LockStep:
         return {name: from_twist(twist) for name, twist in zip(answer.robots, answer.twists, strict=True)}, failures
 
     def _wait_for(self, names: list[str], topics: Mapping[str, RobotTopics]) -> None:
-        """Wait until robots have said something new."""
+        """Wait until the robots have sent new commands."""
         end = time.monotonic() + self._patience
         with self._news:
             while silent := [name for name in names if topics[name].received <= self._received.get(name, 0)]:
@@ -122,6 +123,6 @@ class LockStep:
                 self._news.wait(min(left, 0.05))
 
     def close(self) -> None:
-        """Hang up; answers that are still to come are never read."""
+        """Close the connections; outstanding answers are never read."""
         self._plan.drop()
         self._crowd.drop()

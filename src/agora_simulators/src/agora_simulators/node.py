@@ -1,8 +1,9 @@
 """The simulator node: services and topics around one `agora.node_logic.driver.Driver`.
 
-Service handlers and subscribers only leave work or data; the thread in `SimulatorNode.run` alone touches the driver. Data that is
-too old: a `cmd_vel` counts for ``cmd_vel_timeout`` s of simulated time, then the robot stands; pedestrians go on with their
-velocity for 1 s, then they stand; what is of another episode is ignored. Nothing here waits on simulated time, which is made here.
+Service handlers and subscribers only queue work or store data; only the thread in `SimulatorNode.run` uses the driver. Stale data:
+a `cmd_vel` is valid for ``cmd_vel_timeout`` s of simulated time, after which the robot stops; pedestrians continue at their
+velocity for 1 s and then stop; data from another episode is ignored. Nothing in this node waits on simulated time, because the node
+produces it.
 """
 
 from __future__ import annotations
@@ -33,15 +34,15 @@ from agora_simulators.display import Display
 from agora_simulators.drivers import make_driver
 from agora_simulators.lockstep import LockStep
 
-_IDLE = 0.1  # s of the wall's clock between two looks at what is asked for
-_BEHIND = 0.25  # s of the wall's clock after which lost time is not made up for
+_IDLE = 0.1  # s of wall time between two checks for requests
+_BEHIND = 0.25  # s of wall time beyond which a delay is not caught up
 
 
 def parameter(name: str, default: Any) -> Any:
-    """A private parameter, or the graph's of the same name.
+    """Return a private parameter, or the graph's parameter with the same name.
 
     Raises:
-        InputError: another type than the default's, or a number that is not above 0.
+        InputError: the value has a different type from the default, or is a number that is not above 0.
     """
     value = own_or_graphs(name, default)
     if isinstance(default, bool) != isinstance(value, bool) or not isinstance(value, type(default) | int):
@@ -52,10 +53,10 @@ def parameter(name: str, default: Any) -> Any:
 
 
 class SimulatorNode:
-    """Wires a driver to the graph.
+    """Connects a driver to the graph.
 
     Raises:
-        InputError: a parameter is wrong, the simulator cannot be reached, or it cannot run in lock step.
+        InputError: a parameter is invalid, the simulator cannot be reached, or it cannot run in lock step.
     """
 
     def __init__(self) -> None:
@@ -81,7 +82,7 @@ class SimulatorNode:
         self._advertise()
 
     def _advertise(self) -> None:
-        if not self._synchronous:  # in lock step the crowd answers with them
+        if not self._synchronous:  # in lock step, the crowd returns them in its answer
             rospy.Subscriber("pedsim_simulator/pedestrians", Pedestrians, self._receive_people, queue_size=1, tcp_nodelay=True)
         self._display.tell_status(self._episode, self._interrupted)
         for name, kind, handler in (
@@ -100,7 +101,7 @@ class SimulatorNode:
         rospy.Service("simulator/info", srv.GetSimulator, lambda _: self._ask(self._info))
 
     def _serve(self, name: str, kind: Any, handler: Callable[[Any], dict[str, Any] | None]) -> None:
-        """Offer a service whose response is whether it worked, and the error, or else the fields that the handler returns."""
+        """Offer a service whose response contains either success and the fields that the handler returns, or the error."""
 
         def answer(request: Any) -> Any:
             self._beginning += name == "begin"
@@ -116,14 +117,14 @@ class SimulatorNode:
         rospy.Service(f"simulator/{name}", kind, answer)
 
     def _ask(self, task: Callable[[], Any]) -> Any:
-        """Have something done between two steps, and return its result; called in the threads of services."""
+        """Run a task between two steps and return its result; called in service threads."""
         future: Future[Any] = Future()
         self._work.put((task, future))
         return future.result()
 
     def run(self) -> None:
-        """Work until the node is shut down."""
-        gc.freeze()  # what is there now stays: collecting looks at episodes alone
+        """Work until the node shuts down."""
+        gc.freeze()  # existing objects stay, so that garbage collection only checks episodes
         while not rospy.is_shutdown():
             if self._paused:
                 self._work_for(_IDLE)
@@ -142,7 +143,7 @@ class SimulatorNode:
         self._lockstep.close()
 
     def _work_for(self, seconds: float) -> None:
-        """Do the next task of the queue, waiting for it so long."""
+        """Run the next task in the queue, waiting for it up to ``seconds``."""
         try:
             task, future = self._work.get(timeout=seconds) if seconds > 0 else self._work.get_nowait()
         except queue.Empty:
@@ -194,7 +195,7 @@ class SimulatorNode:
         self._show()
 
     def _follow(self) -> None:
-        """Show the state of a simulator by which time passes."""
+        """Publish the state of a simulator that runs in real time."""
         if self._paused:
             return
         self._show()
@@ -211,7 +212,7 @@ class SimulatorNode:
             self._lose(str(error))
 
     def _twists(self) -> np.ndarray:
-        """Return the latest command of every robot (R, 3); robots whose last command is too old stand."""
+        """Return the latest command of every robot (R, 3); robots whose last command is too old stop."""
         driver, limit = self._driver, self._watchdog / self._driver.dt
         twists = np.zeros((len(driver.names), 3), np.float32)
         for r, name in enumerate(driver.names):
@@ -234,7 +235,7 @@ class SimulatorNode:
     def _set_people(self, message: Pedestrians) -> None:
         driver, count = self._driver, len(message.present)
         if message.step > driver.step + 1 or (message.header.stamp and message.header.stamp.to_sec() < driver.began - 1e-9):
-            return  # of another episode
+            return  # from another episode
         if count > self._room.slots:
             self._room = PeopleAtStep.room(count)
         self._room = replace(self._room, step=message.step)
@@ -248,7 +249,7 @@ class SimulatorNode:
         self._check_names(names)
         self._paused, self._interrupted, self._people = True, "", None
         self._driver.begin(start, stage, names, self._display.clock.next())
-        gc.collect()  # the world before is a circle of references
+        gc.collect()  # the previous world is a reference cycle
         self._episode, self._control = episode, stage.periods.steps("control")
         self._room = replace(self._room, step=-1)
         driven = {robot.name: robot.navigation in ("", "agora") for robot in episode.robots}
@@ -274,7 +275,7 @@ class SimulatorNode:
 
     @property
     def _plays(self) -> bool:
-        """True once an episode has begun: all parts of the graph share its robots and its map."""
+        """True once an episode has begun; from then on, all parts of the graph share its robots and its map."""
         return bool(self._episode.entry)
 
     def _spawn(self, request: Any) -> None:
@@ -307,7 +308,7 @@ class SimulatorNode:
         self._adopt_robots()
 
     def _set_goal(self, request: Any) -> dict[str, Any]:
-        """Give a robot a goal; where time stood because every robot had ended, it passes again."""
+        """Give a robot a goal; if time had stopped because all robots had ended, it resumes."""
         stood = self._driver.done and not self._interrupted
         number = self._driver.set_goal(request.robot, from_pose2d(request.goal))
         self._display.tell_status(self._episode, self._interrupted)
@@ -339,7 +340,7 @@ class SimulatorNode:
         return srv.GetSimulatorResponse(driver.name, sorted(driver.can), driver.dt, self._synchronous, "")
 
     def _lose(self, reason: str) -> None:
-        """Close the episode of a simulator that has gone, which cannot be paused any more."""
+        """Close the episode of a simulator that is gone and can no longer be paused."""
         rospy.logerr(f"episode {self._episode.number} is interrupted: {reason}")
         self._interrupted, self._paused = reason, True
         self._display.tell_status(self._episode, self._interrupted)
@@ -352,7 +353,7 @@ class SimulatorNode:
         self._display.tell_status(self._episode, self._interrupted)
 
     def _show(self) -> None:
-        """Publish the messages that are due at the present step, once, and the state of the episode when it changes."""
+        """Publish the messages that are due at the current step, once, and the status of the episode if it has changed."""
         acts = self._driver.step % self._control == 0
         if acts and not self._display.is_shown:
             self._lockstep.observe(self._display.topics)

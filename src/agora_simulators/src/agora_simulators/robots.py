@@ -1,4 +1,4 @@
-"""The topics of one robot: its sensors' messages go out, `cmd_vel` comes in."""
+"""The topics of one robot: it publishes sensor messages and receives `cmd_vel`."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from agora.robots.model import RobotModel
 from agora_simulators.cameras import CameraTopics
 
 MAP = "map"
-_START_SPREAD = (0.1, 0.05)  # m, rad: standard deviations that AMCL begins with
+_START_SPREAD = (0.1, 0.05)  # m and rad, initial standard deviations for AMCL
 
 
 class RobotTopics:
-    """Publishers and the subscriber of one robot.
+    """The publishers and the subscriber of one robot.
 
     Args:
         name: name of the robot.
         model: model of the robot.
-        news: notified at every command.
+        news: condition that is notified at every command.
 
     Attributes:
         name: name of the robot.
         model: model of the robot.
-        received: number of commands so far.
-        camera: topics of its camera; None where it has none.
+        received: number of commands received so far.
+        camera: topics of its camera; None if it has no camera.
     """
 
     def __init__(self, name: str, model: RobotModel, news: threading.Condition) -> None:
@@ -73,12 +73,12 @@ class RobotTopics:
             self._news.notify_all()
 
     def command(self) -> tuple[Floats, int]:
-        """The latest command (3,), and how many came so far."""
+        """The latest command (3,), and the number of commands received so far."""
         with self._news:
             return self._command, self.received
 
     def forget(self) -> None:
-        """Stand still until the next command."""
+        """Discard the last command: the robot stands still until the next one."""
         with self._news:
             self._command = np.zeros(3, np.float32)
 
@@ -94,7 +94,9 @@ class RobotTopics:
         self._start.publish(message)
 
     def frames(self) -> list[TransformStamped]:
-        """The frames that stay: odometry, which is exact, on the map unless AMCL says where it is, and the sensor on the robot."""
+        """Return the static frames: the sensor relative to the robot and, unless AMCL provides it, the odometry frame, which is
+        exact, relative to the map.
+        """
         fixed = [_transform(MAP, f"{self.space}/odom", 0.0, 0.0, 0.0)] if self._located else []
         if (lidar := self.model.lidar) is not None:
             fixed.append(_transform(self._base, self._sensor, lidar.x, lidar.y, lidar.heading))
@@ -130,13 +132,13 @@ class RobotTopics:
         self._scan.publish(message)
 
     def show_contact(self, touches: bool) -> None:
-        """Publish whether the robot touches something, as that changes."""
+        """Publish whether the robot touches something, if this has changed."""
         if touches != self._touches:
             self._touches = touches
             self._collision.publish(touches)
 
     def close(self) -> None:
-        """Take the topics away."""
+        """Unregister the topics."""
         for topic in (self._listens, self._scan, self._odom, self._collision, self._start):
             if topic is not None:
                 topic.unregister()

@@ -1,1 +1,1 @@
-"""The task generator node: episodes with task modes for robots, obstacles and modules."""
+"""The task generator node, which creates episodes from task modes for robots and obstacles, and from modules."""

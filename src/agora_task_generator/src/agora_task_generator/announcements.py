@@ -1,4 +1,4 @@
-"""The announcements of the task generator: topics and parameters of a reset, and the goal of each robot."""
+"""The announcements of the task generator: the topics and parameters of a reset, and the goal of each robot."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from std_msgs.msg import Empty, Int16
 from agora.maps.grid import Map
 from agora_msgs.msg import Episode, EpisodeStatus
 
-_LARGEST = 2**15  # of std_msgs/Int16, after which numbers of resets begin again
+_LARGEST = 2**15  # range of std_msgs/Int16; reset numbers wrap around after it
 
 
 class Announcements:
-    """The publishers of the task generator; goals are latched, and said again only when they change."""
+    """The publishers of the task generator; goals are latched and published again only if they change."""
 
     def __init__(self) -> None:
         self._start = rospy.Publisher("reset_start", Empty, queue_size=10)
@@ -29,12 +29,12 @@ class Announcements:
         self._goals: dict[str, Any] = {}
 
     def begin(self) -> None:
-        """A reset begins."""
+        """Announce that a reset begins."""
         self._start.publish()
         rospy.set_param("resetting", True)
 
     def end(self, episode: Episode, place: Map) -> None:
-        """A reset is over: everybody has adopted the episode, on its map."""
+        """Announce that a reset is complete: all nodes have loaded the episode and its map."""
         names = [robot.name for robot in episode.robots]
         rospy.set_param("robot_names", names)
         rospy.set_param("map_offset", list(place.offset))
@@ -49,7 +49,7 @@ class Announcements:
         rospy.set_param("resetting", False)
 
     def goal(self, robot: str, pose: Any, first: bool) -> None:
-        """A robot has another goal, a ``geometry_msgs/Pose2D``; ``first`` for the first robot's."""
+        """Announce a robot's new goal, a ``geometry_msgs/Pose2D``; ``first`` is True for the first robot."""
         if robot not in self._goals:
             self._goals[robot] = rospy.Publisher(f"{robot}/move_base_simple/goal", PoseStamped, queue_size=10, latch=True)
         message = PoseStamped()
@@ -62,11 +62,11 @@ class Announcements:
             self._goal.publish(message)
 
     def given_up(self, episode: Episode, reason: str) -> None:
-        """An episode was interrupted too often."""
+        """Announce that an episode was given up because it was interrupted too often."""
         status = EpisodeStatus(number=episode.number, entry=episode.entry, seed=episode.seed, interrupted=True, reason=reason)
         status.header.stamp = rospy.Time.now()
         self._given_up.publish(status)
 
     def finished(self) -> None:
-        """Announce that all episodes were played."""
+        """Announce that all episodes have been run."""
         self._finished.publish()

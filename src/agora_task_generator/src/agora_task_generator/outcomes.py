@@ -1,4 +1,4 @@
-"""The outcomes of episodes for the log: the end of each, and the sum of all."""
+"""The outcomes of episodes for the log: how each episode ended, and the totals."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from agora_msgs.msg import Episode, EpisodeStatus, Robot, RobotStatus
 
 
 class Outcomes:
-    """Puts ends into words, and counts them."""
+    """Describes and counts the outcomes of episodes."""
 
     def __init__(self) -> None:
         self._count: Counter[str] = Counter()
 
     def add(self, status: EpisodeStatus, episode: Episode, endless: bool) -> str:
-        """Count an episode that is done, and return a line about it.
+        """Count a finished episode, and return a line about it.
 
         Args:
             status: status of the episode at its end.
             episode: episode as it began.
-            endless: whether its robots get goal after goal until the time limit, which then is not a failure.
+            endless: whether its robots receive one goal after another until the time limit, so that reaching the limit is not a
+                failure.
         """
         ends = [_end(robot, endless) for robot in status.robots]
         self._count.update(ends)
@@ -31,7 +32,7 @@ class Outcomes:
         return f"episode {status.number}: " + "; ".join(f"{name}{end}, {_more(robot, count)}" for name, end, robot, count in parts)
 
     def all(self) -> str:
-        """Return the number of robots with each outcome, in words."""
+        """Return a text with the number of robots per outcome."""
         return ", ".join(f"{count} {end}" for end, count in self._count.most_common()) or "none ended"
 
 
@@ -45,9 +46,9 @@ def _end(robot: RobotStatus, endless: bool) -> str:
 
 
 def _reached(robot: RobotStatus, begun: Robot) -> int:
-    """Return the number of goals that a robot has reached; the place where it stands while it waits for a waypoint is none.
+    """Return the number of goals that a robot has reached; the position at which it waits for a waypoint does not count.
 
-    Of the goals that were set by hand only the last one is known to be reached.
+    Of the goals set by hand, only the last one is known to have been reached.
     """
     listed = begun.goals[: robot.goal - robot.by_hand]
     by_hand = bool(robot.by_hand and robot.ended and robot.outcome == Outcome.REACHED)
@@ -55,7 +56,7 @@ def _reached(robot: RobotStatus, begun: Robot) -> int:
 
 
 def _more(robot: RobotStatus, count: int | None) -> str:
-    """Return the time, the contacts, the reached goals where there is no last one, and the failure of a robot, in words."""
+    """Return a text with a robot's time, contacts, number of reached goals (if there is no last goal) and failure."""
     goals = "" if count is None else f", {_counted(count, 'goal')} reached"
     failure = f": {robot.failure}" if robot.failure else ""
     by_hand = ", goal set by hand" if robot.by_hand else ""

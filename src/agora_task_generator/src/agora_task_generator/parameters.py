@@ -12,31 +12,34 @@ from agora.node_logic.arguments import Arguments, arguments_of
 
 
 class Parameters(Arguments):
-    """The launch arguments, of which the task generator reads those of modes, robots and crowds; their names are the launch file's.
+    """The launch arguments, from which the task generator reads those for modes, robots and crowds; names are those in the launch
+    file.
 
-    ``seed``, ``periods``, ``synchronous`` and ``suite`` count as they are at the start, the others as they are at each reset.
+    ``seed``, ``periods``, ``synchronous`` and ``suite`` are read at the start, all others at each reset.
     """
 
     @staticmethod
     def read(before: Mapping[str, Any] | None = None) -> tuple[Parameters, dict[str, Any], dict[str, Any]]:
-        """The parameters of the graph's namespace, the node's private ones, and all of them as they are on the server.
+        """Return the parameters in the graph's namespace, the node's private parameters, and all parameters as stored on the
+        server.
 
         Args:
-            before: as they were on the server before; of these, one may have lost its effect when modes were switched.
+            before: the parameters as previously stored on the server; some of these may have lost their effect when modes were
+                switched.
 
         Raises:
-            InputError: a value of another type, or a parameter that has no effect beside the others.
+            InputError: a value has the wrong type, or a parameter has no effect in combination with the others.
         """
-        # not rospy.get_param: of the root it answers with no more than the parameters that rospy itself has cached
+        # not rospy.get_param: for the root, it returns only the parameters that rospy itself has cached
         tree = rosgraph.Master(rospy.get_name()).getParam(rospy.get_namespace())
         private = tree.get(rospy.get_name().rpartition("/")[2], {})
         return Parameters.of(tree, before), private if isinstance(private, dict) else {}, tree
 
     @staticmethod
     def of(tree: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> Parameters:
-        """The parameters of plain values (`agora.node_logic.arguments.arguments_of`).
+        """Return the parameters from plain values (`agora.node_logic.arguments.arguments_of`).
 
         Raises:
-            InputError: as `read`.
+            InputError: as for `read`.
         """
         return arguments_of(tree, Parameters, "parameters", before)

@@ -1,4 +1,4 @@
-"""The playlist of episodes: those of a suite, or of task modes that can be changed at run time."""
+"""The playlist of episodes, from a suite or from task modes that can be changed at run time."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from agora_task_generator.present import Present
 
 @dataclass(frozen=True, eq=False)
 class Turn:
-    """An episode to be played.
+    """An episode to be run.
 
     Attributes:
-        start: start of the episode, resolved.
+        start: resolved start of the episode.
         stage: conditions of the episode.
         robots: planner of each robot.
     """
@@ -43,10 +43,10 @@ class Turn:
 
     @staticmethod
     def of(plan: ResetPlan, robots: list[RobotEntry]) -> Turn:
-        """The episode of a plan.
+        """Return the episode for a plan.
 
         Raises:
-            InputError: it cannot be put together, or its robots cannot be driven.
+            InputError: the episode cannot be created, or its robots cannot be driven.
         """
         start, stage = resolve(plan)
         count = len(start.robots)
@@ -57,14 +57,14 @@ class Turn:
         return turn
 
     def given_names(self) -> list[str]:
-        """The robots' names as their models spell them."""
+        """The robots' names as spelled in their models."""
         return robot_names([robot.model.name for robot in self.start.robots])
 
     def names(self) -> list[str]:
         """The robots' names in ROS.
 
         Raises:
-            InputError: two robots would have the same.
+            InputError: two robots would have the same name.
         """
         given = self.given_names()
         names = [ros_name(name) for name in given]
@@ -77,7 +77,7 @@ class Turn:
         return names
 
     def message(self, number: int) -> Episode:
-        """The message of the episode as reset ``number``."""
+        """Return the message for the episode as reset ``number``."""
         robots = [
             Robot(name=name, navigation=entry.navigation, planner=entry.local_planner, interplanner=entry.inter_planner)
             for name, entry in zip(self.names(), self.robots, strict=True)
@@ -86,42 +86,44 @@ class Turn:
 
 
 class Playlist(Protocol):
-    """The episodes to play, one after the other."""
+    """The episodes to run, one after another."""
 
     @property
     def finished(self) -> bool:
-        """True where all episodes were played."""
+        """True if all episodes have been run."""
 
     def next(self) -> Turn:
-        """The next episode.
+        """Return the next episode.
 
         Raises:
-            InputError: it cannot be put together; the next call tries the one after.
+            InputError: the episode cannot be created; the next call tries the one after it.
         """
 
     def adopt(self, parameters: Parameters, settings: Settings) -> None:
-        """Follow the parameters and the settings from the next episode on.
+        """Use the parameters and settings from the next episode on.
 
         Raises:
-            InputError: something that does not exist or fit; nothing has changed then.
+            InputError: something does not exist or does not fit; nothing has changed.
         """
 
     def memory(self) -> dict[str, Any]:
-        """Return the position in the list, in plain values, for `recall` of a node that was started again."""
+        """Return the position in the list as plain values, for `recall` after a restart of the node."""
 
     def recall(self, memory: dict[str, Any], again: bool) -> None:
-        """Go on from there, with the episode that was played last where that is to be played again; nothing of another playlist."""
+        """Continue from that position, beginning with the last episode if ``again``; a position from another playlist is
+        ignored.
+        """
 
 
 class TaskModes:
-    """Episodes of Arena's task modes.
+    """Episodes from Arena's task modes.
 
     Args:
         parameters: parameters of the graph.
         settings: settings of modes and modules.
 
     Raises:
-        InputError: something that does not exist or fit.
+        InputError: something does not exist or does not fit.
     """
 
     def __init__(self, parameters: Parameters, settings: Settings) -> None:
@@ -133,16 +135,16 @@ class TaskModes:
 
     @property
     def finished(self) -> bool:
-        """True where the settings' number of episodes was played."""
+        """True if the number of episodes in the settings has been run."""
         return self.generator.finished
 
     def adopt(self, parameters: Parameters, settings: Settings) -> None:
-        """Switch the changed parameters; see `Playlist.adopt`."""
+        """Apply the changed parameters; see `Playlist.adopt`."""
         robots, modes = driven(parameters), parameters.modes()
         changed = {name: value for name, value in modes.items() if value != self._modes[name]}
         if settings != self.generator.setup.settings:
             changed["settings"] = settings
-        if changed.keys() & {"modules", "world"}:  # a map that was asked for is not that of another world
+        if changed.keys() & {"modules", "world"}:  # a requested map does not belong to another world
             changed["modules"], self._maps, self._algorithm = modes["modules"], 0, ""
         if changed:
             self.generator.switch(**changed)
@@ -154,10 +156,10 @@ class TaskModes:
         return Turn.of(plan, self._contestants(plan))
 
     def new_map(self, algorithm: str, maps: int = 1) -> None:
-        """Take other maps from the next episode on, by another generator where one is named.
+        """Use other maps from the next episode on, from another generator if one is given.
 
         Raises:
-            InputError: there is no such generator, or episodes are not on generated maps.
+            InputError: the generator is unknown, or episodes do not use generated maps.
         """
         self.generator.new_map(parse_generator(algorithm, "request_new_map") if algorithm.strip() else None, maps)
         self._maps, self._algorithm = self._maps + maps, algorithm or self._algorithm
@@ -181,24 +183,25 @@ class TaskModes:
 
     @property
     def goes_on(self) -> bool:
-        """True where the robots mode lets everybody but the robots stay at a time-out."""
+        """True if, in this robots mode, everything except the robots stays in place at a time-out."""
         return self.generator.stage.robots.name in ("explore", "zones", "guided")
 
     @property
     def lacks_waypoints(self) -> bool:
-        """True where robots are guided, and there are no waypoints."""
+        """True if robots are guided and there are no waypoints."""
         return self.generator.stage.robots.name == "guided" and not self.generator.waypoints
 
     def carry_on(self, last: Start, people: Present, poses: dict[int, Array]) -> Turn:
-        """Return an episode that goes on with the pedestrians in place; robots have new goals, and, if not guided, new places.
+        """Return an episode that continues with the pedestrians in place; robots have new goals and, unless they are guided, new
+        positions.
 
         Args:
-            last: start of the episode that goes on.
-            people: present pedestrians.
-            poses: (3,) poses of robots by number, which guided ones keep.
+            last: start of the episode to continue.
+            people: current pedestrians.
+            poses: (3,) poses of robots by number; guided robots keep theirs.
 
         Raises:
-            InputError: there is no room.
+            InputError: there is not enough room.
         """
         plan, robots = self.generator.next_plan(), list(self.generator.teleport(last, people.discs()))
         if self.generator.stage.robots.name == "guided":
@@ -211,7 +214,7 @@ class TaskModes:
         return Turn(start, plan.stage, (*self._robots,) * count)
 
     def _contestants(self, plan: ResetPlan) -> list[RobotEntry]:
-        """Return the robots, driven by the contestant whose turn it is where the module ``benchmark`` plays a contest."""
+        """Return the robots; if the module ``benchmark`` runs a contest, they are driven by the contestant whose turn it is."""
         contest = next((m.part for m in plan.stage.modules if isinstance(m.part, Benchmark)), None)
         if contest is None:
             return self._robots
@@ -223,16 +226,16 @@ class TaskModes:
 
 
 class SuiteEntries:
-    """The episodes of a suite, as ``agora bench`` plays them.
+    """The episodes of a suite, as run by ``agora bench``.
 
     Args:
         parameters: parameters of the graph.
         name: name of the suite, or path of its file.
-        seed: seed in place of the suite's, as ``agora bench --seed`` takes it.
-        episodes: number of the episodes to play, the first ones of the suite; all where None or below 0.
+        seed: seed to use instead of the suite's, like ``agora bench --seed``.
+        episodes: number of episodes to run, from the beginning of the suite; all if None or below 0.
 
     Raises:
-        InputError: there is no such suite, it is wrong, or it has fewer episodes.
+        InputError: the suite does not exist, is invalid, or has fewer episodes.
     """
 
     def __init__(self, parameters: Parameters, name: str, *, seed: int | None = None, episodes: int | None = None) -> None:
@@ -244,13 +247,13 @@ class SuiteEntries:
         self._follow(parameters)
 
     def _follow(self, parameters: Parameters) -> None:
-        """Take over the planners of the robots, and the models of a robot setup file, which must be those of the suite."""
+        """Take over the robots' planners, and the models from a robot setup file, which must match those of the suite."""
         self._robots = driven(parameters)
         self._models = [robot.model for robot in self._robots] if parameters.robot_setup_file else []
 
     @property
     def finished(self) -> bool:
-        """True where all entries were played."""
+        """True if all entries have been run."""
         return self._played == len(self._entries)
 
     def adopt(self, parameters: Parameters, settings: Settings) -> None:
@@ -272,10 +275,10 @@ class SuiteEntries:
             self._played = memory["played"] - again
 
     def entry(self, stage: str, episode: int) -> Turn:
-        """One of its episodes.
+        """Return one of the suite's episodes.
 
         Raises:
-            InputError: there is none, or it cannot be put together.
+            InputError: the episode does not exist or cannot be created.
         """
         suite = self._suite
         count = suite.stage(stage).count
@@ -292,10 +295,10 @@ class SuiteEntries:
 
 
 def playlist_of(parameters: Parameters, settings: Settings) -> Playlist:
-    """Return the episodes that the parameters name: those of a suite, or of task modes.
+    """Return the episodes that the parameters select: those of a suite, or from task modes.
 
     Raises:
-        InputError: something that does not exist or fit.
+        InputError: something does not exist or does not fit.
     """
     if parameters.suite:
         return SuiteEntries(parameters, parameters.suite, seed=parameters.seed, episodes=parameters.episodes)
@@ -303,10 +306,10 @@ def playlist_of(parameters: Parameters, settings: Settings) -> Playlist:
 
 
 def driven(parameters: Parameters) -> list[RobotEntry]:
-    """Return the robots that the parameters name, with their planners.
+    """Return the robots that the parameters select, with their planners.
 
     Raises:
-        InputError: a robot or a planner that does not exist.
+        InputError: a robot or planner does not exist.
     """
     robots = parameters.robots()
     for robot in robots:
@@ -315,10 +318,10 @@ def driven(parameters: Parameters) -> list[RobotEntry]:
 
 
 def check_planners(robot: RobotEntry, agent: str) -> None:
-    """Make sure that the library has the planners of a robot, where it is the library that drives.
+    """Check that the library has the planners of a robot, if the library drives it.
 
     Raises:
-        InputError: no such planner, parameters that it refuses, or an extra of it that is not here.
+        InputError: a planner does not exist, rejects its parameters, or needs an extra that is not installed.
     """
     if robot.planned_here:
         try:

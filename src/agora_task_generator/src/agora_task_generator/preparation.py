@@ -1,6 +1,7 @@
-"""Compiles the kernels of a graph before any of its nodes is started, with a word about the progress.
+"""Compiles the kernels of a graph before any of its nodes is started, and reports progress.
 
-Else every node would compile its own part while others wait for it, and a first episode would begin two minutes after RViz.
+Otherwise every node would compile its own part while others wait for it, and the first episode would begin two minutes after RViz
+opens.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from agora_task_generator.playlist import playlist_of
 
 
 def main() -> int:
-    """Compile for the arguments ``name:=value`` of the command line; their errors are reported by the nodes."""
+    """Compile for the arguments ``name:=value`` on the command line; errors in them are reported by the nodes."""
     given = dict(argument.split(":=", 1) for argument in sys.argv[1:])
     compiled = Compiled(repr(sorted(given.items())))
     config, simulator = (given.pop(name, "") for name in ("config", "simulator"))
@@ -43,25 +44,26 @@ def main() -> int:
 
 
 def tell(text: str) -> None:
-    """Tell the caller of roslaunch, which reads the standard output itself."""
+    """Print a text for the user who called roslaunch, which reads standard output itself."""
     print(f"agora: {text}", file=sys.stderr, flush=True)
 
 
 def planners(parameters: Parameters) -> list[Named]:
-    """The planners of the robots that the library drives, each once.
+    """Return the planners of the robots that the library drives, each once.
 
     Raises:
-        InputError: there is no such planner, robot or robot setup file.
+        InputError: a planner, robot or robot setup file does not exist.
     """
     robots = [robot for robot in parameters.robots() if robot.planned_here]
     return list(dict(named_planner(robot.local_planner, robot.inter_planner, parameters.agent_name) for robot in robots).values())
 
 
 def first_episode(parameters: Parameters, config: str) -> tuple[Start, Stage]:
-    """The first episode that the task generator would begin; ``config`` is the path of its file, empty for the usual one.
+    """Return the first episode that the task generator would begin; ``config`` is the path of its configuration file, empty for the
+    default one.
 
     Raises:
-        InputError: parameters that make none.
+        InputError: no episode can be created from the parameters.
     """
     settings = load(Path(config) if config else folder("configs") / "task_generator.yaml", Settings)
     turn = playlist_of(parameters, settings.with_parameters(parameters.over_settings())).next()

@@ -1,4 +1,6 @@
-"""The present places of everybody; listened to only in the modes that ask, because both topics have a message a physics step."""
+"""The current positions of pedestrians and robots. The node subscribes to them only in modes that need them, because both topics
+have one message per physics step.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +13,12 @@ import rospy
 from agora.core.state import Array
 from agora_msgs.msg import Pedestrians, Robots
 
-_ROOM = 0.3  # m left about pedestrians by robots that are put somewhere
+_ROOM = 0.3  # m, clearance to pedestrians for robots that are placed
 
 
 @dataclass(frozen=True, eq=False)
 class Present:
-    """Pedestrians at one moment.
+    """The pedestrians at one time.
 
     Attributes:
         id: (K,) ids.
@@ -34,7 +36,7 @@ class Present:
 
     @staticmethod
     def of(message: Any) -> Present:
-        """Return the pedestrians of an ``agora_msgs/Pedestrians`` who are there; nobody of None."""
+        """Return the pedestrians that are present in an ``agora_msgs/Pedestrians``; no pedestrians if the message is None."""
         if message is None:
             return Present(np.zeros(0, np.int32), np.zeros((0, 2)), np.zeros((0, 2)), np.zeros(0), np.zeros(0))
         there = np.frombuffer(bytes(message.present), np.uint8) != 0
@@ -43,12 +45,12 @@ class Present:
         return Present(column["id"], position, velocity, column["heading"], column["radius"])
 
     def discs(self) -> Array:
-        """(K, 3) where there is no room for a robot: x, y, radius, m."""
+        """(K, 3) discs where there is no room for a robot: x, y, radius, m."""
         return np.column_stack([self.position, self.radius + _ROOM])
 
 
 class LatestMessages:
-    """The last message about pedestrians and about robots, while it is switched on."""
+    """The latest messages about pedestrians and robots, while switched on."""
 
     def __init__(self) -> None:
         self._ears: list[Any] = []
@@ -56,7 +58,7 @@ class LatestMessages:
         self._robots: Any = None
 
     def switch(self, on: bool) -> None:
-        """Listen, or do not."""
+        """Subscribe to the topics, or unsubscribe."""
         if on and not self._ears:
             self._ears = [
                 rospy.Subscriber("pedsim_simulator/pedestrians", Pedestrians, self._on_people, queue_size=1, tcp_nodelay=True),
@@ -75,12 +77,12 @@ class LatestMessages:
 
     @property
     def people(self) -> Present:
-        """The present pedestrians; nobody before the first message."""
+        """The current pedestrians; none before the first message."""
         return Present.of(self._people)
 
     @property
     def poses(self) -> dict[int, Array]:
-        """(3,) of the robots by number; none before the first message."""
+        """The poses (3,) of the robots by number; empty before the first message."""
         last = self._robots
         if last is None:
             return {}

@@ -1,7 +1,7 @@
-"""Arena's parameters of the task generator, by dynamic_reconfigure, ``rosparam set`` and a file that is watched.
+"""Arena's parameters of the task generator, set through dynamic_reconfigure, ``rosparam set`` or a watched file.
 
-The private parameters are where a value is looked for: dynamic_reconfigure writes it there, ``rosparam set`` too, and a file that
-has changed is copied there, so the last word counts, whoever had it.
+Values are read from the private parameters. dynamic_reconfigure and ``rosparam set`` write to them, and a changed file is copied to
+them, so the latest change applies, whatever its source.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _KINDS = {
     str: ("str", "", ""),
 }
 _EITHER = ("timeout",)
-"""Parameters that are a number or a word. A parameter of dynamic_reconfigure has one type, so it shows them as texts."""
+"""Parameters that can be a number or a word. A dynamic_reconfigure parameter has a single type, so these are shown as strings."""
 
 
 def description(values: dict[str, Any]) -> Any:
@@ -58,7 +58,7 @@ def _shown(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read(name: str, value: Any) -> Any:
-    """Return the value of a private parameter, which dynamic_reconfigure may have written as a text."""
+    """Return the value of a private parameter, which dynamic_reconfigure may have written as a string."""
     try:
         return float(value) if name in _EITHER and isinstance(value, str) else value
     except ValueError:
@@ -66,17 +66,17 @@ def _read(name: str, value: Any) -> Any:
 
 
 class Reconfigure:
-    """The settings in use, and all that may change them.
+    """The settings in use, and everything that can change them.
 
     Args:
-        file: Arena's ``task_generator.yaml``; the one that comes with Agora where empty.
-        given: values over the file's, by Arena's names.
+        file: Arena's ``task_generator.yaml``; if empty, the one that comes with Agora.
+        given: values that override those in the file, by Arena's names.
 
     Attributes:
         settings: settings in use.
 
     Raises:
-        InputError: the file is wrong, or a value.
+        InputError: the file or a value is invalid.
     """
 
     def __init__(self, file: str, given: dict[str, Any]) -> None:
@@ -92,7 +92,7 @@ class Reconfigure:
         self._server = Server(description(_shown(self._seen)), lambda config, _: config)
 
     def look(self, private: dict[str, Any], given: dict[str, Any]) -> None:
-        """Follow the file, the launch arguments and the private parameters where one has changed; says why where one is wrong."""
+        """Apply changes in the file, the launch arguments and the private parameters; log the reason if one is invalid."""
         fresh = self._file()
         fresh |= {name: value for name, value in given.items() if self._given.get(name) != value}
         self._given = given
@@ -109,12 +109,12 @@ class Reconfigure:
         self.show(self.settings)
 
     def show(self, settings: Settings) -> None:
-        """Make these the settings in use, and tell dynamic_reconfigure."""
+        """Use these settings, and show them in dynamic_reconfigure."""
         self.settings, self._seen = settings, settings.parameters()
         self._server.update_configuration(_shown(self._seen))
 
     def _file(self) -> dict[str, Any]:
-        """Return the changes of the file since the last look."""
+        """Return the changes in the file since the last check."""
         try:
             changed = self._path.stat().st_mtime_ns
             if changed == self._changed:

@@ -1,9 +1,9 @@
-"""The task generator's node: one episode after the other, everybody told of each, none lost.
+"""The task generator node: it runs one episode after another, announces each to all nodes, and loses none.
 
-Callbacks put what is to be done into one queue, and one thread does it, so a reset is never cut into by another; the main thread is
-free for signals. It waits by the wall's clock, because simulated time stands while it resets. Stale data: a status that is not of
-the episode under way is ignored, unless the simulator has none at all. It owns nobody's ``cmd_vel``. What is wrong in parameters is
-said in one line, and the last episodes that were right go on.
+Callbacks put work into one queue, which one thread processes, so a reset is never interrupted by another; the main thread is free
+to handle signals. The node waits by the wall clock, because simulated time stands still during a reset. Stale data: a status that
+does not belong to the current episode is ignored, unless the simulator has no episode at all. The node does not publish any
+``cmd_vel``. Invalid parameters are reported in one line, and episodes continue with the last valid parameters.
 """
 
 from __future__ import annotations
@@ -38,26 +38,27 @@ from agora_task_generator.services import Service
 from agora_task_generator.tools import Tools
 
 PARTS = ("map_generator", "simulator", "navigation", "pedsim_simulator", "crowdsim_agents", "recorder")
-"""In the order in which they begin an episode: whoever hears what another says at its beginning comes before it."""
-_TICK = 0.25  # s between two looks at the parts
-_GLANCE = 0.02  # s between two looks for the status of a simulator that plays already
-_ARRIVED = 0.1  # s after which a status that was said before has come
-_PARTING = 0.5  # s in which a part that went away may have been the first that ends with the whole graph
-_SETTLED = 1.0  # s after a reset from which a simulator without an episode is one that was started anew
+"""The parts in the order in which they begin an episode: a part that listens to another part's first messages comes before it."""
+_TICK = 0.25  # s between two checks of the parts
+_GLANCE = 0.02  # s between two checks for the status of a simulator that is already running
+_ARRIVED = 0.1  # s after which an earlier status message has arrived
+_PARTING = 0.5  # s to wait after a part has disappeared, because the whole graph may be shutting down
+_SETTLED = 1.0  # s after a reset; later, a simulator without an episode must have been restarted
 
 
 class TaskGeneratorServer:
     """The node ``task_generator_server``.
 
-    Private parameters: ``config`` (path of a ``task_generator.yaml``), ``parts`` (whom it tells of episodes), ``manual`` (begin
-    nothing before `PlayEpisode`), ``patience`` (s to wait for an answer), and Arena's (`Reconfigure`). In ``progress`` it keeps
-    where it stands: a node that was killed and started again repeats the episode that was under way and goes on from there.
+    Private parameters: ``config`` (path of a ``task_generator.yaml``), ``parts`` (the parts to which episodes are announced),
+    ``manual`` (begin no episode before `PlayEpisode`), ``patience`` (time to wait for an answer, s), and Arena's parameters
+    (`Reconfigure`). The node stores its position in ``progress``: if it is killed and restarted, it repeats the current episode and
+    continues from there.
 
     Attributes:
-        playlist: episodes to play, None as long as the parameters are refused.
-        episode: episode under way, None between episodes.
+        playlist: episodes to run; None as long as the parameters are invalid.
+        episode: current episode, None between episodes.
         say: publishes the announcements.
-        watch: present places of everybody, in modes that go on.
+        watch: current positions of pedestrians and robots, in modes that continue an episode.
     """
 
     def __init__(self) -> None:
@@ -88,7 +89,7 @@ class TaskGeneratorServer:
         rospy.Service("task_generator_server/play", PlayEpisode, self._on_play)
 
     def spin(self) -> None:
-        """Play until the node is shut down."""
+        """Run episodes until the node shuts down."""
         threading.Thread(target=self._run, daemon=True).start()
         rospy.spin()
 
@@ -105,17 +106,17 @@ class TaskGeneratorServer:
                 self._look()
         except rospy.ROSInterruptException:
             return
-        finally:  # a node that no longer plays ends, also after a fault of its own
+        finally:  # a node that no longer runs episodes exits, even after an internal error
             rospy.signal_shutdown("the task generator has ended")
 
     def _recall(self) -> None:
-        """Go on where a node stood that was killed."""
+        """Continue from the position of a node that was killed."""
         progress = rospy.get_param("~progress", "")
         if not progress:
             return
         if "simulator" in self._parts:
             with contextlib.suppress(CallError):
-                self._pause.ask()  # what it plays ends no more
+                self._pause.ask()  # the episode it is running will not end any more
             rospy.rostime.wallsleep(_ARRIVED)
         end = time.monotonic() + _SETTLED
         while self._status is None and time.monotonic() < end and not rospy.is_shutdown():
@@ -130,19 +131,19 @@ class TaskGeneratorServer:
             self.later(lambda: self._play(*progress["asked"], PlayEpisodeResponse()))
 
     def later(self, work: Callable[[], None] | None) -> None:
-        """Let the thread that resets do something, or look after the episode."""
+        """Let the reset thread run a task, or check the episode."""
         self._work.put(work)
 
     def reset(self) -> None:
-        """Leave the episode under way and begin the next."""
+        """Abandon the current episode and begin the next one."""
         self._idle, self._asked = False, []
         self._next()
 
     def request_new_map(self, algorithm: str) -> None:
-        """Begin the next episode on a new map, by another generator where one is named.
+        """Begin the next episode on a new map, from another generator if one is given.
 
         Raises:
-            InputError: there is no such generator, or episodes are not on generated maps.
+            InputError: the generator is unknown, or episodes do not use generated maps.
         """
         if not isinstance(self.playlist, TaskModes) or self._asked:
             raise InputError("a suite is running")
@@ -151,25 +152,26 @@ class TaskGeneratorServer:
 
     @property
     def place(self) -> Map:
-        """The map of the episode under way."""
+        """The map of the current episode."""
         return self._turn.start.map
 
     def carry_on(self, poses: dict[int, Array]) -> None:
-        """Continue the episode with new goals for the robots, guided ones from ``poses``; pedestrians and obstacles stay.
+        """Continue the episode with new goals for the robots; guided robots start from ``poses``, and pedestrians and obstacles
+        stay.
 
         Raises:
-            InputError: there is no room.
+            InputError: there is not enough room.
         """
         turn = self.playlist.carry_on(self._turn.start, self.watch.people, poses)
         self.episode = None
         self._begin_turn(turn)
 
     def show(self, settings: Settings) -> None:
-        """Make these the settings in use."""
+        """Use these settings."""
         self._reconfigure.show(settings)
 
     def _read_settings(self) -> Reconfigure:
-        """The settings; waits for a file and parameters that are right."""
+        """Return the settings, waiting until the file and the parameters are valid."""
         while not rospy.is_shutdown():
             try:
                 parameters, _, self._tree = Parameters.read()
@@ -193,7 +195,7 @@ class TaskGeneratorServer:
         return answer
 
     def _do(self, work: Callable[[], None]) -> None:
-        """Let the thread that resets do something, and wait until it is done."""
+        """Let the reset thread run a task, and wait until it is done."""
         done = threading.Event()
 
         def whole() -> None:
@@ -220,7 +222,7 @@ class TaskGeneratorServer:
         answer.message = "" if answer.success else "cancelled: see the log of task_generator_server"
 
     def _look(self) -> None:
-        """Look after the episode under way, or begin one."""
+        """Check the current episode, or begin one."""
         if self.episode is None:
             if not self._manual and (not self._idle or self._adopt()):
                 self.reset()
@@ -234,7 +236,7 @@ class TaskGeneratorServer:
                 self._after(status)
 
     def _after(self, status: EpisodeStatus) -> None:
-        """Go on after the end of an episode: at a time-out only the robots go elsewhere in the modes that go on."""
+        """Continue after the end of an episode; in modes that continue an episode, only the robots are moved at a time-out."""
         rospy.loginfo(self._outcomes.add(status, self.episode, self._goes_on))
         late = all(robot.outcome == Outcome.TIMEOUT for robot in status.robots)
         if late and not self._manual and self._goes_on and not self.playlist.finished:
@@ -251,7 +253,7 @@ class TaskGeneratorServer:
         return isinstance(self.playlist, TaskModes) and self.playlist.goes_on
 
     def _interrupted(self, status: EpisodeStatus | None) -> str:
-        """Return the reason why the episode under way was interrupted; empty where it was not."""
+        """Return the reason why the current episode was interrupted; empty if it was not."""
         for part, begin in self._told():
             if not begin.standing:
                 return f"{part} went away"
@@ -263,7 +265,7 @@ class TaskGeneratorServer:
         return "the simulator was restarted" if idle else ""
 
     def _follow_goals(self, status: EpisodeStatus) -> None:
-        """Announce the goals that robots have gone on to, both the episode's and goals that were set by hand."""
+        """Announce the robots' new goals, both those of the episode and those set by hand."""
         first = self.episode.robots[0].name
         for robot in status.robots:
             if robot.goal > self._goals.get(robot.name, robot.goal):
@@ -271,7 +273,7 @@ class TaskGeneratorServer:
                 self.say.goal(robot.name, robot.target, first=robot.name == first)
 
     def _adopt(self) -> bool:
-        """Follow parameters and settings; whether anything has changed, or is to be tried for the first time."""
+        """Apply parameters and settings; return whether anything has changed or must be tried for the first time."""
         try:
             parameters, private, tree = Parameters.read(self._tree)
         except InputError as error:
@@ -298,7 +300,7 @@ class TaskGeneratorServer:
         return True
 
     def _next(self) -> None:
-        """Begin the next episode; where one cannot be placed, the one after."""
+        """Begin the next episode; if it cannot be placed, begin the one after it."""
         self.episode = None
         self._adopt()
         for _ in range(self._most):
@@ -333,7 +335,7 @@ class TaskGeneratorServer:
             self._pause.ask()
 
     def _begin_turn(self, turn: Turn) -> bool:
-        """Begin an episode as the next reset; whether everybody has adopted it."""
+        """Begin an episode as the next reset; return whether all parts have loaded it."""
         self._number, self._interruptions, self._turn = self._number + 1, 0, turn
         memory = {} if self.playlist is None else self.playlist.memory()
         rospy.set_param("~progress", {"number": self._number, "asked": self._asked, "playlist": memory})
@@ -342,7 +344,7 @@ class TaskGeneratorServer:
         return self._deliver(turn.message(self._number))
 
     def _say_waiting(self) -> None:
-        """Say once that guided robots have nowhere to go."""
+        """Log once that guided robots have no waypoints."""
         waits = isinstance(self.playlist, TaskModes) and self.playlist.lacks_waypoints
         if waits and not self._waits:
             goal = rospy.resolve_name("move_base_simple/goal")
@@ -352,7 +354,7 @@ class TaskGeneratorServer:
         self._waits = waits
 
     def _say_names(self, turn: Turn) -> None:
-        """Say which robots have another name in ROS, unless that was said already."""
+        """Log which robots have a different name in ROS, unless this has already been logged."""
         others = {given: name for given, name in zip(turn.given_names(), turn.names(), strict=True) if given != name}
         for given in others.keys() - self._renamed.keys():
             rospy.loginfo(
@@ -362,7 +364,7 @@ class TaskGeneratorServer:
         self._renamed = others
 
     def _repeat(self, reason: str) -> None:
-        """Begin the episode under way again, or give it up."""
+        """Restart the current episode, or give it up."""
         rospy.rostime.wallsleep(_PARTING)
         if rospy.is_shutdown():
             return
@@ -381,7 +383,7 @@ class TaskGeneratorServer:
         self.say.given_up(episode, reason)
 
     def _deliver(self, episode: Episode) -> bool:
-        """Hand an episode to everybody, from the beginning again where one is lost on the way."""
+        """Deliver an episode to all parts, starting again from the beginning if a part is lost in the meantime."""
         while True:
             try:
                 self._hand_out(episode)
@@ -401,11 +403,11 @@ class TaskGeneratorServer:
                 rospy.logwarn(f"{error} while episode {episode.number} was sent out; it is sent again")
 
     def _told(self) -> list[tuple[str, Service]]:
-        """The parts that adopt the episode under way."""
+        """Return the parts that load the current episode."""
         return [(part, begin) for part, begin in self._begin.items() if part in self._wanted]
 
     def _hand_out(self, episode: Episode) -> None:
-        """The reset of the contract, once."""
+        """Perform one reset as defined in the contract."""
         agora = any(robot.navigation == "agora" for robot in episode.robots)
         recorded = bool(rospy.get_param("record_data", False))
         absent = {

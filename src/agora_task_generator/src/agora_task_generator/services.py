@@ -1,4 +1,6 @@
-"""Services of other nodes that come late, answer late, or die: waited for with a word now and then, opened again, never fatal."""
+"""Services of other nodes that start late, answer late or die. The node waits for them with occasional log lines and reconnects;
+failures are never fatal.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +10,11 @@ from typing import Any
 import rospy
 from agora_ros.calls import Call, CallError, RefusedError
 
-_EVERY = 5.0  # s between two lines about the same wait
+_EVERY = 5.0  # s between two log lines about the same wait
 
 
 class Service(Call):
-    """A service that is waited for, and whose refusal is an error.
+    """A service that is waited for and whose rejection is raised as an error.
 
     Args:
         name: name of the service, relative to the graph's namespace.
@@ -24,8 +26,8 @@ class Service(Call):
         """Wait for the service, call it, and return its answer.
 
         Raises:
-            CallError: its node died meanwhile, or did not answer in time.
-            RefusedError: it answered that it cannot.
+            CallError: the service's node died in the meantime, or did not answer in time.
+            RefusedError: the service rejected the request.
         """
         if not self.standing:
             self._wait()
@@ -57,13 +59,13 @@ class Service(Call):
 
 
 class _Word:
-    """A line about a wait, now and then; ``{}`` stands for how long it has been."""
+    """Logs a line about a wait from time to time; ``{}`` stands for the time waited so far."""
 
     def __init__(self, line: str) -> None:
         self._line, self._begun, self._told = line, time.monotonic(), 0.0
 
     def is_said(self) -> bool:
-        """Say how long it has taken, where it is time to; never a reason to give up."""
+        """Log the time waited so far if a line is due; always return False, so that waiting continues."""
         waited = time.monotonic() - self._begun
         if waited - self._told >= _EVERY:
             self._told = waited

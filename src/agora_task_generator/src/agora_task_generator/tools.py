@@ -1,4 +1,4 @@
-"""The tools of RViz and requests of other nodes about the episode under way: poses, goals, resets, stages of a curriculum."""
+"""RViz tools, and requests from other nodes that concern the current episode: poses, goals, resets, and stages of a curriculum."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from agora_task_generator.services import Service
 if TYPE_CHECKING:
     from agora_task_generator.server import TaskGeneratorServer
 
-_CONNECT = 2.0  # s of the wall's clock for the first transforms to come
+_CONNECT = 2.0  # s of wall time to wait for the first transforms
 
 
 class Tools:
-    """Arena's modules ``rviz_ui``, ``staged`` and ``dynamic_map`` at work; requests are done between resets, in the server's
-    thread.
+    """Implements Arena's modules ``rviz_ui``, ``staged`` and ``dynamic_map`` at run time; requests are handled between resets, in
+    the server's thread.
 
     Args:
         server: server of the episodes.
@@ -53,7 +53,7 @@ class Tools:
         return rospy.Subscriber(topic, kind, heard, queue_size=10)
 
     def begin(self, robots: list[str]) -> None:
-        """Listen to goals of these robots alone, beside those for everybody; say the stage of the curriculum."""
+        """Subscribe to goals for these robots only, in addition to goals for all robots; publish the stage of the curriculum."""
         for name in set(self._robots) - set(robots):
             self._robots.pop(name).unregister()
         for name in set(robots) - set(self._robots):
@@ -68,10 +68,11 @@ class Tools:
         self._server.later(lambda: self._try(lambda: use(self._in_map(from_pose(pose), message.header.frame_id))))
 
     def _in_map(self, pose: Array, frame: str) -> Array:
-        """Return a pose (3,) of a frame as one of the map; tf is listened to once a pose of another frame has come.
+        """Return a pose (3,) in the map frame, given the pose in another frame; the node listens to tf only after the first pose in
+        another frame has arrived.
 
         Raises:
-            InputError: nobody connects the frame to the map.
+            InputError: there is no transform from the frame to the map.
         """
         if frame.strip("/") in (MAP, ""):
             return pose
@@ -93,12 +94,12 @@ class Tools:
 
     @property
     def _guided(self) -> TaskModes | None:
-        """The playlist where it is one of task modes and robots are guided."""
+        """Return the playlist if it uses task modes and robots are guided; otherwise None."""
         modes = self._server.playlist
         return modes if isinstance(modes, TaskModes) and modes.generator.stage.robots.name == "guided" else None
 
     def _estimate(self, pose: Array) -> None:
-        """Put the first robot somewhere; guided robots forget their waypoints."""
+        """Move the first robot to a pose; guided robots forget their waypoints."""
         if (modes := self._guided) is not None:
             self._guide(modes, lambda: modes.generator.estimate_pose(self._in_file(pose)), {**self._server.watch.poses, 0: pose})
             return
@@ -111,12 +112,12 @@ class Tools:
         self._go([robot.name for robot in self._server.episode.robots], pose)
 
     def _in_file(self, pose: Array) -> tuple[float, float, float]:
-        """A pose of the frame ``map`` in the frame of the map's file, as waypoints are kept."""
+        """Convert a pose from the frame ``map`` to the frame of the map's file, in which waypoints are stored."""
         x, y, heading = moved(pose, self._server.place.offset).tolist()
         return x, y, heading
 
     def _guide(self, modes: TaskModes, change: Callable[[], None], poses: dict[int, Array]) -> None:
-        """Change the list of waypoints and go on with it; one that cannot be reached is not kept."""
+        """Change the list of waypoints and continue with it; a waypoint that cannot be reached is discarded."""
         before = modes.generator.setup.robots
         change()
         try:
@@ -126,7 +127,9 @@ class Tools:
             raise
 
     def _go(self, robots: list[str], pose: Array) -> None:
-        """Give robots another goal; the status says it, which the server announces. A robot that cannot be there keeps its goal."""
+        """Give robots another goal; it appears in the status, which the server announces. A robot that cannot be at the goal keeps
+        its old one.
+        """
         for name in robots:
             try:
                 self._goal.ask(name, to_pose2d(pose))
@@ -134,7 +137,7 @@ class Tools:
                 rospy.logwarn(f"a goal is ignored: {error}")
 
     def _new_map(self, algorithm: str) -> None:
-        """Begin an episode on a new map, by another generator where one is named."""
+        """Begin an episode on a new map, from another generator if one is given."""
         try:
             self._server.request_new_map(algorithm)
         except InputError as error:

@@ -1,4 +1,6 @@
-"""The simulators behind the node: those of the library's registry, and one file for each that is reached through ROS."""
+"""The simulators that the node can use: the library's registered simulators, and one module for each simulator reached through
+ROS.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +16,14 @@ DRIVERS = {
     "gazebo": "agora_simulators.drivers.gazebo:Gazebo",
     "unity": "agora_simulators.drivers.unity:Unity",
 }
-"""Where the class of each driver is that reaches a simulator through ROS."""
+"""Module and class of each driver that reaches a simulator through ROS."""
 
 
 def make_driver(name: str) -> Driver:
-    """The driver of a name.
+    """Return the driver with a given name.
 
     Raises:
-        UnknownNameError: there is none.
+        UnknownNameError: no driver has this name.
         InputError: its simulator cannot be reached.
     """
     own = available("simulators")

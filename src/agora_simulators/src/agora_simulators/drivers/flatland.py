@@ -1,7 +1,7 @@
 """Flatland: avidbots' flatland_server, or Arena's fork, which can be stepped.
 
-The server is started with a world that has no map (`EMPTY_WORLD`): walls and furniture are one static model, so that a new map
-needs no new server. Models are files for the server: it must run on this machine, or share the folder.
+The server is started with a world without a map (`EMPTY_WORLD`). Walls and furniture are one static model, so that a new map does
+not require a new server. Models are passed to the server as files, so it must run on this machine or share the folder.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from agora.robots.model import RobotModel
 from agora_simulators.drivers.foreign import Foreign
 
 EMPTY_WORLD = "properties: {velocity_iterations: 10, position_iterations: 10}\nlayers: []\n"
-"""A world of Flatland's with nothing in it; the parameter ``world_path`` of flatland_server names a file with it."""
-_PATIENCE, _STANDS = 10.0, 0.2  # s of the wall's clock: for a message that is due; without a tick of a clock that stands
+"""An empty Flatland world; the flatland_server parameter ``world_path`` gives the path of a file with this content."""
+_PATIENCE, _STANDS = 10.0, 0.2  # s of wall time: to wait for a message that is due; without a tick if a clock has stopped
 
 
 class Flatland(Foreign):
-    """Drives a flatland_server; robots that turn in place and do not move sideways.
+    """Drives a flatland_server, with robots that can turn in place and do not move sideways.
 
-    Arena's fork is known by its service ``/step_world``, offered by the process that spawns models; with its parameter
-    ``/train_mode`` it waits to be stepped, for lock step. What its laser and its DiffDrive tell otherwise than others do (see
-    `agora.robots.flatland`) is put right here; that it knows no limits of acceleration is not.
+    Arena's fork is recognised by its service ``/step_world``, offered by the process that spawns models. With its parameter
+    ``/train_mode`` it waits to be stepped, as lock step requires. This driver corrects the differences in the fork's laser and
+    DiffDrive messages (see `agora.robots.flatland`), but not the missing acceleration limits.
     """
 
     name: ClassVar[str] = "flatland"
@@ -64,17 +64,19 @@ class Flatland(Foreign):
         self._pause, self._resume = self._service("pause", Empty), self._service("resume", Empty)
 
     def pause(self) -> None:
-        """Let time stand; between two steps it does anyway, and a step of a paused fork is none."""
+        """Pause time. A stepped fork stands between two steps anyway, and ignores steps while it is paused."""
         if not self._stepped:
             super().pause()
 
     def resume(self) -> None:
-        """Let time pass again."""
+        """Resume time."""
         if not self._stepped:
             super().resume()
 
     def advance(self) -> None:
-        """Take a physics step of a fork that waits for it: first the pedestrians, whom the scan at its end sees."""
+        """Take a physics step with a fork that waits for it; pedestrians are moved first, because the scan at the end of the step
+        sees them.
+        """
         if not self._stepped:
             super().advance()
         with self._noticing():
@@ -86,7 +88,7 @@ class Flatland(Foreign):
             self._judge(self.step + 1)
 
     def _arrive(self, step: int) -> None:
-        """Wait for the robots' odometry at a step, and for their scans where these are due."""
+        """Wait for the robots' odometry at a step, and for their scans if they are due."""
         due = self._moment(step) - self._step_size / 2
 
         def told() -> bool:
@@ -103,7 +105,9 @@ class Flatland(Foreign):
                 raise self._give_up()
 
     def _settle_messages(self) -> None:
-        """Wait until earlier messages have arrived: the server answers a service after the messages that came before the call."""
+        """Wait until earlier messages have been processed: the server handles messages that arrived before a service call before it
+        answers the call.
+        """
         self._resume()
 
     def _learn_time(self) -> None:
@@ -111,12 +115,12 @@ class Flatland(Foreign):
             super()._learn_time()
 
     def _halt(self) -> None:
-        """The fork knows no inertia; `_set_off` tells robots to stand before the first step."""
+        """Do nothing for the fork, whose robots have no inertia; `_set_off` commands robots to stop before the first step."""
         if not self._stepped:
             super()._halt()
 
     def _set_off(self) -> None:
-        """Step until the fork's own first steps are over and scans are due, which they are at multiples of their period."""
+        """Step until the fork's own initial steps are over and scans are due, which happens at multiples of their period."""
         if not self._stepped:
             return
         if abs(self.dt / self._step_size - round(self.dt / self._step_size)) > 1e-3:
@@ -141,7 +145,7 @@ class Flatland(Foreign):
         self._wait_for(lambda: self._alive > before, "the clock after a step")
 
     def _wait_for(self, condition: Callable[[], bool], what: str) -> None:
-        """Wait for something that the server does by itself, looking at it 1,000 times a second."""
+        """Wait for something that the server does by itself, checking 1,000 times per second."""
         end = time.monotonic() + _PATIENCE
         while not condition():
             if time.monotonic() > end:
@@ -168,7 +172,7 @@ class Flatland(Foreign):
         self._place_all({name: pose})
 
     def _place_all(self, poses: Mapping[str, Array]) -> None:
-        """All at once, each on a connection of its own: the server looks at its calls once in a cycle, and then at all of them."""
+        """Move all models concurrently, each over its own connection: the server handles all pending calls once per cycle."""
         while len(self._movers) < len(poses):
             self._movers.append(Call("move_model", MoveModel, self._patience))
             self._calls.append(self._movers[-1])
@@ -181,7 +185,9 @@ class Flatland(Foreign):
         self._delete_model(name)
 
     def _commands(self, topic: str) -> rospy.Publisher:
-        """Return the publisher of a robot's twists; with a queue a thread would write them some time after `command`."""
+        """Return the publisher of a robot's twists. It has no queue, because with a queue, a thread would send the twists some time
+        after `command`.
+        """
         if not self._stepped:
             return super()._commands(topic)
         with warnings.catch_warnings():
@@ -195,6 +201,6 @@ class Flatland(Foreign):
         return np.array([c * twist[0] + s * twist[1], c * twist[1] - s * twist[0], twist[2]], np.float32)
 
     def close(self) -> None:
-        """Leave the world as it is, standing."""
+        """Leave the world as it is, with all robots stopped."""
         super().close()
         self._folder.cleanup()

@@ -1,9 +1,11 @@
-"""The common part of drivers of foreign simulators: they show an episode there, observe it, and let the referee judge it.
+"""Common base of the drivers for external simulators: they set up an episode in the simulator, observe it, and let the referee
+apply the rules.
 
-The simulator has a time of its own, which it tells on ``<driver>/clock`` and which begins at 0 when it is started again; stamps of
-the graph are the episode's beginning and what has passed since. A driver keeps the last clock, the odometry of every robot and the
-scans that came; `wait` turns them into physics steps of the episode: one is reached when the clock and the odometry of every robot
-have come so far, and poses are those of its moment. Pedestrians are put where the crowd says; in between they keep their velocity.
+The simulator has its own time, which it publishes on ``<driver>/clock`` and which restarts at 0 when the simulator is restarted.
+Stamps in the graph are the start of the episode plus the time elapsed since. A driver stores the last clock message, the odometry
+of every robot and the received scans. `wait` converts them to physics steps of the episode: a step is reached when the clock and
+the odometry of every robot have reached its time, and the poses are those at that time. Pedestrians are placed at the positions
+given by the crowd; between updates they keep their velocity.
 """
 
 from __future__ import annotations
@@ -42,20 +44,20 @@ from agora.world.start import Start
 from agora_simulators.drivers.models import Models
 from agora_simulators.drivers.watched import Watched
 
-_BACK, _SILENCE = 0.5, 5.0  # s of simulated time, s of the wall's clock
-_RESTS, _COMES_TO_REST = 0.01, 3.0  # m/s and rad/s; s of the wall's clock after which a robot begins as it is
-WALLS, PERSON = "agora_walls_", "pedestrian_"  # what the names of these models begin with
-_AT_ONCE = 1e-6  # s: what is as old as the beginning may have been told before everything was in its place
+_BACK, _SILENCE = 0.5, 5.0  # s of simulated time, s of wall time
+_RESTS, _COMES_TO_REST = 0.01, 3.0  # m/s and rad/s; s of wall time after which a robot starts in its current state
+WALLS, PERSON = "agora_walls_", "pedestrian_"  # prefixes of the names of these models
+_AT_ONCE = 1e-6  # s: data from the very start may have been published before everything was in place
 
 
 class Foreign(Models):
-    """A simulator that is another process.
+    """A simulator in another process.
 
     Args:
         patience: time to wait for its services and for the first odometry of a robot, s.
 
     Raises:
-        InputError: its services do not come.
+        InputError: the simulator's services do not appear.
     """
 
     services: ClassVar[tuple[str, ...]]
@@ -68,7 +70,7 @@ class Foreign(Models):
         super().__init__()
         self._patience, self._news = patience, threading.Condition()
         self.began, self.step, self.dt = 0.0, 0, 1 / 30
-        self._now, self._zero = -1.0, 0.0  # s of the simulator's time: the present, and the beginning of the episode
+        self._now, self._zero = -1.0, 0.0  # s of simulator time: now, and the start of the episode
         self.names: tuple[str, ...] = ()
         self.models: tuple[RobotModel, ...] = ()
         self._watched: list[Watched] = []
@@ -84,7 +86,9 @@ class Foreign(Models):
         self._clock = rospy.Subscriber(f"{self.name}/clock", Clock, self._tick, queue_size=1, tcp_nodelay=True)
 
     def _service(self, name: str, kind: Any) -> Callable[..., Any]:
-        """A service of the simulator as a function of the fields of its request; raises `CallError` once that is gone."""
+        """Return a service of the simulator as a function of its request fields; the function raises `CallError` once the simulator
+        is gone.
+        """
         call = Call(name, kind, self._patience)
         self._calls.append(call)
 
@@ -96,32 +100,32 @@ class Foreign(Models):
 
     @abstractmethod
     def _show_bodies(self, name: str, bodies: Sequence[SolidGroup]) -> None:
-        """Put a static model into the world: the walls of a map, or an obstacle."""
+        """Add a static model to the world: the walls of a map, or an obstacle."""
 
     @abstractmethod
     def _show_robot(self, name: str, model: RobotModel, pose: Array, scan_period: float) -> None:
-        """Put a robot into the world; its topics are those of `_topic`."""
+        """Add a robot to the world; its topics are given by `_topic`."""
 
     @abstractmethod
     def _show_pedestrian(self, name: str, radius: float, pose: Array) -> None:
-        """Put a pedestrian into the world."""
+        """Add a pedestrian to the world."""
 
     @abstractmethod
     def _place(self, name: str, pose: Array) -> None:
-        """Put a model somewhere else."""
+        """Move a model."""
 
     def _place_all(self, poses: Mapping[str, Array]) -> None:
-        """Put several models somewhere else."""
+        """Move several models."""
         for name, pose in poses.items():
             self._place(name, pose)
 
     def pause(self) -> None:
-        """Let time stand."""
+        """Pause time."""
         with self._noticing():
             self._pause()
 
     def resume(self) -> None:
-        """Let time pass again; nobody has told a clock while it stood."""
+        """Resume time; no clock was published while it was paused."""
         with self._noticing():
             self._resume()
         self._alive = time.monotonic()
@@ -129,11 +133,11 @@ class Foreign(Models):
             robot.alive = self._alive
 
     def _in_robot_frame(self, twist: Floats, heading: float) -> Floats:
-        """The twist in the robot's frame, of the one in its odometry."""
+        """Return the twist in the robot's frame, given the twist in its odometry."""
         return twist
 
     def _topic(self, robot: str, what: str) -> str:
-        """The topic of a robot on the foreign side; the contract's topics are the node's."""
+        """Return a robot's topic on the simulator's side; the topics of the graph's contract belong to the node."""
         return f"{robot}/{self.name}/{what}"
 
     @property
@@ -148,14 +152,14 @@ class Foreign(Models):
 
     @property
     def done(self) -> bool:
-        """True where every robot has ended."""
+        """True if the episodes of all robots have ended."""
         return self._referee.done
 
     def begin(self, start: Start, stage: Stage, names: Sequence[str], since: float) -> None:
-        """Adopt an episode; see `agora.node_logic.driver.Driver`.
+        """Load an episode; see `agora.node_logic.driver.Driver`.
 
-        Robots and walls that are there already are used again: a simulator is not always the same after something was taken away
-        (gzserver 11.1 aborts when a robot with planar_move is deleted).
+        Existing robots and walls are reused, because deleting models can destabilise a simulator (gzserver 11.1 aborts when a robot
+        with planar_move is deleted).
         """
         self._lost, self._alive = "", time.monotonic()
         with self._noticing():
@@ -192,7 +196,9 @@ class Foreign(Models):
                 watched.track = Track(self._zero, robot.pose)
 
     def _halt(self) -> None:
-        """Let time stand once the robots do: they would begin an episode as they were told to move last, some with inertia."""
+        """Pause time once the robots have stopped; otherwise they would begin an episode with their last command, and some of them
+        have inertia.
+        """
         for robot in self._watched:
             assert robot.command is not None
             robot.command.publish(Twist())
@@ -204,13 +210,13 @@ class Foreign(Models):
         self.pause()
 
     def _set_off(self) -> None:  # noqa: B027 most have nothing to do
-        """Come to the moment at which the episode begins; everything is in its place."""
+        """Advance to the start of the episode, once everything is in place."""
 
     def _learn_time(self) -> None:
-        """Wait for the clock of a simulator that is new here: it tells none while it stands.
+        """Wait for the clock of a newly connected simulator, which does not publish it while time is paused.
 
         Raises:
-            InputError: it tells none at all.
+            InputError: the simulator does not publish a clock.
         """
         if self._now < 0.0:
             self.resume()
@@ -227,7 +233,8 @@ class Foreign(Models):
     def set_map(self, place: Map) -> None:
         """Change the static surroundings.
 
-        Every map is a model of another name: gzserver 11.1 now and then loses what is spawned under a name that was just deleted.
+        Every map is a model with a new name, because gzserver 11.1 sometimes loses a model spawned under a name that was just
+        deleted.
         """
         bodies = solids(Place(place, self._furniture)).bodies
         if (told := repr(bodies)) == self._told:
@@ -239,7 +246,7 @@ class Foreign(Models):
         self._show_bodies(self._walls, bodies)
 
     def _watch(self, name: str, model: RobotModel, pose: Array, scan_period: float) -> None:
-        """Put a robot into the world and listen to it."""
+        """Add a robot to the world and subscribe to its topics."""
         robot = Watched(name, model, scan_period, Track(self._now, pose))
         number = len(self._watched)
         self._show_robot(name, model, pose, scan_period)
@@ -268,7 +275,7 @@ class Foreign(Models):
         pose, stamp = from_pose(message.pose.pose), message.header.stamp.to_sec()
         with self._news:
             if stamp < self._zero + _AT_ONCE:
-                return  # of the episode before, and late
+                return  # late message from the previous episode
             robot.see(Sighting(stamp, pose, self._in_robot_frame(from_twist(message.twist.twist), float(pose[2]))))
             self._news.notify_all()
 
@@ -279,7 +286,7 @@ class Foreign(Models):
             self._news.notify_all()
 
     def spawn(self, entity: Entity) -> None:
-        """Put an obstacle into the world; robots come with an episode."""
+        """Add an obstacle to the world; robots are only added with an episode."""
         name = ros_name(entity.name)
         if name in self._shown:
             raise InputError(f"{self.name}: there is a {entity.name!r} already")
@@ -297,7 +304,7 @@ class Foreign(Models):
         return spelled
 
     def move(self, name: str, pose: Array) -> None:
-        """Put a robot or an obstacle somewhere else."""
+        """Move a robot or obstacle."""
         spelled = self._known(name)
         self._place(spelled, np.asarray(pose, float))
         with self._news:
@@ -307,7 +314,7 @@ class Foreign(Models):
         self._referee.move(name, pose)
 
     def delete(self, name: str) -> None:
-        """Take an obstacle away."""
+        """Delete an obstacle."""
         spelled = self._known(name)
         if name in self.names:
             raise InputError(f"{self.name}: {name!r} is a robot of the episode; start an episode without it")
@@ -319,11 +326,11 @@ class Foreign(Models):
         return self._referee.set_goal(name, goal)
 
     def set_pedestrians(self, people: PeopleAtStep) -> None:
-        """Take pedestrians from outside and show them."""
+        """Receive external pedestrians and show them."""
         self._referee.set_pedestrians(people)
 
     def _show_people(self, people: PeopleAtStep) -> None:
-        """Show everybody where they are."""
+        """Show all pedestrians at their current positions."""
         now, traits = people.now, people.traits
         here = {f"{PERSON}{traits.id[0, i]}": i for i in np.flatnonzero(now.active[0])}
         for name in [n for n in self._shown if n.startswith(PERSON) and n not in here]:
@@ -335,7 +342,7 @@ class Foreign(Models):
             self._shown.add(name)
 
     def command(self, twists: Floats, failures: Mapping[int, str]) -> None:
-        """Send the robots their twists, within their limits; robots whose planner failed and those that have ended stand."""
+        """Send the robots their twists, within their limits; robots whose planner failed or whose episode has ended stop."""
         judge, self._commanded = self._referee, twists
         for number, reason in failures.items():
             judge.fail(number, reason)
@@ -344,21 +351,21 @@ class Foreign(Models):
             robot.command.publish(to_twist(np.zeros(3) if standing.ended else judge.allowed(number, twists[number])))
 
     def advance(self) -> None:
-        """Time passes by itself here."""
+        """Do nothing: time passes by itself."""
         raise InputError(f"{self.name} cannot take single steps; start without synchronous:=true")
 
     def wait(self, seconds: float) -> bool:
-        """Wait until the world has moved on by a physics step, judge that step, and show the present pedestrians.
+        """Wait until the world has advanced by a physics step, apply the rules to that step, and show the current pedestrians.
 
         Raises:
-            SimulatorLostError: the simulator has gone, or was started anew; the next `begin` shows everything again.
+            SimulatorLostError: the simulator is gone or was restarted; the next `begin` sets up everything again.
         """
         with self._noticing():
             return self._wait(seconds)
 
     @contextmanager
     def _noticing(self) -> Iterator[None]:
-        """A service that does not answer means that the simulator is lost."""
+        """Context manager that treats a service that does not answer as the loss of the simulator."""
         try:
             yield
         except CallError as error:
@@ -366,7 +373,7 @@ class Foreign(Models):
             raise self._give_up() from error
 
     def _give_up(self) -> SimulatorLostError:
-        """Return the error about a simulator that has gone; nothing that was shown is there any more."""
+        """Return the error for a simulator that is gone; none of the added models exist any more."""
         self._shown.clear()
         self._walls = self._told = ""
         for call in self._calls:
@@ -392,15 +399,17 @@ class Foreign(Models):
         return True
 
     def _moment(self, step: int) -> float:
-        """Return the time of a physics step in the simulator's time, s."""
+        """Return the time of a physics step on the simulator's clock, s."""
         return self._zero + step * self.dt
 
     def _seen_until(self) -> float:
-        """The moment up to which everything is known, in the simulator's time, s."""
+        """Return the time up to which all data is available, on the simulator's clock, s."""
         return min([self._now, *(robot.track.last.time for robot in self._watched)])
 
     def _silence(self) -> str:
-        """Return the topics that have been silent for so long that the simulator is lost, in words; empty for none."""
+        """Return a description of the topics that have been silent for so long that the simulator counts as lost; empty if there
+        are none.
+        """
         now = time.monotonic()
         if now - self._alive > _SILENCE:
             return f"no message on {self._clock.resolved_name} for {_SILENCE:g} s"
@@ -408,7 +417,7 @@ class Foreign(Models):
         return f"no odometry of {', '.join(silent)} for {_SILENCE:g} s" if silent else ""
 
     def _judge(self, reached: int) -> None:
-        """Tell the referee where the robots are at every physics step up to one."""
+        """Pass the robots' poses at every physics step up to ``reached`` to the referee."""
         for step in range(self.step + 1, reached + 1):
             with self._news:
                 seen = [robot.track.at(self._moment(step)) for robot in self._watched]
@@ -417,9 +426,10 @@ class Foreign(Models):
         self.step = reached
 
     def readings(self) -> Sequence[Reading]:
-        """The scans that came since the last call, up to the present step.
+        """Return the scans that have arrived since the last call, up to the current step.
 
-        One of the very moment at which the episode began may have been taken while the world was still being arranged.
+        A scan from the very start of the episode is not returned, because it may have been taken while the world was still being
+        set up.
         """
         with self._news:
             now = self._moment(self.step) + _AT_ONCE
@@ -436,11 +446,11 @@ class Foreign(Models):
         return self._referee.standing()
 
     def contacts(self) -> Sequence[tuple[int, Contact]]:
-        """Return the robots that began to touch something since the last call, by observation."""
+        """Return the robots that were observed to begin touching something since the last call."""
         return self._referee.contacts()
 
     def touching(self) -> Bools:
-        """Return which robots touch something now."""
+        """Return which robots are currently touching something."""
         return self._referee.touching()
 
     def close(self) -> None:

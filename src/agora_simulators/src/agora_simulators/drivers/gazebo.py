@@ -25,9 +25,9 @@ _HEIGHT = 1.75
 
 
 class Gazebo(Foreign):
-    """Drives a gzserver that gazebo_ros started; pedestrians are upright cylinders without mass that are put where they belong.
+    """Drives a gzserver started by gazebo_ros; pedestrians are upright massless cylinders that are moved to their positions.
 
-    gazebo_ros tells its clock at 10 Hz unless its parameter ``pub_clock_frequency`` says more, which the launch file does.
+    gazebo_ros publishes its clock at 10 Hz unless its parameter ``pub_clock_frequency`` is set higher, as the launch file does.
     """
 
     name: ClassVar[str] = "gazebo"
@@ -51,7 +51,7 @@ class Gazebo(Foreign):
         self._resume = self._service("/gazebo/unpause_physics", Empty)
 
     def _set_off(self) -> None:
-        """Ask for the time: it stands a little later than the clock told last."""
+        """Request the time, which is slightly later than the last published clock."""
         self._tick(Clock(rospy.Time.from_sec(self._world().sim_time)))
 
     def _spawn(self, name: str, text: str, pose: Array) -> str:

@@ -1,4 +1,4 @@
-"""The models that a driver has put into a foreign simulator, and the remains of a launch before it."""
+"""The models that a driver has added to an external simulator, and those left over from an earlier launch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from agora.errors import InputError
 
 
 class Models(ABC):
-    """Puts models into a simulator and takes them away; the roscore keeps the names of all of them, for a launch after this one."""
+    """Adds models to a simulator and removes them. Their names are kept on the parameter server for later launches."""
 
     name: ClassVar[str]
 
@@ -22,20 +22,20 @@ class Models(ABC):
 
     @abstractmethod
     def _spawn(self, name: str, text: str, pose: Array) -> str:
-        """Ask the simulator to put a model into the world; why it refuses, empty where it does not."""
+        """Ask the simulator to add a model to the world; return the reason if it refuses, otherwise an empty string."""
 
     @abstractmethod
     def _remove(self, name: str) -> None:
-        """Take a model away."""
+        """Remove a model."""
 
     def _clear(self) -> None:
-        """Remove the models that were put into the simulator before it was lost, or by a launch before this one."""
+        """Remove the models that were added to the simulator before it was lost or by an earlier launch."""
         for name in rospy.get_param(self._memory, []):
             self._remove(name)
         rospy.set_param(self._memory, [])
 
     def _put(self, name: str, text: str, pose: Array) -> None:
-        """Put a model into the world, in place of one of its name.
+        """Add a model to the world, replacing any model with the same name.
 
         Raises:
             InputError: the simulator refuses it.

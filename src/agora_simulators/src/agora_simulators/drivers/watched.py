@@ -1,4 +1,4 @@
-"""A robot in the world of a foreign simulator, as far as it is known: its track, its scans, and its topics."""
+"""What is known about a robot in an external simulator: its track, scans and topics."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from agora.robots.model import RobotModel
 
 @dataclass
 class Watched:
-    """A robot under observation; times are the simulator's.
+    """An observed robot; times are on the simulator's clock.
 
     Attributes:
-        name: name as ROS spells it.
+        name: name of the robot in ROS.
         model: model of the robot.
         scan_period: time between two scans, s.
         track: track of the sightings.
-        alive: time of the last odometry on the wall's clock, s.
+        alive: wall time of the last odometry, s.
         topics: subscribers and publishers of the robot.
         command: publisher of its twists.
     """
@@ -38,14 +38,15 @@ class Watched:
     command: rospy.Publisher | None = None
 
     def see(self, sighting: Sighting) -> None:
-        """Take a sighting from its odometry."""
+        """Add a sighting from the robot's odometry."""
         self.track.see(sighting)
         self.alive = time.monotonic()
 
     def reading(self, number: int, taken: float, ranges: Floats) -> Reading | None:
-        """A scan of the robot of a number, taken so many s after the episode's beginning; None where it is none of its lidar.
+        """Return a scan of this robot, which has the given number, taken at this time since the episode began, s; None if it does
+        not match the robot's lidar.
 
-        What saw nothing reads the lidar's range.
+        Beams that hit nothing read the lidar's maximum range.
         """
         lidar = self.model.lidar
         if lidar is None:
