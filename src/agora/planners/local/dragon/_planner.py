@@ -59,10 +59,8 @@ _MARGINS = {"body_width": 0.05, "gap_width": 0.22, "passage_width": 0.14, "cone_
 _TRIES = 10
 _FOUND = 64  # maximum number of gaps in one scan
 _GAP, _NEAR = np.float32(0.02), np.float32(0.01)  # m, clearance ahead of a braking robot, and around a turning robot
-_GAIN, _RATE = (
-    np.float32(1.1 / 0.55),
-    np.float32(0.5 * math.pi / 0.55),
-)  # 1/m and rad/m: the published values divided by the published speed
+# 1/m and rad/m: the published values divided by the published speed
+_GAIN, _RATE = np.float32(1.1 / 0.55), np.float32(0.5 * math.pi / 0.55)
 _CRAWL, _STILL, _COVERED = np.float32(0.3), np.float32(1e-3), np.float32(1e-3)
 _BLOCKED, _TOUCHED = np.int8(Reason.BLOCKED), np.int8(Reason.START_IN_CONTACT)
 _FAR = np.float32(3e38)

@@ -47,12 +47,7 @@ and ``braking`` the largest increases of forward speed, turning rate and sideway
 in 1 s; ``body`` the centre and half the sides of the rectangle to which distances are measured.
 """
 
-_FLAGS = (
-    "-O1",
-    "-fPIC",
-    "-shared",
-    "-ffp-contract=off",
-)  # contraction would change the last bits of results
+_FLAGS = ("-O1", "-fPIC", "-shared", "-ffp-contract=off")  # contraction would change the last bits
 _SOFT = 1e-6  # m2, added under the square root of a distance
 _FOLDER = "mpc"
 
