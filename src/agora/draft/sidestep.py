@@ -1,4 +1,4 @@
-"""How recorded pedestrians step out of a robot's way."""
+"""Settings that make recorded pedestrians step out of a robot's way."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ class CrowdSettings:
 
     @property
     def minding(self) -> tuple[Minding, ...]:
-        """When the pedestrians of each crowd model react to a robot."""
+        """The time at which the pedestrians of each crowd model react to a robot: early, late or never."""
         return tuple(share.minds_robots for share in self.models) or ("early",)
 
     def with_needed(self, behaviours: Sequence[str]) -> CrowdSettings:
@@ -242,7 +242,7 @@ class Stage(Checked):
 
     @property
     def perception(self) -> Perception:
-        """How the robots perceive pedestrians."""
+        """The settings with which the robots perceive pedestrians."""
         return self.pedestrians if isinstance(self.pedestrians, Perception) else Perception(self.pedestrians)
 
     @property

@@ -84,7 +84,9 @@ def _view(channel: str, shared: bool = False) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Observation:
-    """What N robots know at one time. A planner declares the channels that it needs; the fields of all other channels are None.
+    """The knowledge of N robots at one time.
+
+    A planner declares the channels that it needs; the fields of all other channels are None.
 
     Attributes:
         pose: (N, 3) x, y and heading in the map frame, m and rad.

@@ -115,7 +115,7 @@ def inner_radius(model: RobotModel) -> float:
 
 
 def height_of(model: RobotModel) -> float:
-    """Return the height of the robot, m: the model's own height, or the robot's width up to at most 0.3 m."""
+    """Return the height of the robot, m: the model's own height or, if it has none, its radius but at most 0.3 m."""
     return model.height or min(model.radius, 0.3)
 
 

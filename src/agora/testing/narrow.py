@@ -217,7 +217,7 @@ def _hairpin(model: RobotModel) -> list[Way]:
 
 
 def _before(model: RobotModel) -> list[Way]:
-    """Return starts with the robot's front 0.15 m from a wall at x = 0, and the goal beside or behind the robot."""
+    """Return starts with the robot's front 0.15 m from a wall at x = 0, and the goal next to or behind the robot."""
     nose = max((x for x, _ in model.footprint), default=model.radius)
     x = -nose - SPARE
     return [((x, y, 0.0), goal) for y in (-0.4, 0.7) for goal in ((-4.0, y), (-3.0, 3.3), (x - 0.5, -3.6), (-4.1, -2.5))]

@@ -1,4 +1,4 @@
-"""What is known about a robot in an external simulator: its track, scans and topics."""
+"""The data known about a robot in an external simulator: its track, scans and topics."""
 
 from __future__ import annotations
 
