@@ -24,5 +24,5 @@ def test_a_folder_that_merely_lies_near_the_package_is_not_taken(monkeypatch, tm
     package.mkdir(parents=True)
     (tmp_path / "configs").mkdir()
     monkeypatch.setattr(share, "_PACKAGE", package)
-    with pytest.raises(InputError, match="_share.configs; the installation is incomplete"):
+    with pytest.raises(InputError, match="_share.configs is missing; the installation is incomplete"):
         share.folder("configs")

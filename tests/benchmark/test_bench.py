@@ -218,7 +218,7 @@ def test_a_folder_that_cannot_be_is_said_before_the_first_episode(tmp_path):
 
 def test_a_disk_without_room_is_said_before_anything_is_written(tmp_path, monkeypatch):
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=65 * 2**20))
-    with pytest.raises(ResultsError, match="65 MiB are free, but 6 episodes may need 66 MiB"):
+    with pytest.raises(ResultsError, match="65 MiB free, but 6 episodes may need 66 MiB"):
         run_all(Request(plane(), CIRCLE, tmp_path / "run"))
     assert list(tmp_path.iterdir()) == []
 
@@ -228,7 +228,7 @@ def test_room_is_asked_for_what_is_missing_and_what_is_kept_of_it(tmp_path, monk
     rows_alone = Options(workers=0, trajectories="none")
     assert len(run_all(Request(plane(), CIRCLE, tmp_path / "run", rows_alone))) == 6
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=64 * 2**20))
-    with pytest.raises(ResultsError, match="64 MiB are free, but 6 episodes may need 64 MiB"):
+    with pytest.raises(ResultsError, match="64 MiB free, but 6 episodes may need 64 MiB"):
         run_all(Request(plane(), CIRCLE, tmp_path / "other", rows_alone))
     assert len(run_all(Request(plane(), CIRCLE, tmp_path / "run", rows_alone, resume=True))) == 6
 

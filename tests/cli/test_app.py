@@ -258,7 +258,7 @@ def test_without_a_planner_all_that_are_registered_are_compared(agora, small, tm
         ("bench demo -p dwa:sim_time=soon", "sim_time: expected a number, got 'soon'"),
         ("bench demo -p dwa:sim_time=.nan", "sim_time: expected a finite number, got nan"),
         ("bench demo -p dwa:sim_time=0", "sim_time: expected a number in (0, 36000], got 0"),
-        ("bench demo -p orca --trajectories some", "--trajectories: expected all, failed or none, got 'some'"),
+        ("bench demo -p orca --trajectories some", "--trajectories: expected one of all, failed, none, got 'some'"),
         ("bench demo -p orca --batch 0", "--batch: expected an integer of at least 1, got 0"),
         ("bench demo -p orca --seed -1", "Invalid value for '--seed'"),
         ("tune orca --suite demo --held-out planners", "suite 'demo' is for tests"),

@@ -105,7 +105,7 @@ def test_what_is_there_stays_and_nothing_is_half_written(agora, monkeypatch):
     Path("full").mkdir()
     Path("full/mine.txt").write_text("mine")
     code, _, error = agora("map", "generate", "barn", "-o", "full")
-    assert code == 2 and "exists and is not an empty folder; nothing was saved" in error
+    assert code == 2 and "exists and is not an empty folder; nothing was written" in error
     assert [str(p) for p in Path().rglob("*")] == ["full", "full/mine.txt"]
 
     def fails(*_, **__):
@@ -181,7 +181,7 @@ def test_a_path_that_is_no_world_folder_is_told_for_what_it_is(agora):
     )
     assert "expected the folder of a world, which contains map/map.yaml" in told["./office.pgm"][1]
     assert "agora import pedsim" in told["./people.xml"][1]
-    assert "a path is ./office.yaml" in told["office.yaml"][1]
+    assert "for a path, write ./office.yaml" in told["office.yaml"][1]
     assert told["./none"][1] == "error: there is no folder ./none\n"
 
 

@@ -150,7 +150,7 @@ def test_a_card_whose_predicate_cannot_hold_is_refused(tmp_path, monkeypatch):
     [
         (("show", "frontal_aproach"), "no scenario card called 'frontal_aproach'; did you mean 'frontal_approach'?"),
         (("show", "queue", "--set", "peple=3"), "card 'queue' has no parameter 'peple'; did you mean 'people'?"),
-        (("show", "queue", "--set", "people=many"), "people of card 'queue': expected a number, got 'many'"),
+        (("show", "queue", "--set", "people=many"), "people: expected a number, got 'many'"),
         (("show", "queue", "--set", "people=.nan"), "people: expected a finite number, got nan"),
         (("show", "queue", "--robot", "tiagoo"), "no robot called 'tiagoo'; did you mean 'tiago'?"),
         (("show", "queue", "--output", "x.bmp"), r"--output x.bmp: expected a name that ends in .png, .pdf, .svg"),

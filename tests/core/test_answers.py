@@ -37,7 +37,7 @@ def test_errors_of_agora_and_signals_are_not_the_component_s(passes):
 def test_code_that_would_end_the_process_or_change_its_arithmetic_fails():
     with pytest.raises(ComponentError, match=r"behaviour crooked: ProcessExit: os._exit\(3\)"), blame("behaviour crooked"):
         os._exit(3)
-    with pytest.raises(ComponentError, match="behaviour crooked left another floating-point mode"), blame("behaviour crooked"):
+    with pytest.raises(ComponentError, match="behaviour crooked changed the floating-point mode"), blame("behaviour crooked"):
         ctypes.CDLL(None).fesetround(0x800)
     with pytest.raises(ComponentError, match="behaviour crooked: SystemExit: 0"), blame("behaviour crooked"):
         sys.exit(0)

@@ -159,7 +159,7 @@ def test_an_unreadable_bag_costs_its_own_rows_alone(tmp_path):
     exported = CliRunner().invoke(app, ["export", "mcap", str(tmp_path / "bags"), "--output", str(tmp_path / "mcap")])
     assert sorted(path.name for path in (tmp_path / "mcap").iterdir()) == ["a.mcap", "c.mcap"]
     assert "left out 2 recordings" in str(exported.exception)
-    with pytest.raises(InputError, match=r"b\.bag: no bag"):
+    with pytest.raises(InputError, match=r"b\.bag: not a ROS 1 bag"):
         read_all([tmp_path / "bags" / "b.bag"], Unsaid(), [])
 
 
@@ -190,4 +190,4 @@ def test_a_correction_is_interpolated_between_its_stamps_and_holds_before_a_leap
     recording = played.robots[0].recording
     at = dict(zip(np.round(recording.time, 6).tolist(), recording.pose[:, 0].tolist(), strict=True))
     assert [at[t] for t in (1.0, 2.0, 3.9, 4.0, 6.0)] == pytest.approx([0.2, 0.4, 0.4, 3.4, 3.4])
-    assert any("leaps 1 times (3.0 m after 3.9 s)" in note for note in played.notes)
+    assert any("jumps 1 times (3.0 m after 3.9 s)" in note for note in played.notes)

@@ -134,7 +134,7 @@ def test_a_model_that_minds_something_else_is_refused():
         def declares(self):
             return CrowdDeclaration("velocity", last_step="walls")
 
-    with pytest.raises(InputError, match="crowd model Odd: last_step is 'walls'; expected one of 'all', 'robots', 'nothing'"):
+    with pytest.raises(InputError, match="crowd model Odd: last_step: expected one of all, robots, nothing, got 'walls'"):
         run(people([(-2.0, 1.0)], [(2.0, 1.0)]), model=Odd())
 
 

@@ -57,7 +57,7 @@ def test_a_scan_is_the_one_that_the_planner_had(run):
 
 
 def test_a_run_without_scans_says_how_it_would_have_them(run):
-    with pytest.raises(InputError, match=r"blind.*small/helbing/0/orca/0: the recording keeps no scans.*--record scan"):
+    with pytest.raises(InputError, match=r"blind.*small/helbing/0/orca/0: the recording has no scans.*--record scan"):
         write_demonstrations_of_run(run / "blind", run / "none")
     assert not (run / "none").exists()
     (recording,) = recordings(run / "run", ["small/helbing/0/orca/0"]).values()

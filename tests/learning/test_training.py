@@ -202,7 +202,7 @@ def test_a_damaged_checkpoint_is_named(tmp_path, training, damage):
     whole = path.read_bytes()
     path.write_bytes(CUT[damage](whole))
     assert path.read_bytes() != whole
-    with pytest.raises(ResultsError, match="checkpoint.safetensors: is no checkpoint"):
+    with pytest.raises(ResultsError, match="checkpoint.safetensors: is not a checkpoint"):
         Run(tmp_path, training, 1, resume=True)
     assert checkpoint_kept(tmp_path) in (
         "there is no checkpoint yet, so a resumed training begins from scratch",
@@ -240,7 +240,7 @@ def test_what_a_trainer_looks_for_and_does_not_find_is_named(tmp_path):
     numbers, arrays = read_checkpoint(tmp_path / CHECKPOINT, "mine")
     with pytest.raises(ResultsError, match=r"checkpoint\.safetensors: has no number 'rounds'"):
         numbers["rounds"]
-    with pytest.raises(ResultsError, match=r"checkpoint\.safetensors: holds no array 'bias'"):
+    with pytest.raises(ResultsError, match=r"checkpoint\.safetensors: has no array 'bias'"):
         arrays["bias"]
 
 
@@ -269,7 +269,7 @@ def test_a_training_is_not_resumed_with_a_robot_file_that_was_changed(tmp_path, 
     (tmp_path / "run").mkdir()
     begun(tmp_path / "run", training)
     robot.write_text(f"{robot.read_text()}# heavier\n")
-    with pytest.raises(ResultsError, match=r"mine\.yaml was changed since the training was begun; put the file back"):
+    with pytest.raises(ResultsError, match=r"mine\.yaml was changed since the training started; put the file back"):
         Run(tmp_path / "run", training, 1, resume=True)
 
 
@@ -278,7 +278,7 @@ def test_a_training_is_not_resumed_with_a_robot_file_that_was_changed(tmp_path, 
     [
         (
             "0.1.0, code ",
-            r"package agora-nav was 0\.1\.0, code 00\w+ and is .*: agora/seeds\.py \(changed\) since the training was begun",
+            r"package agora-nav was 0\.1\.0, code 00\w+ and is .*: agora/seeds\.py \(changed\) since the training started",
         ),
         ("torch: ", r"torch was 00\S+ and is \S+ since the training started; install that version"),
         ("numpy: ", r"numpy was 00\S+ and is \S+ since the training started; install that version"),

@@ -143,7 +143,7 @@ def test_published_maps_are_read(data):
 BROKEN = [
     (YAML.replace("0.0]", "0.3]"), 3, "origin", "yaw"),
     (YAML.replace("origin: [-3.5, 1.25, 0.0]", "origin: [-3.5, 1.25]"), 3, "origin", "3 values"),
-    (YAML.replace("resolution: 0.25", "resolution: 0"), 2, "resolution", "positive"),
+    (YAML.replace("resolution: 0.25", "resolution: 0"), 2, "resolution", "above 0"),
     (YAML.replace("resolution: 0.25", "resolution: .nan"), 2, "resolution", "finite"),
     (YAML.replace("resolution: 0.25", "resolution: fine"), 2, "resolution", "number"),
     (YAML.replace("resolution", "resolutoin"), 2, "resolutoin", "did you mean 'resolution'"),

@@ -171,7 +171,7 @@ def test_old_odometry_is_a_step_without_a_valid_command():
     drive.step()
     late = drive.execution.step(20.8)
     assert (late.outcome, late.twist.tolist()) == (ExePath.NO_VALID_CMD, [0.0, 0.0, 0.0])
-    assert late.message == "odometry of r2 is 0.80 s old, 0.5 s are allowed: it stands"
+    assert late.message == "odometry of r2 is 0.80 s old, at most 0.5 s are allowed: it stands"
     assert drive.execution.step(22.2).outcome == ExePath.PAT_EXCEEDED
 
 

@@ -172,7 +172,7 @@ def test_old_odometry_and_an_old_scan_stop_the_robot_and_say_how_old():
     ready(nav, 1.0)
     late = nav.decide(1.7, 17, np.ones(1, bool))
     assert late.twists.tolist() == [[0, 0, 0]]
-    assert late.standing == {0: "odometry of r2 is 0.70 s old, 0.5 s are allowed: it stands"}
+    assert late.standing == {0: "odometry of r2 is 0.70 s old, at most 0.5 s are allowed: it stands"}
     nav.see_robot(0, (0.4, -0.3, 0.7), (0, 0, 0), 1.7)
     assert nav.decide(1.7, 17, np.ones(1, bool)).standing[0].startswith("the last scan of r2 is 0.70 s old")
 

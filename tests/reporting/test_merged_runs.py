@@ -243,12 +243,12 @@ def test_planners_are_not_added_to_a_run_that_was_made_of_something_else(first, 
     record = RunRecord.read(run)
     file = next(iter(record.inputs))
     replace(record, inputs={**record.inputs, file: "0" * 32}).write(run)
-    with pytest.raises(ResultsError, match=f"{file} was changed since the run was begun"):
+    with pytest.raises(ResultsError, match=f"{file} was changed since the run started"):
         run_all(extended_request(Request(SUITE, more, run, HERE)))
     record.write(run)
     slow = {"pure_pursuit": planners("pure_pursuit:speed=0.5")["pure_pursuit:speed=0.5"]}
     with pytest.raises(
-        ResultsError, match=r"has a planner 'pure_pursuit' already: pure_pursuit\.speed is nothing there and 0\.5 here"
+        ResultsError, match=r"already has a planner 'pure_pursuit': pure_pursuit\.speed is nothing there and 0\.5 here"
     ):
         extended_request(Request(SUITE, slow, run, HERE))
     with pytest.raises(ResultsError, match=r"no run\.yaml"):

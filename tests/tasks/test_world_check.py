@@ -117,7 +117,7 @@ def test_in_a_street_with_a_house_the_street_is_not_outside_and_who_is_shut_in_i
     (tmp_path / "scenarios").mkdir()
     (tmp_path / "scenarios" / "a.json").write_text(scenario([-2.0, 8.0], [7.0, 3.0], [0.5, 4.0], [6.0, 8.0]))
     found = check_world(tmp_path, 0.3)
-    assert found.problems == [] and found.notes[-1].endswith("obstacles.dynamic[0].pos: walls part 'p0' from every robot")
+    assert found.problems == [] and found.notes[-1].endswith("obstacles.dynamic[0].pos: walls separate 'p0' from every robot")
 
 
 def test_furniture_and_zones_outside_the_map_are_found_with_their_line(world):

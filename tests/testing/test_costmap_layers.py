@@ -89,7 +89,7 @@ BAD = {
     clears_what_is_lethal: "is overwritten",
     draws_the_absent: "absent pedestrian leaves",
     draws_the_last_slot: "depend on the order or number of slots",
-    forgets_the_origin: "moved by whole cells",
+    forgets_the_origin: "shifted by whole cells",
 }
 
 

@@ -73,7 +73,7 @@ class Naughty(Bypass):
         ("afraid", "danger must be 0 without pedestrians"),
         ("elsewhere", "not at its goal"),
         ("mixed", "rows affect each other"),
-        ("ghosts", "empty slots of pedestrians count"),
+        ("ghosts", "empty slots of pedestrians change the result"),
         ("half", "one is given, the other is None"),
         ("flat", r"twist must be finite and of shape \(4, 3\)"),
         ("swift", "twist: vx 2 of row 1 is beyond"),

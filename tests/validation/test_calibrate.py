@@ -93,7 +93,7 @@ def test_a_run_that_was_killed_goes_on_to_the_same_result(found, recorded, tmp_p
         calibrated(dataclasses.replace(calibration(), seed=1), recorded, tmp_path, resume=True)
     record = tmp_path / "calibration.yaml"
     record.write_text((text := record.read_text()).replace("0.1.0, code ", "0.1.0, code 00"))
-    with pytest.raises(ResultsError, match="package agora-nav was .* since the calibration was begun; put the code back"):
+    with pytest.raises(ResultsError, match="package agora-nav was .* since the calibration started; put the code back"):
         calibrated(calibration(), recorded, tmp_path, resume=True)
     record.write_text(text)
     *tried, again = calibrate(calibration(), recorded, tmp_path, resume=True)

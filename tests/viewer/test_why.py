@@ -121,9 +121,9 @@ def test_a_robot_that_drives_backwards_or_sideways_is_said_to(twist, words):
 def test_a_robot_that_had_waited_long_before_it_touched_somebody_is_said_to():
     contact = Contact(9.0, ContactKind.PEDESTRIAN, 7, 0.0, 0.0)
     waited = drive([0.5] * 10 + [0.0] * 60 + [0.4] * 20, Outcome.PEDESTRIAN_COLLISION, contacts=[contact])
-    assert "Before, it had stood for 6 s of its way." in why(waited).words
+    assert "Before, it had stood for 6 s on its way." in why(waited).words
     noted = np.where(np.arange(90) < 70, Reason.BLOCKED, Reason.NONE).astype(np.int32)
-    assert "stood for 6 s of its way (the planner noted: blocked)." in why(replace(waited, reason=noted)).words
+    assert "stood for 6 s on its way (the planner noted: blocked)." in why(replace(waited, reason=noted)).words
     assert "Before" not in why(drive([0.5] * 60 + [0.0] * 30, Outcome.PEDESTRIAN_COLLISION, contacts=[contact])).words
 
 

@@ -26,4 +26,4 @@ def check_access(page: Any) -> None:
     page.evaluate(AXE.read_text(encoding="utf-8"))
     found = page.evaluate("async () => (await axe.run(document, {iframes: false})).violations")
     grave = [(one["id"], [node["html"] for node in one["nodes"]]) for one in found if one["impact"] in ("serious", "critical")]
-    assert grave == []
+    assert grave == [], grave

@@ -160,7 +160,7 @@ def test_the_process_that_workers_come_from_is_started_before_a_planner_is_impor
         raise InputError("enough")
 
     monkeypatch.setattr(Processes, "prepare", lambda self: order.append("workers"))
-    for name in ("control.named_planner", "request_form.runnable"):
+    for name in ("control.named_planner", "request_form.runnable_planners"):
         monkeypatch.setattr(f"agora.benchmark.{name}", imported)
     monkeypatch.setattr("agora.planners.presets.named_planner", imported)
     CliRunner().invoke(app, words.split())
@@ -213,7 +213,7 @@ def among(crowd):
     [
         ("raises", r"crowd model Rude: ZeroDivisionError: on purpose \\udc80 \(naughty.py, line \d+, in raises: .*\)"),
         ("is_not_finite", "crowd model Rude returned an answer with nan; expected finite numbers up to 1e.08"),
-        ("rounds_up", "crowd model Rude left another floating-point mode .*"),
+        ("rounds_up", r"crowd model Rude changed the floating-point mode \(rounding or flush-to-zero\), .*"),
         ("hangs", "a step of the world took longer than 2 s"),
     ],
 )

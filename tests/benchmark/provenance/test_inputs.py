@@ -61,7 +61,7 @@ def test_a_run_is_not_resumed_with_other_files_and_the_one_that_was_changed_is_n
     run_all(Request(small, CIRCLE, tmp_path / "run", ONE_EACH))
     file, before = files[which], files[which].read_bytes()
     file.write_bytes(before + b"\n")
-    with pytest.raises(ResultsError, match=rf"{file} was changed since the run was begun; put the file back"):
+    with pytest.raises(ResultsError, match=rf"{file} was changed since the run started; put the file back"):
         run_all(Request(small, CIRCLE, tmp_path / "run", ONE_EACH, resume=True))
     file.write_bytes(before)
     assert len(run_all(Request(small, CIRCLE, tmp_path / "run", ONE_EACH, resume=True))) == 3
@@ -92,7 +92,7 @@ def test_a_file_that_is_changed_while_a_run_is_on_ends_it_with_an_error_and_the_
             files["robot"].write_text(before + "\n# another robot\n")
     for text in (files["robot"].read_text(), before):
         files["robot"].write_text(text)
-        with pytest.raises(ResultsError, match=r"mine\.yaml was changed since the run was begun"):
+        with pytest.raises(ResultsError, match=r"mine\.yaml was changed since the run started"):
             run_all(Request(small, CIRCLE, tmp_path / "run", ONE_EACH, resume=True))
 
 

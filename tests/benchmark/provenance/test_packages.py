@@ -193,7 +193,7 @@ def test_a_run_is_not_resumed_with_other_code_of_agora(copy, tmp_path):
     (folder / "planners" / "dwa.py").write_text("NAME = 'other'\n")
     copy()
     words = r"package agora-nav was 0\.1\.0, code \w+ and is 0\.1\.0, code \w+: agora/planners/dwa\.py \(changed\) since the run"
-    with pytest.raises(ResultsError, match=f"{words} was begun; put the code back, or choose another folder"):
+    with pytest.raises(ResultsError, match=f"{words} started; put the code back, or choose another folder"):
         run_all(replace(request, resume=True))
     assert len(rows_of(run)) == 1
     (folder / "planners" / "dwa.py").write_text(was)
@@ -209,7 +209,7 @@ def test_a_run_during_which_agora_s_code_changes_ends_with_an_error_and_is_never
         for _ in bench(request):
             (folder / "planners" / "dwa.py").write_text("NAME = 'other'\n")
     (folder / "planners" / "dwa.py").write_text(was)
-    with pytest.raises(ResultsError, match="code .*, then .*begun"):
+    with pytest.raises(ResultsError, match="code .*, then .* since the run started"):
         run_all(replace(request, resume=True))
 
 
@@ -290,7 +290,7 @@ def test_a_run_is_not_resumed_with_another_version_of_its_planner(package, tmp_p
         package.install("2.0")
     else:
         package.write("speed.py", "SPEED = 0.8\n")
-    with pytest.raises(ResultsError, match=rf"package round-about was {was} and is .* since the run was begun; put the code back"):
+    with pytest.raises(ResultsError, match=rf"package round-about was {was} and is .* since the run started; put the code back"):
         run_all(Request(suite, package.planner(), run, HERE, resume=True))
     if what == "the version":
         package.install("1.0")

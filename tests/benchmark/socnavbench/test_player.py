@@ -297,7 +297,7 @@ def test_a_connection_that_says_nothing_or_half_of_it_holds_nobody_up(play):
         "the joystick disconnected: it sent no command for 0.4 s; 1 of its messages are incomplete: a sender must close "
         "its connection after each message"
     )
-    assert reasons["socnavbench/curated/1/StandIn/0"].startswith("the joystick is gone")
+    assert reasons["socnavbench/curated/1/StandIn/0"].startswith("the joystick disconnected: ")
     for one in open_ones:
         one.close()
 
@@ -361,7 +361,7 @@ def test_what_another_process_sends_is_refused(play):
 
     there, _ = play(watch=intrude)
     assert decided(there.rows) == whole
-    assert sum("it comes from process" in line and "one at a time" in line for line in there.said) == 4
+    assert sum("it comes from process" in line and "only one may connect at a time" in line for line in there.said) == 4
 
 
 def test_a_socket_that_is_taken_is_named_and_a_stale_one_removed(suite, play, tmp_path):

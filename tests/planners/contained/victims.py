@@ -91,7 +91,7 @@ _ALONE = """
 import ctypes, json, runpy, sys
 from agora.planners.contained import _landlock as landlock
 from agora.planners.contained._calls import refuse_other_calls
-from agora.planners.contained._files import DEVICES, readable
+from agora.planners.contained._files import DEVICES, readable_paths
 raider = runpy.run_path(sys.argv[2])
 ctypes.CDLL(None).prctl(38, 1, 0, 0, 0)
 {layer}

@@ -224,13 +224,13 @@ def test_a_velocity_into_a_wall_is_left_out_and_one_along_it_is_not(tmp_path, po
     o = observation(rows=1, pedestrians=3, max_vy=1.0)
     o = replace(o, pose=np.float32([[3.0, -2.0, 0.4]]), goal=np.float32([[9.0, -2.0, 0.0]]))
     o = replace(o, costmap=Costmap(cost, np.float32([[1.0, -4.0]]), 0.1), radius=np.float32([0.3]))
-    [open_] = planner._open(o, policy.see(o), np.float32([1.0]))
+    [open_] = planner._open_candidates(o, policy.see(o), np.float32([1.0]))
     straight, left = policy.network.ahead.straight, 4 * policy.network.ahead.speeds + policy.network.ahead.straight
     assert open_[0] and open_[left] and not open_[straight]
     assert open_[1]  # .13 m/s leads to .13 m in the second that it looks ahead, .27 m before the wall's face
     back = 8 * policy.network.ahead.speeds + policy.network.ahead.straight
     inside = replace(o, pose=np.float32([[3.5, -2.0, 0.4]]))  # its disc reaches into the wall
-    [open_] = planner._open(inside, policy.see(inside), np.float32([1.0]))
+    [open_] = planner._open_candidates(inside, policy.see(inside), np.float32([1.0]))
     assert open_[back] and not open_[straight]
 
 

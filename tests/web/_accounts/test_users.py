@@ -61,7 +61,7 @@ def test_an_invitation_is_taken_by_one_of_those_who_take_it_at_once(engine):
     with pytest.raises(InputError, match="used or expired"):
         users.accept_invitation(secret, "Ben", "hash")
     second = users.invite("look")
-    with pytest.raises(InputError, match="'ann' already"):
+    with pytest.raises(InputError, match="'ann' is already"):
         users.accept_invitation(second, "ann", "hash")
     assert users.accept_invitation(second, "ben", "hash").role == "look"
     assert [user.name for user in users.all()] == ["Ann", "ben"]

@@ -266,7 +266,7 @@ def test_a_role_that_is_taken_away_is_gone_at_once_and_the_last_administrator_st
         ({"blocked": "yes"}, "true or false"),
         ({"rôle": "run"}, "unknown key"),
         ({"quotas": {"run": 3}}, "did you mean 'runs'"),
-        ({"quotas": {"runs": 0}}, "above 0"),
+        ({"quotas": {"runs": 0}}, "at least 1"),
         ({"quotas": []}, "a mapping"),
     ):
         assert said in chief.patch("/api/users/ben", json=wrong).json()["error"]

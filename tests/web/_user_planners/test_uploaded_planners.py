@@ -87,7 +87,7 @@ def test_a_planner_that_was_brought_drives_with_the_rows_of_the_command_line_eve
         ("import torch_or_not", "No module named 'torch_or_not'"),
         ("import os; os._exit(3)", "its process ended with exit code 3"),
         ("x = bytearray(8 << 30)", "MemoryError"),
-        ("open('/tmp/x', 'w')", "writes no file"),
+        ("open('/tmp/x', 'w')", "write files"),
         (CODE.replace("speed: float = 1.0", "speed: float"), "its parameter speed has no default; give it one"),
         (CODE.replace('needs=("path",)', 'needs=("pat",)'), "mine.py: no sensor called 'pat'"),
         (b"\xff\x00 no text", "cannot be imported"),
