@@ -67,7 +67,8 @@ def structure_of(hint: Any) -> dict[str, Any] | None:
             "word": "" if word is None else _key_of(records[0], word),
         }
     if len(members) == 1 and typing.get_origin(_bare(members[0])) in (dict, Mapping):
-        return {**said, "of": "shares"} if typing.get_args(members[0])[1:] == (float,) else None
+        values = [_bare(value) for value in typing.get_args(_bare(members[0]))[1:]]
+        return {**said, "of": "shares"} if values == [float] else None
     return None
 
 
