@@ -300,7 +300,11 @@ class TestFree(Faults):
         twist.linear.x = float("nan")
         for words, publisher, message in (
             ("commands on /free/my_robot/cmd_vel are not finite and were ignored; its planner must publish numbers", nan, twist),
-            ("scan of my_robot: expected 360 beams, got 90; it is dropped", scan, LaserScan(range_max=3.5, ranges=[1.0] * 90)),
+            (
+                "scan of my_robot: expected 360 beams, got 90; the scan is dropped",
+                scan,
+                LaserScan(range_max=3.5, ranges=[1.0] * 90),
+            ),
             ("another node also publishes /free/clock", clock, Clock(rospy.Time(1))),
         ):
             arena.wait(lambda w=words, p=publisher, m=message: p.publish(m) or w in arena.log, words, wait_until)

@@ -108,7 +108,7 @@ def test_what_a_killed_recorder_has_written_is_read_and_the_episode_is_repeated(
     assert "the bag ends before the episode" in cut.interrupted and len(cut.robots[1].recording.time) > 20
 
     again = graph.launch("agora_evaluation", "recorder")
-    wait_until(lambda: "small_helbing_1_4.bag.active was never closed" in again.log, "a word about what was left over")
+    wait_until(lambda: "small_helbing_1_4.bag.active was not closed" in again.log, "a word about what was left over")
     wait_until(lambda: all(p.get_num_connections() for p in parts.publishers.values()), "the new recorder to listen")
     closed = graph.hear("recorder/bag", String)
     assert parts.begin(4).success

@@ -283,7 +283,7 @@ def test_a_part_that_is_gone_or_does_not_answer_interrupts_the_episode_until_one
     gone = status.wait_for(lambda m: m.interrupted, "an interruption")
     assert "pedsim_simulator/step cannot be called" in gone.reason and not gone.running
     refused = graph.call("simulator/resume", Trigger)
-    assert not refused.success and "begin one" in refused.message
+    assert not refused.success and "start an episode" in refused.message
     released = False
     slow = graph.serve("pedsim_simulator/step", srv.StepCrowd, lambda _: wait_until(lambda: released, "release") and None)
     begin(graph, of)

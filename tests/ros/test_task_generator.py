@@ -150,7 +150,7 @@ def test_what_is_interrupted_is_repeated_and_given_up_after_a_while(graph: Any, 
     assert (other.number, other.entry) == (2, "task_generator/task/1")
     status = given_up.wait(1)[0]
     assert (status.number, status.reason) == (1, "navigation does not answer")
-    node.said("was interrupted: navigation does not answer", "given up")
+    node.said("was interrupted: navigation does not answer", "is abandoned")
 
 
 @pytest.mark.parametrize("suite", ["", "francis2023"])

@@ -294,7 +294,7 @@ def test_what_cannot_be_done_is_refused_with_a_reason(endpoint: Endpoint) -> Non
     refused += [endpoint.ask("unity/delete_model", DeleteModel, "x")]
     refused += [endpoint.ask("unity/set_model_state", SetModelState, ModelState(model_name="x"))]
     words = [
-        "there already", "no XML", "begins with <world>", "a shape <sphere>", "a pose of its own", "not 3 numbers",
+        "already exists", "no XML", "begins with <world>", "a shape <sphere>", "a pose of its own", "not 3 numbers",
         "there is no x", "there is no x",
     ]  # fmt: skip
     for answer, word in zip(refused, words, strict=True):
