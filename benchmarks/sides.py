@@ -5,7 +5,7 @@ python benchmarks/sides.py sa_cadrl cadrl orca
 First, two robots drive straight towards each other. They start 6 to 10 m apart and up to 0.3 m off the line between them, each with
 its own offset. A robot that keeps right passes the other on its left.
 
-Then two, three and four robots swap positions across a circle, as in the suite `ga3c`. A robot breaks a rule (keep right or keep
+Then two, three and four robots swap positions across a circle, as in the `ga3c` suite. A robot breaks a rule (keep right or keep
 left) if it is on the wrong side of the nearest other robot for more than 0.5 s (`agora.policies.look_ahead.wrong_side`). A planner
 that breaks the keep-left rule more often keeps right (Y. F. Chen, M. Everett, M. Liu, J. P. How, IROS 2017, section IV B).
 

@@ -1,4 +1,4 @@
-"""How each episode of an edition, or of the suite `limits`, ended for each planner, and the resulting ranks.
+"""How each episode of an edition, or of the `limits` suite, ended for each planner, and the resulting ranks.
 
 The file docs/reference/measured/episodes/SUITE.csv, written by docs/measure.py, has a line per episode and a column per planner, so
 that anyone can check every rank and compare a planner of their own on the same episodes.

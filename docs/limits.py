@@ -1,4 +1,4 @@
-"""The limits of planners on the axes of the suite `limits`, computed from the episode outcomes stored in the manual."""
+"""The limits of planners on the axes of the `limits` suite, computed from the episode outcomes stored in the manual."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Numbers that correspond to published ones (configs/published) go to docs/reference/published.csv. Rows of a planner on the suites
 `KEPT` and their editions go to docs/reference/measured/SUITE.csv, or SUITE_STAGE.csv for a run of one stage. The outcomes of the
-episodes of an edition and of the suite `limits` go to docs/reference/measured/episodes (docs/episodes.py), and the limits computed
+episodes of an edition and of the `limits` suite go to docs/reference/measured/episodes (docs/episodes.py), and the limits computed
 from them go to docs/reference/limits.csv. Pictures of a planner's first episode in the stages in `PICTURED` go to
 docs/images/planners, or to docs/images/interplanners if it is combined with an interplanner. The table of planners in the README is
 generated from the rows on an edition and from the limits (docs/standings.py). New values replace existing ones and include the
@@ -135,7 +135,7 @@ def write_rows(folder: Path) -> Path:
 
 
 def keep_outcomes(folder: Path) -> Path:
-    """Store the outcomes of a run of the suite `limits`."""
+    """Store the outcomes of a run of the `limits` suite."""
     found = audit_run(folder)
     if found.problems():
         raise SystemExit("\n".join([f"{folder} is not whole:", *found.problems()]))
@@ -143,7 +143,7 @@ def keep_outcomes(folder: Path) -> Path:
 
 
 def write_limit_rows(path: Path = LIMITS) -> list[Path]:
-    """Compute all limits from the stored outcomes of the suite `limits`, and draw them."""
+    """Compute all limits from the stored outcomes of the `limits` suite, and draw them."""
     made = measured_limits()
     return [write_limits(path, limit_lines(made)), draw_limits(made)]
 

@@ -102,7 +102,7 @@ def _suite_rows(suite: str, stage: str = "", level: str = "") -> Iterator[Measur
 
 
 def _limits() -> Iterator[Measurement]:
-    """Yield the outcomes of the suite `limits`: one measurement per axis and planner."""
+    """Yield the outcomes of the `limits` suite: one measurement per axis and planner."""
     kept = KEPT / "measured" / "episodes" / "limits.csv"
     lines = _rows(kept)
     columns = [name for name in lines[0] if name not in ("stage", "episode", "place")]

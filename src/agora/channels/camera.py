@@ -38,7 +38,7 @@ class Camera(Checked):
     """A camera on a robot, or fixed in the world.
 
     Attributes:
-        what: kinds of images that it takes: ``rgb``; ``depth``; ``segmentation``, which adds the field ``instance``.
+        what: kinds of images that it takes: ``rgb``; ``depth``; ``segmentation``, which adds the ``instance`` field.
         width: width of an image, px.
         height: height of an image, px.
         view: horizontal angle of view, rad; ignored if ``fx`` is given.

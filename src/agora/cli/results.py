@@ -77,7 +77,7 @@ def finish(folder: Path, video: str, again: Callable[[Mapping[str, Any]], str] =
 
 
 def wanted_videos(text: str) -> str:
-    """Return the value of the option ``--videos``: a number or ``failed``.
+    """Return the value of the ``--videos`` option: a number or ``failed``.
 
     Raises:
         InputError: the value is neither.

@@ -92,7 +92,7 @@ class Closer(enum.StrEnum):
 
 
 STANDING = 0.05
-"""Speed of the contact point below which a robot counts as standing, m/s: robot_sf's value, as in the metric ``stalled_time``."""
+"""Speed of the contact point below which a robot counts as standing, m/s: robot_sf's value, as in the ``stalled_time`` metric."""
 
 EVEN = 0.1
 """Both parties count as having closed the gap if the robot's share differs from a half by no more than this."""
@@ -208,7 +208,7 @@ class Recording:
             time of the next one. A path that is a single point, at the robot, means that there was no path. None if the planner
             read no path, or if not recorded.
         sensors: readings of the recorded channels at each call of the planner, by channel and field: (T - 1, ...), with the field's
-            type. The channel "scan" has the field ``ranges``.
+            type. The channel "scan" has the ``ranges`` field.
     """
 
     outcome: Outcome

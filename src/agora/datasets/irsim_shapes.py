@@ -119,7 +119,7 @@ def ground_of(world: Node, where: str, name: str, size: tuple[float, ...], offse
     """Return the map of a world without its objects: open ground, or the image of its ``obstacle_map``.
 
     Args:
-        world: mapping of the key ``world``.
+        world: mapping of the ``world`` key.
         where: path of the file.
         name: name of the map.
         size: width and height, m.

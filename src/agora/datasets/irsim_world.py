@@ -149,7 +149,7 @@ class _World:
                 yield from self._of_entry(role, node)
 
     def _of_entry(self, role: str, node: Node) -> Iterator[_Thing]:
-        """Yield the objects of one entry; its key ``number`` is their count."""
+        """Yield the objects of one entry; its ``number`` key is their count."""
         entry = plain_of(node)
         count = entry.get("number", 1)
         if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= MOST:

@@ -88,12 +88,12 @@ class Person:
         reaction: name in `agora.core.state.REACTIONS`.
         state: name in `agora.core.state.SOCIAL_STATES`.
         state_time: time at which its state ends, s; nothing else changes the state before that. 0 if behaviours may change the
-            state. ``state_time``, ``state_radius`` and ``talk`` need the behaviour ``given_states``.
+            state. ``state_time``, ``state_radius`` and ``talk`` need the ``given_states`` behaviour.
         state_radius: distance to a robot at which that state also ends, m; 0 to disable.
         talk: number of its conversation, -1 if it has none.
         waits: time for which it waits before it sets out for each waypoint, s; missing entries are 0.
         company: distance at which it accompanies the nearest robot, m, and the start and end time, s; 0 for pedestrians who do not
-            accompany a robot. ``company`` and ``waits`` need the behaviour ``cues``.
+            accompany a robot. ``company`` and ``waits`` need the ``cues`` behaviour.
         doing: name in `agora.core.state.SOCIAL_STATES` of its activity while it waits before each waypoint; empty to continue the
             previous activity.
         faces: heading during this activity, rad.

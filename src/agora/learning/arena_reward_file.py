@@ -33,7 +33,7 @@ class RewardRead:
 
     @property
     def text(self) -> str:
-        """The reward as YAML for the key ``reward`` of a training file; fields with default values are omitted."""
+        """The reward as YAML for the ``reward`` key of a training file; fields with default values are omitted."""
         usual = plain(ArenaReward())
         values = {key: value for key, value in plain(self.reward).items() if value != usual[key]}
         return dump({"reward": {"name": "arena"} | values})
@@ -79,7 +79,7 @@ def read_arena_reward(path: str | Path, *, safe_distance: float = 0.5, subgoals:
 
 
 def _units_of(node: Node) -> Node:
-    """Return the mapping of units: the whole file, or the key ``reward.reward_function_dict`` of a rosnav-rl agent's file."""
+    """Return the mapping of units: the whole file, or the ``reward.reward_function_dict`` key of a rosnav-rl agent's file."""
     inner: Any = node
     for key in ("reward", "reward_function_dict"):
         inner = inner.value.get(key) if isinstance(inner, Node) and isinstance(inner.value, dict) else None

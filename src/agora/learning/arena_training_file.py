@@ -250,7 +250,7 @@ def _worlds(config: _Config, path: str, line: int | None) -> int:
 
 
 def _trainer(config: _Config, worlds: int) -> dict[str, Any]:
-    """Return the equivalent parameters of the trainer `ppo`.
+    """Return the equivalent parameters of the `ppo` trainer.
 
     Stable-Baselines3, which Arena uses, stops the epochs of a round at a divergence of 1.5 times ``target_kl`` (PPO.train), and
     never stops them if ``target_kl`` is not set.

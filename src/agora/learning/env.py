@@ -80,8 +80,8 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
             passed to `reset`.
         threads: number of threads among which the worlds are divided; results do not depend on it.
         observe: encoding of observations and actions: an object, a string such as ``observe:beams=36``, or a dictionary of its
-            parameters. A dictionary without ``name`` describes the encoding ``observe``.
-        reward: reward for each control period, in the same forms. A dictionary without ``name`` describes the reward ``weighted``;
+            parameters. A dictionary without ``name`` describes the ``observe`` encoding.
+        reward: reward for each control period, in the same forms. A dictionary without ``name`` describes the ``weighted`` reward;
             parameters that it does not contain have their defaults.
         simulator: replaces the simulator of the stage; a component, or a string such as ``native``.
         teacher: planner whose actions `teach` returns.

@@ -43,7 +43,7 @@ class AgoraEnv(gymnasium.Env[Floats, Floats]):
         self.observation_space, self.action_space = self._worlds.single_observation_space, self._worlds.single_action_space
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Floats, dict[str, Any]]:
-        """Begin the next episode; see `AgoraVectorEnv.reset` for seeds and the option ``entry``."""
+        """Begin the next episode; see `AgoraVectorEnv.reset` for seeds and the ``entry`` option."""
         super().reset(seed=seed)
         observations, infos = self._worlds.reset(seed=seed, options=options)
         return observations[0], _of_one(infos)

@@ -54,7 +54,7 @@ class Training(Checked):
         label: label that states what the policy claims to be.
         method: the method, and the publication that it follows.
         trainer: the trainer and its parameters.
-        planner: planner that drives with the policy, as a string: a registered planner with parameters. Its field ``file`` is set
+        planner: planner that drives with the policy, as a string: a registered planner with parameters. Its ``file`` field is set
             to the policy's file.
         suite: suite to train on; its split must be training.
         stage: stage of the suite to train on.

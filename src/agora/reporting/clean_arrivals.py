@@ -1,6 +1,6 @@
 """The second result of a planner, after the share that reached the goal: the share of clean arrivals, and what spoilt the others.
 
-Rows of runs older than the metric ``clean_arrival`` do not contain it. `agora.benchmark.results.recordings.complete_rows` computes
+Rows of runs older than the ``clean_arrival`` metric do not contain it. `agora.benchmark.results.recordings.complete_rows` computes
 it from the recordings; without recordings it is not measured.
 """
 

@@ -29,7 +29,7 @@ ARENA = (
 """The metrics by which Arena 3.0's benchmark compares planners (Kästner et al. 2024, section VII-B and Figure 6)."""
 
 PLANNING = Metric("planning_time", "ms", "lower", "mean wall time of a planner call, per episode", "Agora", 1, lambda _: None)
-"""The metric ``planning_time`` in ms; it comes from the timing, not from the rows."""
+"""The ``planning_time`` metric in ms; it comes from the timing, not from the rows."""
 
 
 def headline(

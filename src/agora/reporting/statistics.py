@@ -68,7 +68,7 @@ class Summary(Estimate):
         unit: unit of the metric.
         direction: direction of the metric.
         episodes: number of rows in the group; ``n`` of them have a value.
-        success: success rate in the group, from the column ``success``; None if rows do not have this column.
+        success: success rate in the group, from the ``success`` column; None if rows do not have this column.
     """
 
     group: tuple[Any, ...]

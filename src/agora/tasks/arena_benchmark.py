@@ -55,7 +55,7 @@ class BenchmarkFile:
     Attributes:
         suite: choice of the suite.
         contest: choice of the contest.
-        general: the key ``simulator``; not used.
+        general: the ``simulator`` key; not used.
     """
 
     suite: SuiteChoice

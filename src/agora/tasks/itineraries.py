@@ -349,7 +349,7 @@ class ItineraryPlanner:
         return True
 
     def _row(self, people: list[dict[str, Any]], middle: Doubles, ahead: Doubles) -> list[Doubles]:
-        """Return the positions of a party's members next to each other, in the formation of the behaviour `groups`."""
+        """Return the positions of a party's members next to each other, in the formation of the `groups` behaviour."""
         shape = (Groups.abreast, np.float32(Groups.spacing), np.float32(Groups.bend), np.float32(Groups.row_gap))
         places = [row_place(k, len(people), *shape) for k in range(len(people))]
         return [middle + float(front) * ahead + float(left) * np.array([-ahead[1], ahead[0]]) for front, left in places]

@@ -14,7 +14,7 @@ from agora.registry import load
 DEFAULT = "success + 0.2 * barn_score"
 """The default objective. Success comes first; the BARN challenge's score, at most 0.5, ranks parameter sets with equal success. It
 adds a tenth of a success for 1 m/s along the shortest path, and nothing more for higher speeds. We also tried the score alone: on
-the suite `planners`, it made `dwa_kinetic` drive at 0.80 instead of 0.46 m/s and cost it 15 of 100 successes.
+the `planners` suite, it made `dwa_kinetic` drive at 0.80 instead of 0.46 m/s and cost it 15 of 100 successes.
 """
 
 _TERM = re.compile(r"\s*([+-]?)\s*(?:(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+)\s*\*?\s*)?([A-Za-z_][\w.]*)\s*")

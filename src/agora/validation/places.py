@@ -66,7 +66,7 @@ def generators(episodes: int, seed: int) -> Suite:
     """Return a suite that uses every map generator, with a separate place for each episode and people with itineraries at three
     densities.
 
-    Half of the people react to robots early, 40 % late, and 10 % never, as in the suite `social`.
+    Half of the people react to robots early, 40 % late, and 10 % never, as in the `social` suite.
 
     Args:
         episodes: episodes per generator.

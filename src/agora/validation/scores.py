@@ -37,7 +37,7 @@ COLUMNS = {
     "one error": "m",
     "told apart": "",
 }
-"""Columns of the table and their units: 1-Wasserstein distances of `QUANTITIES` and, under the behaviour `groups`, of `FORMATION`;
+"""Columns of the table and their units: 1-Wasserstein distances of `QUANTITIES` and, under the `groups` behaviour, of `FORMATION`;
 mean displacement error over 4.8 s of a whole crowd and of one replaced pedestrian; the classifier's balanced accuracy."""
 
 _JITTER = 0.05  # standard deviation of each coordinate, m
@@ -284,7 +284,7 @@ def _paired(items: list[dict[str, Doubles]]) -> tuple[list[dict[str, Doubles]], 
 
 
 def _grouped(crowd: Crowds) -> Crowds:
-    """Return the crowd with the behaviour `groups` if it has no behaviours."""
+    """Return the crowd with the `groups` behaviour if it has no behaviours."""
     if isinstance(crowd, SimulatedCrowd):
         return crowd if crowd.behaviours else crowd.with_behaviours(Groups())
     return {scene: one if one.behaviours else one.with_behaviours(Groups()) for scene, one in crowd.items()}

@@ -20,7 +20,7 @@ def write_csv(path: Path, run: Path) -> Path:
     """Write a line for each row of a run, sorted by key, and return the file's path; undefined values are empty.
 
     The columns are those in ``episodes/``, plus ``outcome_number``, the number of the outcome in recordings. If planners of the run
-    were changed after the edition of its suite was drawn, the column ``after_draw`` contains their marks.
+    were changed after the edition of its suite was drawn, the ``after_draw`` column contains their marks.
 
     Args:
         path: path of the file.

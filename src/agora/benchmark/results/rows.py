@@ -87,7 +87,7 @@ class EndedEpisode:
 
 
 def _measure(robot: PlayedRobot, measures: Iterable[Metric]) -> dict[str, Any]:
-    """Return the metrics of a robot by name; if a metric failed, the column `UNMEASURED` contains the errors."""
+    """Return the metrics of a robot by name; if a metric failed, the `UNMEASURED` column contains the errors."""
     values: dict[str, Any] = {}
     errors = []
     for metric in measures:

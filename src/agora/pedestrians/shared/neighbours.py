@@ -6,7 +6,7 @@ from agora.core.jit import part, spliced
 from agora.core.state import PADDING
 
 SEES_PEDESTRIANS, SEES_ROBOTS = 1, 2
-"""Bits of the argument ``sees`` of `agora.interfaces.CompiledCrowdModel`."""
+"""Bits of the ``sees`` argument of `agora.interfaces.CompiledCrowdModel`."""
 
 X, Y, VX, VY, RADIUS = 0, 1, 2, 3, 4
 """Rows of a list of discs: (5, P + R) float32, map frame, m and m/s."""

@@ -101,7 +101,7 @@ def travel_time(pace, x, y, heading, to_x, to_y, to_heading):
 
 @hidden
 def count_rough(blocked, foothold, rough):
-    """Compute the field ``rough`` of a `Ground`."""
+    """Compute the ``rough`` field of a `Ground`."""
     for i in range(blocked.shape[0]):
         line = np.int32(0)
         for j in range(blocked.shape[1]):

@@ -144,7 +144,7 @@ class ValueNetwork(Checked):
         graph.about["outputs"] = json.dumps(outputs)
 
     def learner(self, shape: Shape) -> Any:
-        """Return the trainable PyTorch network, which the trainer ``value_learning`` optimises."""
+        """Return the trainable PyTorch network, which the ``value_learning`` trainer optimises."""
         raise NotImplementedError
 
 

@@ -20,7 +20,7 @@ _ALL = 1000
 class Groups(Random):
     """Pedestrians as in ``random``, with walking groups and with groups that stand in F-formations.
 
-    Standing groups are placed first. They stand even without a behaviour. With the behaviour ``groups`` they return to their
+    Standing groups are placed first. They stand even without a behaviour. With the ``groups`` behaviour they return to their
     places, and people join and leave. Walking groups stay together only with this behaviour.
 
     Attributes:

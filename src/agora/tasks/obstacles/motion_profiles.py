@@ -225,7 +225,7 @@ class MotionProfiles(Checked):
 
     @property
     def uses(self) -> frozenset[str]:
-        """Return that the mode uses recordings, plus what the mode ``beside`` uses."""
+        """Return that the mode uses recordings, plus what the ``beside`` mode uses."""
         return frozenset({"recordings"}) | getattr(self.beside.part, "uses", frozenset({"random places", "scenario", "people"}))
 
     def unread(self) -> dict[str, str]:
@@ -236,10 +236,10 @@ class MotionProfiles(Checked):
         return found if self.shapes else found | {"turning": "without shapes or discs: a single disc does not turn"}
 
     def place(self, task: Task) -> None:
-        """Add the obstacles to the task, and those of the mode ``beside``.
+        """Add the obstacles to the task, and those of the ``beside`` mode.
 
         Raises:
-            InputError: the mode ``beside`` has its own recordings.
+            InputError: the ``beside`` mode has its own recordings.
         """
         self.beside.part.place(task)
         if task.replay is not None:

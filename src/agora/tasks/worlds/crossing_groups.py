@@ -32,7 +32,7 @@ class CrossingGroups(Checked):
     The robot's start and goal are drawn together until they are far enough apart. A group stands in a ring, a V, a grid or a row;
     the first group never stands in a row. The centre of the first group is at a fraction of the line from the robot's start to its
     goal. Members who would be too close to somebody are shifted at random. All other people start on the circle, opposite their
-    first waypoint; their further waypoints are random points on the circle, for the behaviour ``restless``. The circle and the area
+    first waypoint; their further waypoints are random points on the circle, for the ``restless`` behaviour. The circle and the area
     are centred on (0, 0).
 
     With ``dynamic``, all groups but the first walk, as in the paper (section IV-B); in its code all groups stand. A randomly chosen

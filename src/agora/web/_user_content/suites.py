@@ -56,7 +56,7 @@ class Suites:
         return {"name": name, "version": version_of(data), "content": content, **self.check(name, content)}
 
     def put(self, name: str, given: Any, version: str) -> dict[str, Any]:
-        """Store a user's suite, and return it as stored; the key ``name`` is set to its name.
+        """Store a user's suite, and return it as stored; the ``name`` key is set to its name.
 
         Args:
             name: name of the suite.

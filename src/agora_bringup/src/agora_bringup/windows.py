@@ -111,7 +111,7 @@ def _renamed(value: Any, words: dict[str, str]) -> Any:
 
 
 def first_episode() -> Episode:
-    """Return the first episode; if none arrives, an episode with the robot given by the parameter ``model``."""
+    """Return the first episode; if none arrives, an episode with the robot given by the ``model`` parameter."""
     rospy.loginfo("RViz opens with the first episode")
     try:
         return rospy.wait_for_message("task_generator_server/episode", Episode, _PATIENCE)

@@ -211,7 +211,7 @@ class RecorderNode:
 
 
 def step_of(buffer: bytes) -> int:
-    """Return the field ``step`` that follows the header of a serialised message."""
+    """Return the ``step`` field that follows the header of a serialised message."""
     (frame,) = struct.unpack_from("<I", buffer, 12)
     return int(struct.unpack_from("<I", buffer, 16 + frame)[0])
 

@@ -87,7 +87,7 @@ def perception_of(source: str, legs: bool) -> Perception:
 
 
 class NavigationNode:
-    """Callbacks only store messages; the work is done by `spin` or, in lock step, by the service ``navigation/plan``."""
+    """Callbacks only store messages; the work is done by `spin` or, in lock step, by the ``navigation/plan`` service."""
 
     def __init__(self) -> None:
         get = rospy.get_param

@@ -19,7 +19,7 @@ _GRID = 0.1  # s
 class SimulationClock:
     """Stamps that only increase, even if the clock of an external simulator goes back.
 
-    The latest stamp that may have been published is stored in the parameter `~clock`; a restarted node continues after it.
+    The latest stamp that may have been published is stored in the `~clock` parameter; a restarted node continues after it.
     """
 
     def __init__(self) -> None:

@@ -15,7 +15,7 @@ the enlarged discs do not overlap. At least a tenth of it is kept, because other
 assumed to do the same, and pedestrians to move freely. Acceleration limits are ignored: a robot whose turning rate increases slowly
 deviates by more than the error. Of 120 `tiago` robots that swap places in circles of twenty, starting with random headings, 42
 arrive without a tracking error and all arrive with 0.1 m. If all robots face the centre and start in the same way, the enlarged
-discs block each other for longer: in the suite `rlca`, with `nh_orca`, none of 3750 robots touches another and 72 % arrive in time;
+discs block each other for longer: in the `rlca` suite, with `nh_orca`, none of 3750 robots touches another and 72 % arrive in time;
 with `orca`, 293 touch another and 89 % arrive in time.
 
 Narrow places: a robot is represented by the disc around the centre of its outline, which is 0.66 m wide for `f1tenth`; a disc

@@ -38,7 +38,7 @@ _PATIENCE, _STANDS = 10.0, 0.2  # s of wall time: to wait for a message that is 
 class Flatland(Foreign):
     """Drives a flatland_server, with robots that can turn in place and do not move sideways.
 
-    Arena's fork is recognised by its service ``/step_world``, offered by the process that spawns models. With its parameter
+    Arena's fork is recognised by its ``/step_world`` service, offered by the process that spawns models. With its parameter
     ``/train_mode`` it waits to be stepped, as lock step requires. This driver corrects the differences in the fork's laser and
     DiffDrive messages (see `agora.robots.flatland`), but not the missing acceleration limits.
     """

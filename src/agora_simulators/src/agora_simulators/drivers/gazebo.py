@@ -27,7 +27,7 @@ _HEIGHT = 1.75
 class Gazebo(Foreign):
     """Drives a gzserver started by gazebo_ros; pedestrians are upright massless cylinders that are moved to their positions.
 
-    gazebo_ros publishes its clock at 10 Hz unless its parameter ``pub_clock_frequency`` is set higher, as the launch file does.
+    gazebo_ros publishes its clock at 10 Hz unless its ``pub_clock_frequency`` parameter is set higher, as the launch file does.
     """
 
     name: ClassVar[str] = "gazebo"
