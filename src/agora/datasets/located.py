@@ -44,10 +44,10 @@ class Frames:
         target: str = MAP,
         name: str = "",
     ) -> Frames:
-        """Combine the frames of transforms, odometry and pose estimates.
+        """Merge the coordinate frames used by the transforms, odometry and pose estimates.
 
         Args:
-            odometry: odometry of the robot, which contains ``stretch``.
+            odometry: the robot's odometry; must contain ``stretch``.
             logs: logs of transforms.
             estimates: estimates of the robot's pose in the map, from all stretches.
             target: frame of the map.

@@ -363,13 +363,13 @@ class Routing:
         world: world of the pedestrians.
         starts: starts of all episodes that a world may run.
         every: number of physics steps per crowd period.
-        drawn: whether the starts are only examples; a world may run any start that `holds`.
+        drawn: whether the starts are only examples; a world may then run any start accepted by `holds`.
         rounds: whether pedestrians walk around standing bodies (`agora.engine.detour`).
 
     Attributes:
         routes: current routes of all pedestrians.
         progress: progress of all pedestrians; empty unless ``rounds``.
-        backs: people who stand back or take another route; empty unless ``rounds``.
+        backs: people who step back or take another route; empty unless ``rounds``.
         goals: waypoints of the world as crowd models read them; the current ones are the points that pedestrians should walk to
             now.
     """

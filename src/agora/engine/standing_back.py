@@ -70,7 +70,7 @@ _SITTING, _WORKING = SOCIAL_STATES.index("sitting"), SOCIAL_STATES.index("workin
 
 
 class Backs(NamedTuple):
-    """The people of W worlds who stand back or take another route.
+    """The people of W worlds who step back or take another route.
 
     Attributes:
         what: (W, P) current action: `FREE`, `BACK` or `ROUND`.
@@ -82,7 +82,7 @@ class Backs(NamedTuple):
         since: (W, P) time since the pedestrian was held up at the blocked place, s; above `_FORGETS` if there is no such place.
         times: (W, P) number of times that the pedestrian was held up at the blocked place.
         asks: (W, P) whether the pedestrian wants to step back, but the people behind it leave no room.
-        waiting: (W,) number of people who stand back, or are still near the place at which they were held up (`_is_held`).
+        waiting: (W,) number of people who step back, or are still near the place at which they were held up (`_is_held`).
     """
 
     what: Ints
@@ -98,7 +98,7 @@ class Backs(NamedTuple):
 
     @staticmethod
     def of_nobody(worlds: int, slots: int) -> Backs:
-        """Return the record for worlds in which nobody stands back."""
+        """Return the record for worlds in which nobody steps back."""
         real = np.zeros((6, worlds, slots), np.float32)
         what, times = np.zeros((2, worlds, slots), np.int32)
         return Backs._make([what, *real, times, np.zeros((worlds, slots), np.bool_), np.zeros(worlds, np.int32)])

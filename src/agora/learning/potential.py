@@ -52,7 +52,7 @@ class Samples:
         return -np.asarray((potential.slope(self.b)[..., None] * self.push).sum((1, 2)))
 
     def error(self, potential: Potential | None, tau: float) -> float:
-        """Return the mean error of the next position, m; None as potential gives the error of the relaxation alone."""
+        """Return the mean error of the next position, m. If ``potential`` is None, return the error of the relaxation alone."""
         left = self.miss - self.drive / tau - (0.0 if potential is None else self.force(potential))
         return float(np.hypot(*left.T).mean())
 

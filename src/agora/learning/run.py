@@ -142,7 +142,7 @@ def checkpoint_kept(folder: Path) -> str:
 
 
 def policy_kept(folder: Path) -> Path | None:
-    """Return the best policy's file, or the latest policy's before the first validation; None if there is no policy yet."""
+    """Return the file of the best policy or, before the first validation, of the latest policy; None if there is no policy yet."""
     return next((folder / name for name in (POLICY, LATEST) if (folder / name).exists()), None)
 
 

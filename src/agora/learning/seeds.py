@@ -1,4 +1,4 @@
-"""A training with all its seeds: one run and test per seed, the policy of the first seed, and a card for all seeds."""
+"""A training experiment over all of its seeds: one run and test per seed, the policy of the first seed, and a card for all seeds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["seed_folder", "train_seeds"]
 
 
 def seed_folder(folder: Path, seed: int) -> Path:
-    """Return the folder of the run with the given seed, inside the folder of the training."""
+    """Return the folder of the run with the given seed, inside the experiment's folder."""
     return folder / f"seed_{seed}"
 
 

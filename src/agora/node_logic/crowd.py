@@ -93,12 +93,12 @@ class Crowd:
 
     @property
     def pedestrians(self) -> Pedestrians:
-        """Generation t of the pedestrians, (1, P)."""
+        """States of the pedestrians at the current step, (1, P)."""
         return self.world.pedestrians
 
     @property
     def robots(self) -> Robots:
-        """Generation t of the robots, (1, R); may be written."""
+        """States of the robots at the current step, (1, R); may be written."""
         return self.world.robots
 
     @property

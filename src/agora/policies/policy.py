@@ -214,7 +214,7 @@ class Policy:
         body: TrainedRobot | None = None,
         period: float = 0.0,
     ) -> Policy:
-        """Return a policy with a sequence of PyTorch modules (``Linear``, ``ReLU``, ``Tanh``, ``Sigmoid``, ``Flatten``) as network.
+        """Return a policy with a sequence of PyTorch modules (``Linear``, ``ReLU``, ``Tanh``, ``Sigmoid``, ``Flatten``) as its network.
 
         Args:
             observe: encoding of observations used in training.

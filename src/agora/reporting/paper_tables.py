@@ -134,7 +134,7 @@ class PaperTable:
         )
 
     def csv(self) -> str:
-        """Return one line per planner and metric, with unrounded numbers; shares are from 0 to 1."""
+        """Return one line per planner and metric, with unrounded numbers; fractions range from 0 to 1."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         places = ["places", "low_by_place", "high_by_place", "wider_by_place"]

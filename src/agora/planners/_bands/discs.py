@@ -227,8 +227,9 @@ def attach(band, n, route, points, separation, ordered, near):
         n: number of poses in the band.
         route: (A, 2) local path; the first ``points`` entries are valid.
         separation: distance between these points, m; 0 or less to disable them.
-        ordered: whether each point must belong to a later pose than the previous point. Upstream continues the search two poses
-            later, and if no pose is left, it uses the second pose of the band; this function uses the last pose that may move.
+        ordered: whether each point must belong to a later pose than the previous point's. As in upstream, the search resumes two
+            poses after the last match. If no poses are left, upstream falls back to the second pose of the band, whereas this
+            function falls back to the last movable pose.
         near: out, an `agora.planners._bands.costs.Near`.
     """
     known, first, before = 0, 0, 0
