@@ -77,7 +77,7 @@ class KnownPedestrians:
 
     @property
     def names_slots(self) -> bool:
-        """True if the slots correspond to those of the world's pedestrians."""
+        """True if the slots correspond to the slots of the world's pedestrians."""
         return self.perception.source not in TRACKS
 
     @property

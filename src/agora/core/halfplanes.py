@@ -44,7 +44,7 @@ def disc_line(lines, k, px, py, ux, uy, vx, vy, reach, inverse_horizon, inverse_
         reach: sum of the radii, m.
         inverse_horizon: 1 / time horizon of the avoidance, 1/s.
         inverse_dt: 1 / time in which overlapping discs must separate, 1/s.
-        share: share of the velocity change that this disc makes: 1/2 if both discs avoid each other, 1 if only this one does.
+        share: fraction of the velocity change that this disc makes: 1/2 if both discs avoid each other, 1 if only this one does.
     """
     squared, r2 = px * px + py * py, reach * reach
     overlap = squared <= r2

@@ -92,7 +92,7 @@ class Closer(enum.StrEnum):
 
 
 STANDING = 0.05
-"""Speed of the contact point below which a robot counts as standing, m/s: robot_sf's value, as in the ``stalled_time`` metric."""
+"""Speed of the contact point below which a robot counts as stationary, m/s: robot_sf's value, as in the ``stalled_time`` metric."""
 
 EVEN = 0.1
 """Both parties count as having closed the gap if the robot's share differs from a half by no more than this."""

@@ -227,7 +227,7 @@ class Waypoints(NamedTuple):
         index: (W, P) number of the current waypoint.
         mode: (W, P) `LOOP`, `RANDOM`, `STAY` or `LEAVE`.
         tolerance: (W, P) distance from the current waypoint at which the next one becomes current, m.
-        enters: (W, P) time at which an absent pedestrian enters the world, s; 0 for everybody else.
+        enters: (W, P) time at which an absent pedestrian enters the world, s; 0 for everyone else.
     """
 
     x: Annotated[Floats, WP]

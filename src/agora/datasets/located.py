@@ -75,7 +75,7 @@ class Frames:
         """Return a pose (3,) transformed to the map, and the delay of the transforms, s. The transforms are those at the pose's
         stamp, or else at the first time after it.
 
-        Return None if no transforms lead to the map, or the pose is not finite or out of range.
+        Return None if no transforms lead to the map, or the pose is non-finite or out of range.
         """
         time = sent.time(stretch.shift)
         times = np.concatenate(([time], stretch.time[stretch.time > time]))

@@ -23,8 +23,8 @@ class People(Checked):
         speed_deviation: standard deviation of the speed, m/s; the normal distribution is truncated at two standard deviations.
         radius: body radius, m.
         tolerance: distance at which a waypoint counts as reached, m.
-        types: shares of `agora.core.state.TYPES` among randomly placed pedestrians.
-        reactions: shares of `agora.core.state.REACTIONS` among randomly placed pedestrians.
+        types: fractions of `agora.core.state.TYPES` among randomly placed pedestrians.
+        reactions: fractions of `agora.core.state.REACTIONS` among randomly placed pedestrians.
     """
 
     speed: Annotated[float, Within(0.0, 15.0, above=True)] = 1.34

@@ -7,8 +7,8 @@ visible, nothing changes. Routes lead over the roads of the map (`agora.maps.roa
 twice per second, each pedestrian checks how far along the route the path is free. A pedestrian that has been pushed off its route,
 or has a new destination, gets a new route.
 
-If two people cannot pass each other, one of them gives way (`agora.engine.narrow`). A stuck pedestrian walks around standing bodies
-(`agora.engine.detour`), takes another route, or stands back (`agora.engine.standing_back`).
+If two people cannot pass each other, one of them gives way (`agora.engine.narrow`). A stuck pedestrian walks around stationary
+bodies (`agora.engine.detour`), takes another route, or steps back (`agora.engine.standing_back`).
 """
 
 from __future__ import annotations
@@ -64,10 +64,10 @@ class Routes(NamedTuple):
         rest: (W, P) length of the path beyond the point to walk to, m.
         beyond_x: (W, P) direction of the path beyond that point, x; 0 if it is unknown or the path ends there.
         beyond_y: (W, P) direction of the path beyond that point, y; 0 in the same cases as ``beyond_x``.
-        route_x: (W, P) ``x`` of the route without the detour around standing bodies, m.
-        route_y: (W, P) ``y`` of the route without the detour around standing bodies, m.
-        through_x: (W, P) ``beyond_x`` of the route without the detour around standing bodies.
-        through_y: (W, P) ``beyond_y`` of the route without the detour around standing bodies.
+        route_x: (W, P) ``x`` of the route without the detour around stationary bodies, m.
+        route_y: (W, P) ``y`` of the route without the detour around stationary bodies, m.
+        through_x: (W, P) ``beyond_x`` of the route without the detour around stationary bodies.
+        through_y: (W, P) ``beyond_y`` of the route without the detour around stationary bodies.
         narrow: (W, P) whether a narrow place is ahead, or the pedestrian is in it.
         narrow_x: (W, P) position of the narrow place, x, m.
         narrow_y: (W, P) position of the narrow place, y, m.
@@ -265,7 +265,7 @@ def follow_routes(
     Args:
         look: number of calls between checks of a route.
         every: number of physics steps between calls.
-        dt: time between calls, s; 0 if pedestrians do not walk around standing bodies.
+        dt: time between calls, s; 0 if pedestrians do not walk around stationary bodies.
         sees: bits as for crowd models (`agora.interfaces.CompiledCrowdModel`).
         progress: record `agora.engine.progress.Progress`, which is written.
         cost: (W, `agora.engine.detour.CELLS`) scratch.
@@ -364,7 +364,7 @@ class Routing:
         starts: starts of all episodes that a world may run.
         every: number of physics steps per crowd period.
         drawn: whether the starts are only examples; a world may then run any start accepted by `holds`.
-        rounds: whether pedestrians walk around standing bodies (`agora.engine.detour`).
+        rounds: whether pedestrians walk around stationary bodies (`agora.engine.detour`).
 
     Attributes:
         routes: current routes of all pedestrians.

@@ -1,12 +1,12 @@
 """Standing back: a pedestrian that cannot get through takes another route, or steps out of the passage and waits.
 
 A pedestrian gives in if it makes no progress for `GIVES_IN`, or walks back and forth without coming nearer to its waypoint. By then
-it has found no detour (`agora.engine.detour`), and nobody has made way. It then stops pushing ahead. If a robot or a standing
+it has found no detour (`agora.engine.detour`), and no one has made way. It then stops pushing ahead. If a robot or a standing
 person blocks a road, and another route over the roads of the map leads to its waypoint, it takes that route. Otherwise, it steps
-back to the side of the passage, and waits until nobody stands at the blocked place any more, or for some seconds at most. Then it
+back to the side of the passage, and waits until no one stands at the blocked place any more, or for some seconds at most. Then it
 tries again. If it is held up a second time at the same place, it gives up its waypoint (`agora.engine.occupied_waypoints`).
 
-The people behind it step back in the same way. People with free space behind them step back first. Nobody steps back from a queue
+The people behind it step back in the same way. People with free space behind them step back first. No one steps back from a queue
 in which all people go the same way.
 """
 
@@ -98,7 +98,7 @@ class Backs(NamedTuple):
 
     @staticmethod
     def of_nobody(worlds: int, slots: int) -> Backs:
-        """Return the record for worlds in which nobody steps back."""
+        """Return the record for worlds in which no one steps back."""
         real = np.zeros((6, worlds, slots), np.float32)
         what, times = np.zeros((2, worlds, slots), np.int32)
         return Backs._make([what, *real, times, np.zeros((worlds, slots), np.bool_), np.zeros(worlds, np.int32)])
@@ -180,7 +180,7 @@ def _alternative_place(roads, q, x, y, to_x, to_y, bx, by):
 @hidden
 def _people_on_line(people, traits, robots, robot_traits, sees, w, i, x, y, to_x, to_y):
     """Return how many people are on the straight line from one point to another, and whether the line is blocked. It is blocked if
-    somebody is at the other point, or if a robot or a person who wants to stand is on the line.
+    someone is at the other point, or if a robot or a person who wants to stand is on the line.
     """
     met, own = ZERO, traits.radius[w, i]
     for j in range(traits.count[w] if sees & SEES_PEDESTRIANS else 0):
@@ -249,7 +249,7 @@ def _is_barred(maps, m, people, traits, robots, robot_traits, sees, routes, prog
 
 @hidden
 def _nearest_obstacle(people, traits, minds, robots, sees, backs, w, i, x, y):
-    """Return the position (2,) of the obstacle nearest to a point, where obstacles are standing robots and people who want to
+    """Return the position (2,) of the obstacle nearest to a point, where obstacles are stationary robots and people who want to
     stand. Also return whether there is one within `_CLOSES`, and whether it is a person who may make way.
     """
     near, bx, by, moves = _CLOSES, x, y, False

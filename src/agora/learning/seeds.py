@@ -1,4 +1,4 @@
-"""A training experiment over all of its seeds: one run and test per seed, the policy of the first seed, and a card for all seeds."""
+"""A training experiment over all of its seeds: a run and a test per seed, the first seed's policy, and a card for all seeds."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def train_seeds(
     training, the policy and the card of the seeds so far are written as well; the last seed is then not tested.
 
     Args:
-        training: the training, with its seeds.
+        training: the training experiment, with its seeds.
         folder: folder of the results.
         resume: whether to resume runs in the folder.
         token: token with which another thread can stop the training.

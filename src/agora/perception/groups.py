@@ -29,7 +29,7 @@ class GroupDetector(Checked):
         distance: maximum mean distance between two people who walk together, m.
         speed: maximum mean difference between their velocities, m/s.
         overlap: minimum number of samples in which both must be present.
-        standing: mean speed up to which a person counts as standing, m/s.
+        standing: mean speed up to which a person counts as stationary, m/s.
         stride: distance from a standing person to the centre of its o-space, m.
         meeting: maximum distance between the votes of two people in one group, m.
     """

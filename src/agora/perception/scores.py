@@ -95,7 +95,7 @@ class Scores:
 
     @property
     def recall(self) -> float:
-        """Fraction of the people in sight that are found; 1 if nobody is in sight."""
+        """Fraction of the people in sight that are found; 1 if no one is in sight."""
         return self.found / self.people if self.people else 1.0
 
     @property

@@ -139,7 +139,7 @@ class Policy:
         period: time between two decisions in training, s; 0 decides at every call.
 
     Raises:
-        InputError: the weights do not fit the network, the network does not fit the encoding, or a weight is not finite.
+        InputError: the weights do not fit the network, the network does not fit the encoding, or a weight is non-finite.
     """
 
     observe: Encoding
@@ -214,7 +214,8 @@ class Policy:
         body: TrainedRobot | None = None,
         period: float = 0.0,
     ) -> Policy:
-        """Return a policy with a sequence of PyTorch modules (``Linear``, ``ReLU``, ``Tanh``, ``Sigmoid``, ``Flatten``) as its network.
+        """Return a policy with a sequence of PyTorch modules (``Linear``, ``ReLU``, ``Tanh``, ``Sigmoid``, ``Flatten``) as its
+        network.
 
         Args:
             observe: encoding of observations used in training.

@@ -192,7 +192,7 @@ def _is_texts(name: str, value: Any) -> bool:
 
 
 def _merged(base: dict[str, Any], tree: Mapping[str, Any]) -> dict[str, Any]:
-    """Return nested values, overridden by those of a tree."""
+    """Return nested values, overridden by the values in a tree."""
     merged = dict(base)
     for key, value in tree.items():
         inner = merged.get(key)

@@ -5,7 +5,7 @@ Keys, their order, types and values are those of CMU-TBD/SocNavBench 2724ea85: `
 (``construct_environment``). Poses in that code are float32, so they are written as float32 values here too.
 
 Images are our addition: that simulator does not send any, although its paper says that it does (3.2). `seen` describes what is sent
-in the mode full-render.
+in full-render mode.
 """
 
 from __future__ import annotations

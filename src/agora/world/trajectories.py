@@ -51,7 +51,7 @@ class Trajectories:
             adjacent.
 
     Raises:
-        InputError: array sizes do not match, a value is not finite, times do not increase, or the discs of a body are not adjacent.
+        InputError: array sizes do not match, a value is non-finite, times do not increase, or the discs of a body are not adjacent.
     """
 
     knot_time: Doubles = field(metadata=axes("K"))
@@ -116,7 +116,7 @@ class Trajectories:
                 pedestrian with the next id above all existing ones; new ids are assigned in the order of the old ids and of time.
 
         Raises:
-            InputError: a pedestrian occurs twice at the same time, an id is not an integer, or a value is not finite.
+            InputError: a pedestrian occurs twice at the same time, an id is not an integer, or a value is non-finite.
         """
         times, numbers = np.asarray(time, np.float64), np.asarray(id, np.float64)
         if not ((numbers == np.rint(numbers)) & (np.abs(numbers) < 2**31)).all():
@@ -222,7 +222,7 @@ class Trajectories:
         return (self.period > 0) | ((self.start <= end) & (self.end > begin))
 
     def mean_speed(self) -> float:
-        """Return the total distance walked by all pedestrians divided by their total time, m/s; 0 if nobody moves."""
+        """Return the total distance walked by all pedestrians divided by their total time, m/s; 0 if no one moves."""
         inner = np.ones(max(len(self.knot_time) - 1, 0), np.bool_)
         inner[self.first[1:-1] - 1] = False
         way = np.hypot(np.diff(self.knot_x), np.diff(self.knot_y))[inner].sum()

@@ -1,4 +1,4 @@
-"""The camera images for a SocNavBench joystick in the mode full-render, rendered when it requests a state.
+"""The camera images for a SocNavBench joystick in full-render mode, rendered when it requests a state.
 
 SocNavBench (CMU-TBD/SocNavBench 2724ea85) renders images only after an episode, for videos; its joysticks receive none. The default
 camera is that of these videos, `CAMERA`.

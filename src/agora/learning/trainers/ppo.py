@@ -198,7 +198,7 @@ class Ppo(Checked):
         """Train the network on the steps of a round; return the mean losses.
 
         Raises:
-            DivergedError: a loss or a gradient is not finite.
+            DivergedError: a loss or a gradient is non-finite.
         """
         share = min(1.0, steps / self.steps)
         for group in descent.param_groups:

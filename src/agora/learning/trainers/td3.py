@@ -154,7 +154,7 @@ class Td3(Checked):
         """Perform the gradient steps of a round; return the mean losses.
 
         Raises:
-            DivergedError: a loss is not finite.
+            DivergedError: a loss is non-finite.
         """
         critic: list[Tensor] = []
         actor: list[Tensor] = []

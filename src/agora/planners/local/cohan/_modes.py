@@ -114,8 +114,8 @@ def find_retreat(scene, n, radius, still, standing, out):
         scene: `agora.planners.local.teb.scene.Observed`.
         n: row.
         radius: radius of the robot, m.
-        still: (S, 3) standing discs; the first ``standing`` entries are valid.
-        standing: number of standing discs.
+        still: (S, 3) stationary discs; the first ``standing`` entries are valid.
+        standing: number of stationary discs.
         out: out, (3,) pose in the map frame, m and rad.
     """
     cost, inverse = scene.cost[n], ONE / scene.resolution

@@ -192,8 +192,8 @@ def _reduced_limits(bounds, most):
 
 @spliced
 def _optimise_together(p, q, times, weights, bounds, body, points, walls, movers, scratch, room, many):
-    """Resize and optimise ``many`` bands in turn, with the robot's first; ``walls`` holds the number of standing discs that are
-    walls, and the number of all standing discs.
+    """Resize and optimise ``many`` bands in turn, with the robot's first; ``walls`` holds the number of stationary discs that are
+    walls, and the number of all stationary discs.
 
     The robot's ``body`` is its shape, the radius around the shape, and the minimum desired distance to walls in lanes.
     """

@@ -71,7 +71,7 @@ _TUNABLE: dict[str, Span] = {
 
 
 def _band() -> Teb:
-    """Return the robot's band, with those of upstream's settings that do not depend on the robot."""
+    """Return the robot's band, with the upstream settings that do not depend on the robot."""
     return Teb(
         max_vel_x_backwards=0.4,
         min_obstacle_dist=0.2,

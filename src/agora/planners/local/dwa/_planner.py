@@ -244,7 +244,7 @@ Parameters = kernel_record(
     computed=("period", "path_scale", "goal_scale"),
     others=("vx_samples", "centre"),
 )
-"""Limits are those of the planner alone. No number of samples along x is 0. Scales are costs per cell."""
+"""The limits are the planner's alone. No number of samples along x is 0. Scales are costs per cell."""
 
 
 def _copy_memory(memory: Memory, count: int) -> Recall:

@@ -354,4 +354,4 @@ Parameters = kernel_record(
     others=("shape", "shrink_periods", "oscillation_periods", "switching_periods"),
     without=_WEIGHTS,
 )
-"""Limits are those of the planner alone. ``force`` and ``cutoff`` are distances of obstacles, m."""
+"""The limits are the planner's alone. ``force`` and ``cutoff`` are distances of obstacles, m."""

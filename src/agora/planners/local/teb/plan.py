@@ -70,7 +70,7 @@ def write_all_discs(p, scene, n, scratch, standing):
 
 @spliced
 def _discs(p, scene, n, scratch):
-    """Write the discs around the robot; return the numbers of standing and of moving discs."""
+    """Write the discs around the robot; return the numbers of stationary and of moving discs."""
     x, y = scene.pose[n, 0], scene.pose[n, 1]
     sine, cosine = sincos(scene.pose[n, 2])
     left, bottom = x - scene.origin[n, 0], y - scene.origin[n, 1]
