@@ -97,7 +97,7 @@ def enter_and_leave(
         robots: robots at the beginning of the step.
         kept_off: (W, P) time for which walls have kept a pedestrian away from its waypoint, s (`agora.engine.occupied_waypoints`).
         progress: record `agora.engine.progress.Progress`.
-        waiting: (W,) number of people who stand back or are still blocked.
+        waiting: (W,) number of people who step back or are still blocked.
     """
     for w in range(first, last):
         if clock.done[w] or not visits[w]:

@@ -3,7 +3,7 @@
 Routes consider only walls. A pedestrian that is stuck (`agora.engine.progress`) searches for a detour on a grid. The grid is
 centred on the pedestrian and turned towards the point that the pedestrian is walking to. It contains walls and the discs of
 stationary bodies. The detour is the cheapest path on the grid to the line across the path at that point, or 3.6 m ahead if the
-point is farther away. If two paths cost the same, the right-hand one is taken. If there is no path and a robot is near, a second
+point is farther away. If two paths cost the same, the right-hand one is chosen. If there is no path and a robot is near, a second
 search uses finer cells to find narrow gaps. If it finds no path either, nothing changes, and people who stand in the pedestrian's
 path step aside (`agora.engine.making_way`).
 """
@@ -124,7 +124,7 @@ def _choose_goal(cost, distance, cell):
     """Return the cell with the cheapest complete path on the line at ``distance``, m, and the cost of that path, m; -1 if there is
     none.
 
-    Of equally good cells, the one nearest to the middle is taken; if two are equally near, the right-hand one.
+    Of equally good cells, the one nearest to the middle is chosen; if two are equally near, the right-hand one.
     """
     row = min(np.int32(distance / cell + HALF), _AHEAD)
     left = max(distance - np.float32(row) * cell, ZERO)

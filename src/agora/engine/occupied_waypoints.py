@@ -96,7 +96,7 @@ def _turn_back(people, traits, waypoints, progress, w, i):
     """Give pedestrian i, who cannot reach its exit, the nearest exit that is used by another pedestrian and lies behind pedestrian
     i.
 
-    If the distances to two exits differ by less than the tolerance, the exit of the pedestrian with the smaller id is taken.
+    If the distances to two exits differ by less than the tolerance, the exit of the pedestrian with the smaller id is chosen.
     Nothing changes if there is none.
     """
     x, y, last = people.x[w, i], people.y[w, i], waypoints.count[w, i] - 1

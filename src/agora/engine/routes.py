@@ -161,7 +161,7 @@ def _is_near_end(roads, routes, w, i):
 def _find(roads, maps, m, routes, w, i, x, y, foot_x, foot_y, radius):
     """Choose the cheapest route that begins and ends at places visible from the respective end; a straight line if there is none.
 
-    Of equally cheap routes, the right-hand one is taken, i.e. the one whose first and last places are farther to the right of the
+    Of equally cheap routes, the right-hand one is chosen, i.e. the one whose first and last places are farther to the right of the
     straight line to the destination.
     """
     q = routes.roads[w, i]
@@ -420,7 +420,7 @@ class Routing:
         )
 
     def standing_back(self, generation: int, sees: int) -> Work:
-        """Return the work item that makes people stand back or take another route, given a generation of pedestrians and robots."""
+        """Return the work item that makes people step back or take another route, given a generation of pedestrians and robots."""
         world = self._world
         people, robots = world.generation(generation)
         there = (self._store.arrays, world.maps, people, world.traits, world.waypoints, world.minds, robots, world.robot_traits)

@@ -29,12 +29,12 @@ from agora.maps.roads import SEEN
 from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
 
 GIVES_IN = np.float32(4.0)
-"""Time without progress after which a pedestrian takes another route or stands back, s."""
+"""Time without progress after which a pedestrian takes another route or steps back, s."""
 
 _LATE = np.float32(6.0)  # s without the path becoming shorter, after which it gives in, too
 
 FREE, BACK, ROUND = range(3)
-"""A pedestrian follows its route, stands back, or takes another route."""
+"""A pedestrian follows its route, steps back, or takes another route."""
 
 _AHEAD = np.float32(0.6)  # m, from the pedestrian to the middle of the blocked place
 _CLOSES = np.float32(1.0)  # m, from there, within which a standing body blocks the passage
@@ -153,7 +153,7 @@ def _alternative_place(roads, q, x, y, to_x, to_y, bx, by):
     """Return a place near the middle of the cheapest path from one point to another that avoids a blocked place.
 
     Returns -1 if there is no such path or only a long one, or if the usual path does not lead through the blocked place. Of equally
-    cheap paths, the right-hand one is taken.
+    cheap paths, the right-hand one is chosen.
     """
     a, b = _place_near(roads, q, x, y, bx, by), _place_near(roads, q, to_x, to_y, bx, by)
     if a < 0 or b < 0 or _is_open(roads, q, a, b, bx, by):
@@ -204,7 +204,7 @@ def _people_on_line(people, traits, robots, robot_traits, sees, w, i, x, y, to_x
 @hidden
 def _step_back(maps, m, people, traits, robots, robot_traits, sees, backs, w, i, ux, uy):
     """Choose the place to which pedestrian i, walking along (ux, uy), steps back: outside narrow places, to one side, with few
-    people in between. Return whether there is such a place. Of equally good places, the right-hand one is taken.
+    people in between. Return whether there is such a place. Of equally good places, the right-hand one is chosen.
     """
     x, y, radius = people.x[w, i], people.y[w, i], traits.radius[w, i]
     here = distance_at(maps, m, x, y)
@@ -352,7 +352,7 @@ def _give_in(roads, maps, m, people, traits, waypoints, minds, robots, robot_tra
 
 @hidden
 def _is_held(people, backs, w, i):
-    """Return whether pedestrian i stands back, or is still near the place at which it was held up."""
+    """Return whether pedestrian i steps back, or is still near the place at which it was held up."""
     near = gap(people.x[w, i], people.y[w, i], backs.barred_x[w, i], backs.barred_y[w, i]) < _COMPANY
     return backs.what[w, i] == BACK or (near and backs.times[w, i] > 0 and backs.since[w, i] < _FORGETS)
 
@@ -412,7 +412,7 @@ def stand_back(
     period, sees, roads, maps, people, traits, waypoints, minds, robots, robot_traits, clock, routes, progress, backs, cost, first,
     last,
 ):  # fmt: skip
-    """Make people who are held up stand back or take another route, by changing their current waypoints and speeds (W, P).
+    """Make people who are held up step back or take another route, by changing their current waypoints and speeds (W, P).
 
     Args:
         period: time between calls, s.

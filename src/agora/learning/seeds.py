@@ -43,12 +43,12 @@ def train_seeds(
         training: the training experiment, with its seeds.
         folder: folder of the results.
         resume: whether to resume runs in the folder.
-        token: token with which another thread can stop the training.
+        token: token with which another thread can stop the training run.
         seconds: wall time after which the run of a seed is stopped, at the end of a round; its policy is still tested.
 
     Raises:
         StoppedError: the token requested a stop.
-        ResultsError: the folder contains another training, or cannot be written.
+        ResultsError: the folder contains another training run, or cannot be written.
         DivergedError: a training run produced non-finite numbers.
     """
     records, elsewhere = list[SeedRecord](), tuple[Result, ...]()

@@ -59,7 +59,7 @@ class Agents(JointState):
         goal_range: maximum distance to the goal, m; larger distances are clipped.
         trained_speed: preferred speed of the robot in training, m/s.
         preferred_speed: preferred speed of the robot, m/s; None for its maximum speed. A slower robot prefers its maximum speed.
-        period: duration of a change of heading, s; equal to the control period of the training.
+        period: duration of a change of heading, s; equal to the control period used in training.
     """
 
     people: Count = 9

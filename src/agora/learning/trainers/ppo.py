@@ -327,7 +327,7 @@ def losses_of(network: ActorCritic, batch: Sequences, clip: float) -> PpoLosses:
 
 
 class _Worlds:
-    """The worlds of a training, and their current state.
+    """The worlds of a training run, and their current state.
 
     Args:
         ppo: the trainer.

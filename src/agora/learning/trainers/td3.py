@@ -371,7 +371,7 @@ class _Memory:
 
 
 class _Worlds:
-    """The worlds of a training, and their current state.
+    """The worlds of a training run, and their current state.
 
     Args:
         td3: the trainer.
