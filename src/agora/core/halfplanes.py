@@ -37,8 +37,8 @@ def disc_line(lines, k, px, py, ux, uy, vx, vy, reach, inverse_horizon, inverse_
         k: number of the line to write.
         px: centre of the other disc relative to this one, x, m.
         py: centre of the other disc relative to this one, y, m.
-        ux: velocity of this disc minus that of the other, x, m/s.
-        uy: velocity of this disc minus that of the other, y, m/s.
+        ux: velocity of this disc minus the other disc's velocity, x, m/s.
+        uy: velocity of this disc minus the other disc's velocity, y, m/s.
         vx: velocity of this disc, x, m/s.
         vy: velocity of this disc, y, m/s.
         reach: sum of the radii, m.

@@ -178,7 +178,7 @@ class Recording:
         pedestrian_present: (T, P) whether a pedestrian is present; values of absent pedestrians are meaningless.
         pedestrian_radius: (P,) radii, m.
         pedestrian_id: (P,) ids.
-        pedestrian_group: (T, P) group number of each pedestrian; -1 for none.
+        pedestrian_group: (T, P) group number of each pedestrian; -1 if none.
         undisturbed: (T, P, 2) positions that the pedestrians would have had without robots (`agora.engine.undisturbed`), m; None if
             not requested.
         pedestrian_state: (T, P) social states, as indices into `agora.core.state.SOCIAL_STATES`; None if no behaviour set them.

@@ -262,5 +262,7 @@ class Window(Checked):
         return own + np.float32(self.footprint_padding) * np.sign(own)
 
     def inscribed(self, radius: float) -> float:
-        """Return the radius of the disc inside the padded footprint, m, given that of the disc inside the robot's own footprint."""
+        """Return the radius of the disc inside the padded footprint, m, given the radius of the disc inside the robot's own
+        footprint.
+        """
         return (radius_inside(self.footprint) if self.footprint else radius) + self.footprint_padding

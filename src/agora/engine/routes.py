@@ -54,7 +54,7 @@ class Routes(NamedTuple):
     """The routes of the pedestrians of W worlds.
 
     Attributes:
-        roads: (W, P) number of the road network that a pedestrian uses; -1 for none.
+        roads: (W, P) number of the road network that a pedestrian uses; -1 if none.
         wanted_x: (W, P) point to which the route leads, x, m.
         wanted_y: (W, P) point to which the route leads, y, m.
         hop: (W, P) next place on the route; -1 if the destination is visible.

@@ -84,7 +84,7 @@ def _view(channel: str, shared: bool = False) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Observation:
-    """The knowledge of N robots at one time.
+    """The knowledge of N robots at a given instant.
 
     A planner declares the channels that it needs; the fields of all other channels are None.
 

@@ -63,7 +63,7 @@ class Training(Checked):
         validation: stage of the suite used to choose the best policy, or another suite, all of whose stages are used.
         test: suite that provides the results on the card.
         stages: stages of the test.
-        elsewhere: suite with environments that the policy is not trained in; the card reports its results too. Empty for none.
+        elsewhere: suite with environments that the policy is not trained in; the card reports its results too. Empty if none.
         cannot: limitations of the policy.
         published: published results for comparison.
         seeds: seeds, one training run each; the policy of the first seed is kept.

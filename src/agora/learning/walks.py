@@ -52,7 +52,7 @@ class Walks:
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """S samples: a person at one time, and the person's positions afterwards.
+    """S samples: a person at a given instant, and the person's positions afterwards.
 
     Attributes:
         seen: inputs of the network.

@@ -324,7 +324,7 @@ def detect(search, beams, ranges, pose, due, maps, map_index, position, radius, 
         pose: (N, 3) poses of the robots at the moment of the scan.
         due: (N,) whether a row has a new scan; other rows are left unchanged.
         maps: `agora.core.state.Maps`.
-        map_index: (N,) map of each row, -1 for none.
+        map_index: (N,) map of each row, -1 if none.
         position: (N, R, 2) positions of other robots, m.
         radius: (N, R) radii of other robots, m.
         present: (N, R) whether a slot holds a robot.

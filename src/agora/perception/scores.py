@@ -130,7 +130,7 @@ def shares(a: Array, b: Array) -> Doubles:
 
 
 def whose(corners: Array, truth: Array, overlap: float = 0.5) -> Ints:
-    """Return the index (K,) of the true box (M, 4) that each box (K, 4), most confident first, is matched to; -1 for none."""
+    """Return the index (K,) of the true box (M, 4) that each box (K, 4), most confident first, is matched to; -1 if none."""
     shared, found = shares(corners, truth), np.full(len(corners), -1, np.int32)
     for k in range(len(corners)):
         if shared.shape[1] and shared[k].max() >= overlap:

@@ -76,7 +76,7 @@ class Agent:
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """The state of an episode at one time.
+    """The state of an episode at a given instant.
 
     Attributes:
         pedestrians: the pedestrians that are present, in order of arrival.
@@ -97,7 +97,7 @@ class State:
 
         Args:
             first: environment and name of the episode, included in the message that begins an episode.
-            last: content in addition to that of SocNavBench.
+            last: content in addition to SocNavBench's.
         """
         whole = first is not None
         said = {

@@ -98,7 +98,7 @@ class Mailbox:
         self._selector.register(self._listener, selectors.EVENT_READ)
 
     def watch(self, process: int) -> None:
-        """Make `wait` report when a process (0 for none) has exited, if the system can tell."""
+        """Make `wait` report when a process (0 if none) has exited, if the system can tell."""
         if process and hasattr(os, "pidfd_open"):
             with suppress(OSError):
                 self._watched = os.pidfd_open(process)

@@ -20,7 +20,7 @@ __all__ = ["Trajectories"]
 
 
 class Moment(NamedTuple):
-    """The pedestrians at one time; rows are those of the trajectories.
+    """The pedestrians at a given instant; rows are those of the trajectories.
 
     Attributes:
         position: (n, 2) positions, m; for absent pedestrians, the position of the knot nearest in time.
@@ -44,7 +44,7 @@ class Trajectories:
         knot_y: (K,) position, y, m.
         first: (n + 1,) index of the first knot of each pedestrian, followed by K.
         id: (n,) unique identity.
-        group: (n,) number of the walking group, -1 for none.
+        group: (n,) number of the walking group, -1 if none.
         period: (n,) period with which a trajectory repeats from its first knot, s, both before and after its knots; 0 if it is not
             repeated.
         body: (n,) number of the rigid body to which this disc belongs, -1 for an independent disc. The discs of a body are
@@ -254,6 +254,6 @@ def joined(parts: Sequence[Trajectories]) -> Trajectories:
 
 
 def _apart(parts: Sequence[Ints]) -> Ints:
-    """Return the numbers of several parts combined (-1 for none), renumbered so that parts do not share numbers."""
+    """Return the numbers of several parts combined (-1 if none), renumbered so that parts do not share numbers."""
     shifts = np.cumsum([0, *(part.max(initial=-1) + 1 for part in parts)])[:-1]
     return np.concatenate([np.where(part < 0, -1, part + shift) for part, shift in zip(parts, shifts, strict=True)])

@@ -201,7 +201,7 @@ class RunRecord:
         return build(self.suite, Suite, str(where / _FILE), complete=True)
 
     def seed_of(self, stage: str) -> int | None:
-        """Return the seed of a stage: its own seed or that of the suite; None if the record has neither."""
+        """Return the seed of a stage: its own seed or the suite's; None if the record has neither."""
         own = next((one.seed for one in self.outline.stages if one.name == stage), None)
         return self.outline.seed if own is None else own
 

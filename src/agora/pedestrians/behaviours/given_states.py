@@ -34,8 +34,8 @@ class _Given(NamedTuple):
         held: whether the pedestrian keeps its state.
         state: index of the state.
         until: time at which the state ends, s.
-        radius: distance from a robot at which the state ends early, m; 0 for none.
-        talk: number of the conversation; -1 for none.
+        radius: distance from a robot at which the state ends early, m; 0 if none.
+        talk: number of the conversation; -1 if none.
         stands: whether the pedestrian stays at its place during the state.
         pace: speed of a walking pedestrian during the state, as a multiple of its undisturbed speed.
         x: place of a standing pedestrian, x, m.

@@ -1,6 +1,6 @@
 """Checks for a timed elastic band: the feasibility of its first poses, and a preferred turning direction for robots that oscillate.
 
-Facts from teb_local_planner (optimal_planner.cpp, recovery_behaviors.cpp, teb_local_planner_ros.cpp).
+Based on teb_local_planner (optimal_planner.cpp, recovery_behaviors.cpp, teb_local_planner_ros.cpp).
 """
 
 from __future__ import annotations

@@ -104,7 +104,7 @@ def _is_clear(cost, inverse, x, y, radius):
 
 @lean
 def find_retreat(scene, n, radius, still, standing, out):
-    """Write the pose to which the robot retreats; return whether there is one.
+    """Write the pose to which the robot retreats; return whether one was found.
 
     Candidates lie beside the robot's path back, two radii to the right or to the left, in steps of half a metre; paths rotated by
     up to 90 degrees are tried as well. On each path, the first candidate is chosen that the robot can reach in a straight line and

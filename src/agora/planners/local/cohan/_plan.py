@@ -1,6 +1,6 @@
 """The human-aware planner for one row after another: people, mode, bands, feasibility check, command.
 
-Facts from the hateb_local_planner package of CoHAN 2 (hateb_local_planner_ros.cpp, optimal_planner.cpp).
+Based on the hateb_local_planner package of CoHAN 2 (hateb_local_planner_ros.cpp, optimal_planner.cpp).
 """
 
 from __future__ import annotations

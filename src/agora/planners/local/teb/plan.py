@@ -1,6 +1,6 @@
 """The timed elastic band planner for one row after another: local path, discs, bands, choice, feasibility check, command.
 
-Facts from teb_local_planner (optimal_planner.cpp, homotopy_class_planner.cpp, teb_local_planner_ros.cpp).
+Based on teb_local_planner (optimal_planner.cpp, homotopy_class_planner.cpp, teb_local_planner_ros.cpp).
 """
 
 from __future__ import annotations

@@ -187,7 +187,7 @@ class TrajectoryRollout(Checked):
             observation: as for `act`.
             memory: as for `act`.
             settings: arrays (N,) by name: ``max_vel_x``, ``max_vel_theta``, ``vx_samples``, ``vtheta_samples``,
-                ``path_distance_bias``, ``goal_distance_bias``, and ``inflation_radius``, which is at most that of the window.
+                ``path_distance_bias``, ``goal_distance_bias``, and ``inflation_radius``, which is at most the window's.
         """
         o, s = observation, settings
         assert o.path is not None and o.path_count is not None and o.costmap is not None
