@@ -210,7 +210,7 @@ def _resolve(people, traits, robots, robot_traits, gait, w, found, pressed, orde
                     if robots.active[w, r]:
                         _yield_to_robot(people, traits, robots, robot_traits, w, i, r, s.vx, s.vy, inverse_h, s.worst)
         changed = reduce_velocities(s.worst, lanes(count), s.vx, s.vy)
-    # Walls come last, so that nobody steps into a wall even if the rounds did not converge.
+    # Walls come last, so that no one steps into a wall even if the rounds did not converge.
     if pressed:
         add_walls(traits.radius[w], count, s, inverse_h)
         reduce_velocities(s.worst, lanes(count), s.vx, s.vy)

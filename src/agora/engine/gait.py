@@ -45,7 +45,7 @@ _LANE = np.float32(0.65)  # fraction of the bodies' width within which a body is
 _DOOR_LANE = np.float32(0.45)  # the same in front of a door, where people squeeze past each other
 _SHUFFLE = np.float32(0.2)  # m/s, lowest speed of closing up
 _LOOK = np.float32(2.0)  # m
-_THERE = np.float32(2.0)  # m, distance to the goal below which nobody is impatient
+_THERE = np.float32(2.0)  # m, distance to the goal below which no one is impatient
 _NEAR = np.float32(1.2)  # m, distance within which people meet, and within which the direction beyond the next point counts
 _ROBOT = np.float32(2.0)  # m
 _LEAST = np.float32(0.02)  # m/s
@@ -181,7 +181,7 @@ def _close_up(h, sees, people, traits, goals, robots, aware, gait, w, i, wx, wy)
     dx, dy = goals.x[w, i] - people.x[w, i], goals.y[w, i] - people.y[w, i]
     distance = math.sqrt(dx * dx + dy * dy + _TINY)
     ex, ey = dx / distance, dy / distance
-    # Only pedestrians on their way become impatient; at the goal, nobody needs to press forward.
+    # Only pedestrians on their way become impatient; at the goal, no one needs to press forward.
     slow = people.vx[w, i] * ex + people.vy[w, i] * ey < _HELD * s
     comes = (distance > _THERE or aware) and s > ZERO
     held, free, alone, room = gait.held[w, i], False, True, _LOOK

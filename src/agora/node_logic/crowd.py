@@ -133,10 +133,10 @@ class Crowd:
         return np.where(both[:, None], change, np.float32(0.0))
 
     def step(self, robots: Robots | None = None) -> Pedestrians:
-        """Advance all pedestrians by one physics step and return the new generation.
+        """Advance all pedestrians by one physics step, and return their new states.
 
         Args:
-            robots: generation t of the robots, (1, R); if None, the current values of `robots`.
+            robots: states of the robots at the current step, (1, R); if None, the current values of `robots`.
 
         Raises:
             InputError: the number of robots is wrong, or a pose is non-finite.

@@ -356,7 +356,7 @@ def detect(search, beams, ranges, pose, due, maps, map_index, position, radius, 
                 known = m >= 0 and on_map(maps, m, x, y, search.margin)
                 free[b] = not known and not _on_robot(x, y, search.margin, position[n], radius[n], present[n])
             if not free[b] and turns:
-                begin = b  # a full circle is cut open at a beam that hits nobody
+                begin = b  # a full circle is cut open at a beam that hits no one
         count = kept = start = np.int64(0)  # Numba treats a literal 0 as a separate type and would compile once more
         for i in range(total):
             b = (begin + i) % total

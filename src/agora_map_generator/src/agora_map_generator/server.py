@@ -166,7 +166,7 @@ class MapGeneratorNode:
 
     @staticmethod
     def _generated(generator: Named, seed: int, number: int) -> Surroundings:
-        """Return place ``number`` of a generator and a seed, as the module ``dynamic_map`` creates it.
+        """Return place ``number`` of a generator and a seed, as the ``dynamic_map`` module creates it.
 
         Raises:
             InputError: the generator's parameters cannot be satisfied.

@@ -396,7 +396,7 @@ def _act(p, robot, route, walls, others, factor, shape, kept, twists, reasons, f
             retreat = backing_speed(around, top, min_vx[n], horizon, radii[n], places[n], bodies[n], count)
             twists[n, 0], reasons[n] = retreat, _TOUCHED if begins_touching else (_ESCAPING if retreat < ZERO else _BLOCKED)
             continue
-        # With nobody nearby there is no game: take the sample that ends nearest to the target.
+        # With no one nearby, there is no game: take the sample that ends nearest to the target.
         if count == 0:
             reach = min(left, top * p.step * np.float32(steps)) / max(distance, _TINY)
             best = _nearest_end(ways, allowed, reach * tx, reach * ty)
