@@ -89,12 +89,12 @@ def plug_of(kind: Any) -> Plug | None:
 
 
 _ALONE: list[bool] = []
-"""Non-empty while components of other packages must not be imported."""
+"""Non-empty while components from other packages must not be imported."""
 
 
 @contextmanager
 def own_alone(alone: bool = True) -> Iterator[None]:
-    """Context in which `load` rejects components of other packages, unless ``alone`` is False."""
+    """Context in which `load` rejects components from other packages, unless ``alone`` is False."""
     _ALONE.extend([True] * alone)
     try:
         yield

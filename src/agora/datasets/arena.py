@@ -1,4 +1,4 @@
-"""Imports worlds, scenarios, robots, obstacles and benchmarks from an installation of Arena 3.0, whose licence forbids shipping
+"""Imports worlds, scenarios, robots, obstacles and benchmarks from an Arena 3.0 installation, whose licence forbids shipping
 them.
 
 Files are read first and copied only if Agora can use them; robots and obstacles are converted to Agora's own formats. A second

@@ -45,7 +45,7 @@ def sight_camera(model: RobotModel, text: str) -> Camera:
 
 
 class JoystickSight:
-    """A camera on the robot of an episode that takes images on request.
+    """A camera on an episode's robot that takes images on request.
 
     Args:
         world: world of the episode.
