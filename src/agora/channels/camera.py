@@ -1,4 +1,4 @@
-"""The channel "camera": colour, depth and segmentation images of what a robot sees, rendered by `agora.rendering`."""
+"""The "camera" channel: colour, depth and segmentation images of what a robot sees, rendered by `agora.rendering`."""
 
 from __future__ import annotations
 

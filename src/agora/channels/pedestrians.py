@@ -1,4 +1,4 @@
-"""The channel "pedestrians": the pedestrians that each robot knows of, which are all pedestrians, those in view, the visible ones,
+"""The "pedestrians" channel: the pedestrians that each robot knows of, which are all pedestrians, those in view, the visible ones,
 or tracks.
 """
 

@@ -208,7 +208,7 @@ class Recording:
             time of the next one. A path that is a single point, at the robot, means that there was no path. None if the planner
             read no path, or if not recorded.
         sensors: readings of the recorded channels at each call of the planner, by channel and field: (T - 1, ...), with the field's
-            type. The channel "scan" has the ``ranges`` field.
+            type. The "scan" channel has the ``ranges`` field.
     """
 
     outcome: Outcome

@@ -180,7 +180,7 @@ def fill_windows(maps, map_index, filling, pose, inscribed, position, radius, pr
 
 @dataclass(frozen=True)
 class Window(Checked):
-    """The square local costmap around a robot: the channel "costmap".
+    """The square local costmap around a robot: the "costmap" channel.
 
     Its cells lie on a lattice that starts at the map's origin and has the window's resolution. If that is also the map's
     resolution, the window's cells are map cells and have the costs of `agora.costmap.inflation.inflate`; otherwise the distance is

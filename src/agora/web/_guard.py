@@ -79,7 +79,7 @@ class Guard:
     Args:
         app: application that handles accepted requests.
         settings: settings of the server.
-        known: function that returns the person for a kind of key and its secret; None if there is none.
+        known: function that returns the person for a kind of key and its secret; None if none exists.
     """
 
     def __init__(self, app: ASGIApp, settings: Settings, known: Callable[[str, str], Person | None]) -> None:

@@ -114,7 +114,7 @@ class Mailbox:
         return self._visitors.popleft()
 
     def wait(self, until: float) -> Letter | None:
-        """Return the next text; None if there is none by ``until``, a time on the clock of `time.monotonic`.
+        """Return the next text; None if none arrives by ``until``, a time on the clock of `time.monotonic`.
 
         Raises:
             SenderGoneError: the watched process has exited, and everything that it sent has been received.

@@ -64,7 +64,7 @@ class Policies:
         return [*trained, *map(self._describe_uploaded, self.uploaded.names())]
 
     def planners(self) -> list[dict[str, Any]]:
-        """Return uploaded policies as presets of the planner ``policy``."""
+        """Return uploaded policies as presets of the ``policy`` planner."""
         return [
             {
                 "name": one["name"],

@@ -36,7 +36,7 @@ from agora_msgs.srv import GetDistanceMap, NewMap, NewMapResponse, SaveMap, Save
 
 
 class MapGeneratorNode:
-    """The node ``map_generator``.
+    """The ``map_generator`` node.
 
     Private parameter ``config``: Arena's ``map_generator.yaml``, given as a name in ``configs/map_generator`` or as a path. Graph
     parameters: ``map_file``, ``seed``, and ``map_save_dir``, the folder to which ``map_generator/save`` writes; it never writes
