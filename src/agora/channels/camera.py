@@ -133,7 +133,7 @@ class Camera(Checked):
 
 
 class _Image(NamedTuple):
-    """The images that a camera took in a step, and the robot's pose (3,) in that step."""
+    """The images that a camera took during a step, and the robot's pose (3,) in that step."""
 
     step: int
     pose: Array

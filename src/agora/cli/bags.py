@@ -1,4 +1,4 @@
-"""Commands for episodes that run elsewhere: ``agora bag``, and ``bench`` in ROS. Imports happen when the commands run."""
+"""Commands for episodes that run elsewhere: ``agora bag``, and ``bench`` in ROS. Modules are imported only when a command runs."""
 
 from __future__ import annotations
 

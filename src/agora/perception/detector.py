@@ -126,7 +126,7 @@ def _middle(points, near, start, end, radius, increment):
     """Return the expected centre, relative to the sensor, of a disc that is hit by beams start..end - 1.
 
     If a nearer object covers one side, the opposite side is taken for the rim, and the centre lies one radius from it. Otherwise
-    the centre lies in the middle of the cluster. The last value tells whether either side is covered.
+    the centre lies in the middle of the cluster. The last value indicates whether either side is covered.
     """
     left, right = end - 1, start
     far_left, far_right = points[left, 2], points[right, 2]

@@ -88,7 +88,7 @@ class _Check:
         return _Driven(backend)
 
     def begins(self) -> None:
-        """Check that episodes begin at their starts, also after a reset and in a single world."""
+        """Check that episodes begin at their starts, including after a reset and in a single world."""
         starts = crowd()
         driven = self.made(starts)
         for again in (False, True):

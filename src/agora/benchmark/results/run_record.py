@@ -54,7 +54,7 @@ class RunRecord:
     Attributes:
         suite: resolved suite, plain data.
         planners: planners with their parameters as plain data, by label; or only their labels.
-        version: version of Agora.
+        version: Agora version.
         pedestrians: levels of perception of planners, by label; other planners have the stages' levels.
         record: names of channels whose readings are kept in the recordings.
         inputs: digests of the files that the episodes depend on, by name.

@@ -32,7 +32,7 @@ def sight_camera(model: RobotModel, text: str) -> Camera:
 
     Args:
         model: robot; its camera is used if it has one, otherwise `CAMERA`.
-        text: changed parameters of the camera, or another robot's camera, as in `agora.benchmark.cameras.camera_from`.
+        text: parameter overrides for the camera, or another robot's camera, as in `agora.benchmark.cameras.camera_from`.
 
     Raises:
         InputError: the camera is unknown, it is fixed in the world, or no renderer is installed.
