@@ -82,19 +82,19 @@ class Plug:
 
 
 def plug_of(kind: Any) -> Plug | None:
-    """Return the `Plug` that annotates a type or a member of a union; None if there is none."""
+    """Return the `Plug` that annotates a type or a member of a union; None if none exists."""
     if typing.get_origin(kind) in (typing.Union, types.UnionType):
         return next((plug for member in typing.get_args(kind) if (plug := plug_of(member)) is not None), None)
     return next((part for part in getattr(kind, "__metadata__", ()) if isinstance(part, Plug)), None)
 
 
 _ALONE: list[bool] = []
-"""Non-empty while components of other packages must not be imported."""
+"""Non-empty while components from other packages must not be imported."""
 
 
 @contextmanager
 def own_alone(alone: bool = True) -> Iterator[None]:
-    """Context in which `load` rejects components of other packages, unless ``alone`` is False."""
+    """Context in which `load` rejects components from other packages, unless ``alone`` is False."""
     _ALONE.extend([True] * alone)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Parses camera strings: the name of a robot, whose camera is used, and changed parameters."""
+"""Parses camera strings: the name of the robot whose camera is used, plus any parameter overrides."""
 
 from __future__ import annotations
 

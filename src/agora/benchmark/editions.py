@@ -77,7 +77,7 @@ def draw(
 
 
 def _edited(tree: dict[str, Any], suite: Suite, name: str, edition: Edition, episodes: int | None) -> dict[str, Any]:
-    """Return the tree of a suite's file, converted to that of its edition."""
+    """Return the tree of a suite's file, converted to the tree of its edition."""
     seed = edition.seed_of(name)
     drawn = with_seed(suite, seed)
     stages = []

@@ -1,7 +1,7 @@
 """Replays the recorded commands of episodes: the engine computes the results without the planner that chose the commands.
 
 The same commands from the same start give the same episode, bit for bit. If a planner changed the world while it drove, or if
-somebody edited a row, the commands give a different episode.
+someone edited a row, the commands give a different episode.
 """
 
 from __future__ import annotations

@@ -99,8 +99,8 @@ class RequestForm:
         return parse_component("simulators", self.simulator, "simulator") if self.simulator else None
 
     def chosen(self) -> tuple[Suite, dict[str, Named]]:
-        """Return the suite or the requested part of it, and the planners of its contest; no planners if it is not an Arena
-        benchmark folder.
+        """Return the suite or the requested part of it, and the planners of its contest; the planners are empty if the request
+        is not for an Arena benchmark folder.
 
         Raises:
             InputError: the suite cannot be read.

@@ -1,4 +1,4 @@
-"""The channel "camera": colour, depth and segmentation images of what a robot sees, rendered by `agora.rendering`."""
+"""The "camera" channel: colour, depth and segmentation images of what a robot sees, rendered by `agora.rendering`."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ class Camera(Checked):
 
 
 class _Image(NamedTuple):
-    """The images that a camera took in a step, and the robot's pose (3,) in that step."""
+    """The images that a camera took during a step, and the robot's pose (3,) in that step."""
 
     step: int
     pose: Array

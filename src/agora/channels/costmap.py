@@ -1,4 +1,4 @@
-"""The channel "costmap": the local costmap around each robot."""
+"""The "costmap" channel: the local costmap around each robot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The channel "depth_scan": a planar scan computed from a camera's depth image."""
+"""The "depth_scan" channel: a planar scan computed from a camera's depth image."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The channel "lidar_3d": the ranges of a multi-ring lidar, which sees the same scene as cameras (`agora.rendering`)."""
+"""The "lidar_3d" channel: the ranges of a multi-ring lidar, which sees the same scene as cameras (`agora.rendering`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The channel "path": the global path of each robot, as set by its provider (`agora.engine.paths`)."""
+"""The "path" channel: the global path of each robot, as set by its provider (`agora.engine.paths`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The channel "pedestrians": the pedestrians that each robot knows of, which are all pedestrians, those in view, the visible ones,
+"""The "pedestrians" channel: the pedestrians that each robot knows of, which are all pedestrians, those in view, the visible ones,
 or tracks.
 """
 
@@ -77,7 +77,7 @@ class KnownPedestrians:
 
     @property
     def names_slots(self) -> bool:
-        """True if the slots correspond to those of the world's pedestrians."""
+        """True if the slots correspond to the slots of the world's pedestrians."""
         return self.perception.source not in TRACKS
 
     @property

@@ -1,4 +1,4 @@
-"""The channel "robots": the positions of the other robots in each robot's world."""
+"""The "robots" channel: the positions of the other robots in each robot's world."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The channel "scan": the ranges of each robot's lidar, and the lidars of a batch."""
+"""The "scan" channel: the ranges of each robot's lidar, and the lidars of a batch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The channel "semantics": maps of attributes of the pedestrians around each robot."""
+"""The "semantics" channel: maps of attributes of the pedestrians around each robot."""
 
 from __future__ import annotations
 

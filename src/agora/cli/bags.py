@@ -1,4 +1,4 @@
-"""Commands for episodes that run elsewhere: ``agora bag``, and ``bench`` in ROS. Imports happen when the commands run."""
+"""Commands for episodes that run elsewhere: ``agora bag``, and ``bench`` in ROS. Modules are imported only when a command runs."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _say(played: PlayedEpisode, shown: Sequence[Metric]) -> None:
 
 
 def bench_in_ros(suite: str, folder: Path, resume: bool, launch: str) -> None:
-    """Run a suite through a ROS graph, using the node ``bench`` of agora_evaluation in a separate process.
+    """Run a suite through a ROS graph, using the ``bench`` node of agora_evaluation in a separate process.
 
     Raises:
         InputError: ROS or a workspace is missing. ResultsError: the node failed and has printed the reason.

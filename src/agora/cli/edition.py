@@ -1,4 +1,4 @@
-"""``agora edition``: draws an edition of a suite. Imports happen when it runs."""
+"""``agora edition``: draws an edition of a suite. Modules are imported only when a command runs."""
 
 from __future__ import annotations
 

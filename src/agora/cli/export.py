@@ -1,4 +1,4 @@
-"""``agora export``: writes episodes of a run as files for other programs. Imports happen when the commands run."""
+"""``agora export``: writes episodes of a run as files for other programs. Modules are imported only when a command runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``agora submit`` and ``agora leaderboard``. Imports happen when they run."""
+"""``agora submit`` and ``agora leaderboard``. Modules are imported only when a command runs."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def look(
     seed: Seed = None,
     simulator: Simulator = "",
 ) -> None:
-    """Show what a robot's camera sees, as a picture at one time or as a video."""
+    """Show what a robot's camera sees, as a picture at a given instant or as a video."""
     from dataclasses import replace
 
     from agora.benchmark.contest import read_benchmark

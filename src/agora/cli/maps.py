@@ -147,7 +147,7 @@ def arena(
         typer.Option("--output", "-o", help="Folder to use instead of the data folder; its worlds are then named by path."),
     ] = None,
 ) -> None:
-    """Copy worlds, scenarios, robots, obstacle models and benchmarks from an installation of Arena 3.0, after checking them."""
+    """Copy worlds, scenarios, robots, obstacle models and benchmarks from an Arena 3.0 installation, after checking them."""
     from agora.datasets.arena import import_arena
     from agora.share import data_home
 
@@ -166,7 +166,7 @@ def arena_reward(
     safe_distance: Annotated[float, typer.Option(help="safety_distance of Arena's training_config.yaml, m.", min=0.0)] = 0.5,
     subgoals: Annotated[bool, typer.Option("--subgoals", help="Measure progress to sub-goals (subgoal_mode).")] = False,
 ) -> None:
-    """Print a reward file of Arena 3.0 as the key reward of a training file, and list the differences on the error stream."""
+    """Print an Arena 3.0 reward file as the ``reward`` key of a training file, and list the differences on the error stream."""
     from agora.learning.arena_reward_file import read_arena_reward
 
     taken = read_arena_reward(source, safe_distance=safe_distance, subgoals=subgoals)

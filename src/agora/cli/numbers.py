@@ -1,5 +1,5 @@
-"""The metrics of an episode on the command line: the nine default metrics, named metrics, or all metrics. Imports happen at run
-time.
+"""The metrics of an episode on the command line: the nine default metrics, named metrics, or all metrics. Modules are imported
+only when a command runs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""``agora policy``: shows what a policy sees and does, and exports its network for other programs. Imports happen at run time."""
+"""``agora policy``: shows what a policy sees and does, and exports its network for other programs. Modules are imported only when a
+command runs.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Terminal output of commands that produce results: their progress and their final messages. Imports happen at run time."""
+"""Terminal output of commands that produce results: their progress and their final messages. Modules are imported only when a
+command runs.
+"""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def show(
     robot: Robot = ROBOT,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write a picture (.png, .pdf or .svg).")] = None,
 ) -> None:
-    """Describe in sentences what each robot and each person of a card or file will do, and draw it."""
+    """Describe in words what each robot and person in a card or file will do, and draw the situation."""
     from agora.errors import InputError
     from agora.tasks.told import told
 

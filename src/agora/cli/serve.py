@@ -1,4 +1,6 @@
-"""``agora serve`` and ``agora bench --planner socnavbench``: simulate worlds for external planners. Imports happen at run time."""
+"""``agora serve`` and ``agora bench --planner socnavbench``: simulate worlds for external planners. Modules are imported only when
+a command runs.
+"""
 
 from __future__ import annotations
 

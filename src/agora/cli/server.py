@@ -1,4 +1,4 @@
-"""``agora server``: commands for administering an ``agora web`` server. Imports happen at run time."""
+"""``agora server``: commands for administering an ``agora web`` server. Modules are imported only when a command runs."""
 
 from __future__ import annotations
 

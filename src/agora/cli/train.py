@@ -1,4 +1,4 @@
-"""``agora train``. Imports happen at run time."""
+"""``agora train``. Modules are imported only when a command runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``agora tune``. Imports happen when it runs."""
+"""``agora tune``. Modules are imported only when a command runs."""
 
 from __future__ import annotations
 

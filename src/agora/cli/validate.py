@@ -1,4 +1,4 @@
-"""``agora validate`` and ``agora calibrate``. Imports happen when they run."""
+"""``agora validate`` and ``agora calibrate``. Modules are imported only when a command runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``agora web``: serves the pages and executes their runs with workers. Imports happen at run time."""
+"""``agora web``: serves the pages and executes their runs with workers. Modules are imported only when a command runs."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def numbers(component: str, what: str, value: Any, shape: Sequence[int | None], 
         where: mask of the leading axes; entries outside it may hold any number.
 
     Raises:
-        ComponentError: the result is not such an array, or contains a number that is not finite or exceeds `LARGEST`.
+        ComponentError: the result is not such an array, or contains a number that is non-finite or exceeds `LARGEST`.
     """
     try:
         array = np.asarray(value)

@@ -37,14 +37,14 @@ def disc_line(lines, k, px, py, ux, uy, vx, vy, reach, inverse_horizon, inverse_
         k: number of the line to write.
         px: centre of the other disc relative to this one, x, m.
         py: centre of the other disc relative to this one, y, m.
-        ux: velocity of this disc minus that of the other, x, m/s.
-        uy: velocity of this disc minus that of the other, y, m/s.
+        ux: velocity of this disc minus the other disc's velocity, x, m/s.
+        uy: velocity of this disc minus the other disc's velocity, y, m/s.
         vx: velocity of this disc, x, m/s.
         vy: velocity of this disc, y, m/s.
         reach: sum of the radii, m.
         inverse_horizon: 1 / time horizon of the avoidance, 1/s.
         inverse_dt: 1 / time in which overlapping discs must separate, 1/s.
-        share: share of the velocity change that this disc makes: 1/2 if both discs avoid each other, 1 if only this one does.
+        share: fraction of the velocity change that this disc makes: 1/2 if both discs avoid each other, 1 if only this one does.
     """
     squared, r2 = px * px + py * py, reach * reach
     overlap = squared <= r2

@@ -37,7 +37,7 @@ def push(keys, items, count, key, item):
 
 @hidden
 def pop(keys, items, count):
-    """Remove the pair with the smallest key from a heap of ``count`` pairs, at least one, and return it."""
+    """Pop and return the pair with the smallest key from a heap of ``count`` pairs; ``count`` must be at least 1."""
     first, item = keys[0], items[0]
     count -= 1
     key, last, slot = keys[count], items[count], 0
@@ -97,9 +97,9 @@ def move_up(key_of, items, slot_of, item, slot):
 
 @hidden
 def pop_item(key_of, items, slot_of, count):
-    """Remove the item with the smallest key from a heap of ``count`` items, at least one, and return it; arguments as in `move_up`.
+    """Pop and return the item with the smallest key from a heap of ``count`` items; arguments as in `move_up`.
 
-    ``slot_of`` keeps an outdated value for the removed item.
+    ``count`` must be at least 1. ``slot_of`` keeps an outdated value for the removed item.
     """
     first, last = items[0], items[count - 1]
     count -= 1

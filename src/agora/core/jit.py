@@ -102,7 +102,7 @@ class _PartLibrary(JITCodeLibrary):  # type: ignore[misc]
         self._finalized = True
 
     def get_pointer_to_function(self, name: str) -> Any:
-        """Return the address for calls from Python: that of a function that takes the same arguments and raises `TypeError`."""
+        """Return the address for calls from Python: a function that takes the same arguments and raises `TypeError`."""
         return ctypes.cast(ctypes.pythonapi.PyObject_Call, ctypes.c_void_p).value
 
     @property

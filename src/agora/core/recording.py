@@ -92,7 +92,7 @@ class Closer(enum.StrEnum):
 
 
 STANDING = 0.05
-"""Speed of the contact point below which a robot counts as standing, m/s: robot_sf's value, as in the ``stalled_time`` metric."""
+"""Speed of the contact point below which a robot counts as stationary, m/s: robot_sf's value, as in the ``stalled_time`` metric."""
 
 EVEN = 0.1
 """Both parties count as having closed the gap if the robot's share differs from a half by no more than this."""
@@ -178,7 +178,7 @@ class Recording:
         pedestrian_present: (T, P) whether a pedestrian is present; values of absent pedestrians are meaningless.
         pedestrian_radius: (P,) radii, m.
         pedestrian_id: (P,) ids.
-        pedestrian_group: (T, P) group number of each pedestrian; -1 for none.
+        pedestrian_group: (T, P) group number of each pedestrian; -1 if none.
         undisturbed: (T, P, 2) positions that the pedestrians would have had without robots (`agora.engine.undisturbed`), m; None if
             not requested.
         pedestrian_state: (T, P) social states, as indices into `agora.core.state.SOCIAL_STATES`; None if no behaviour set them.
@@ -208,7 +208,7 @@ class Recording:
             time of the next one. A path that is a single point, at the robot, means that there was no path. None if the planner
             read no path, or if not recorded.
         sensors: readings of the recorded channels at each call of the planner, by channel and field: (T - 1, ...), with the field's
-            type. The channel "scan" has the ``ranges`` field.
+            type. The "scan" channel has the ``ranges`` field.
     """
 
     outcome: Outcome

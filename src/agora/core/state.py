@@ -137,7 +137,7 @@ class Traits(NamedTuple):
     Attributes:
         radius: (W, P) body radius, m.
         speed: (W, P) preferred speed, m/s; behaviours may change it.
-        group: (W, P) number of the walking group; -1 for none.
+        group: (W, P) number of the walking group; -1 if none.
         id: (W, P) identity, which is never a slot number.
         body: (W, P) number of the rigid body to which this disc belongs; -1 for a separate disc. The discs of a body are in
             consecutive slots.
@@ -190,7 +190,7 @@ class Minds(NamedTuple):
         stress: (W, P) stress, in [0, 1].
         energy: (W, P) energy, in [0, 1].
         social: (W, P) need for company, in [0, 1].
-        partner: (W, P) id of the conversation partner; -1 for none.
+        partner: (W, P) id of the conversation partner; -1 if none.
         speed: (W, P) preferred speed when walking undisturbed, m/s; `Traits.speed` is the current one.
         taken: (W, P) whether one behaviour controls the pedestrian. Until it releases the pedestrian, other behaviours do not
             change its state, partner, waypoint, speed or heading.
@@ -227,7 +227,7 @@ class Waypoints(NamedTuple):
         index: (W, P) number of the current waypoint.
         mode: (W, P) `LOOP`, `RANDOM`, `STAY` or `LEAVE`.
         tolerance: (W, P) distance from the current waypoint at which the next one becomes current, m.
-        enters: (W, P) time at which an absent pedestrian enters the world, s; 0 for everybody else.
+        enters: (W, P) time at which an absent pedestrian enters the world, s; 0 for everyone else.
     """
 
     x: Annotated[Floats, WP]

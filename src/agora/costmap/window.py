@@ -180,7 +180,7 @@ def fill_windows(maps, map_index, filling, pose, inscribed, position, radius, pr
 
 @dataclass(frozen=True)
 class Window(Checked):
-    """The square local costmap around a robot: the channel "costmap".
+    """The square local costmap around a robot: the "costmap" channel.
 
     Its cells lie on a lattice that starts at the map's origin and has the window's resolution. If that is also the map's
     resolution, the window's cells are map cells and have the costs of `agora.costmap.inflation.inflate`; otherwise the distance is
@@ -262,5 +262,7 @@ class Window(Checked):
         return own + np.float32(self.footprint_padding) * np.sign(own)
 
     def inscribed(self, radius: float) -> float:
-        """Return the radius of the disc inside the padded footprint, m, given that of the disc inside the robot's own footprint."""
+        """Return the radius of the disc inside the padded footprint, m, given the radius of the disc inside the robot's own
+        footprint.
+        """
         return (radius_inside(self.footprint) if self.footprint else radius) + self.footprint_padding

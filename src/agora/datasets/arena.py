@@ -1,4 +1,4 @@
-"""Imports worlds, scenarios, robots, obstacles and benchmarks from an installation of Arena 3.0, whose licence forbids shipping
+"""Imports worlds, scenarios, robots, obstacles and benchmarks from an Arena 3.0 installation, whose licence forbids shipping
 them.
 
 Files are read first and copied only if Agora can use them; robots and obstacles are converted to Agora's own formats. A second
@@ -46,8 +46,8 @@ def import_arena(source: str | Path, target: str | Path) -> Report:
     """Copy the parts of an Arena installation that Agora can use.
 
     Args:
-        source: the package ``arena_simulation_setup``, with ``worlds/`` and ``entities/``, or a folder up to five levels above it;
-            benchmarks are taken from the package ``arena_bringup`` in the same folder.
+        source: the ``arena_simulation_setup`` package, with ``worlds/`` and ``entities/``, or a folder up to five levels above it;
+            benchmarks are taken from the ``arena_bringup`` package in the same folder.
         target: folder to which ``worlds/<name>/``, ``robots/<name>.yaml`` and ``obstacles/<name>.yaml`` are written;
             ``benchmark/``, whose stages name their worlds, is written only if this is the data folder.
 

@@ -1,4 +1,4 @@
-"""Arena 3.0's folders of robots and obstacles as Agora's robots and obstacles."""
+"""Reads Arena 3.0's robot and obstacle folders as Agora robots and obstacles."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def stretches(stamps: Array, places: Array | None = None, gap: float = GAP) -> l
     Args:
         stamps: (N,) s, in the order of arrival.
         places: (N, 2) m.
-        gap: maximum time between two messages of a stretch, s.
+        gap: maximum time between two consecutive messages in a stretch, s.
     """
     if not len(stamps):
         return []

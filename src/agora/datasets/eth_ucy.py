@@ -226,7 +226,7 @@ def scene_path(name: str, folder: Path | None = None) -> Path:
 
 
 def homography_file(place: Path) -> Path:
-    """Return the homography of a scene: its own, or that of a scene filmed from the same place.
+    """Return the homography of a scene: its own, or the homography of a scene filmed from the same place.
 
     The other scene is searched for in the neighbouring folders and in the data folder.
 

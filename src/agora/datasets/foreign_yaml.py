@@ -1,4 +1,4 @@
-"""Reads YAML files of other programs: plain values with the lines of their keys, and notes on keys without a counterpart in
+"""Reads YAML files from other programs: plain values with the lines of their keys, and notes on keys without a counterpart in
 Agora.
 """
 

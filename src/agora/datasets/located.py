@@ -44,10 +44,10 @@ class Frames:
         target: str = MAP,
         name: str = "",
     ) -> Frames:
-        """Combine the frames of transforms, odometry and pose estimates.
+        """Merge the coordinate frames used by the transforms, odometry and pose estimates.
 
         Args:
-            odometry: odometry of the robot, which contains ``stretch``.
+            odometry: the robot's odometry; must contain ``stretch``.
             logs: logs of transforms.
             estimates: estimates of the robot's pose in the map, from all stretches.
             target: frame of the map.
@@ -75,7 +75,7 @@ class Frames:
         """Return a pose (3,) transformed to the map, and the delay of the transforms, s. The transforms are those at the pose's
         stamp, or else at the first time after it.
 
-        Return None if no transforms lead to the map, or the pose is not finite or out of range.
+        Return None if no transforms lead to the map, or the pose is non-finite or out of range.
         """
         time = sent.time(stretch.shift)
         times = np.concatenate(([time], stretch.time[stretch.time > time]))

@@ -92,7 +92,7 @@ def entries_of(played: PlayedEpisode) -> Iterator[McapMessage]:
     """Yield the messages of an episode; messages of the same robot are ordered by time.
 
     Raises:
-        InputError: a scalar value is not finite.
+        InputError: a scalar value is non-finite.
     """
     said = {name: getattr(played, name) for name in _SAID} | {"robots": [_robot(robot) for robot in played.robots]}
     if played.conditions is not None:

@@ -53,7 +53,7 @@ class McapMessage(NamedTuple):
         """Return a JSON entry.
 
         Raises:
-            ValueError: the content has a number that is not finite.
+            ValueError: the content contains a non-finite number.
         """
         return McapMessage(channel, nanoseconds, json.dumps(content, allow_nan=False, separators=(",", ":")).encode())
 

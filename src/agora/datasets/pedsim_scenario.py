@@ -187,7 +187,7 @@ class _Reader:
 
 
 class _Drawn:
-    """The map and the scenario of the file, with everybody's position sampled."""
+    """The map and the scenario of the file, with everyone's position sampled."""
 
     def __init__(self, read: _Reader, name: str, seed: int) -> None:
         self.read, self.name, self.notes = read, name, list(read.notes)

@@ -132,7 +132,7 @@ def _sound(played: PlayedEpisode) -> PlayedEpisode:
     """Return an episode after checking its numbers.
 
     Raises:
-        InputError: a pose, a velocity, a time or a goal is not finite, or exceeds `agora.ranges.LARGEST`.
+        InputError: a pose, a velocity, a time or a goal is non-finite, or exceeds `agora.ranges.LARGEST`.
     """
     for robot in played.robots:
         known, there = robot.recording, robot.recording.pedestrian_present

@@ -173,7 +173,7 @@ def _roughness(who: Doubles, frame: Doubles, places: Doubles) -> float:
 
 
 def _rate_of_velocities(frame: Doubles, who: Doubles, x: Doubles, y: Doubles, speed: Doubles) -> float | None:
-    """Return the frame rate at which most steps of walking people match their stated speed; None if nobody walks."""
+    """Return the frame rate at which most steps of walking people match their stated speed; None if no one walks."""
     order = np.lexsort((frame, who))
     step, way = np.diff(frame[order]), np.hypot(np.diff(x[order]), np.diff(y[order]))
     walks = (np.diff(who[order]) == 0) & (speed[order][:-1] > PLAUSIBLE[0]) & (way > 0) & (step > 0)

@@ -1,9 +1,9 @@
 """Converts waypoints that are areas, as in pedsim_ros and HuNavSim, to points with a single radius, as Agora's pedestrians use.
 
 A pedestrian heads for the centre of an area, and turns to the next area when it reaches the edge. Agora's pedestrians have one
-radius for all their waypoints; the conversion uses that of the smallest area. In a larger area, the point is shifted towards the
-previous area, so that the pedestrian still turns at the edge. If the centre of an area is inside a wall, a free point of the area
-replaces it, and the radius shrinks by the distance between that point and the centre.
+radius for all their waypoints; the conversion uses the radius of the smallest area. In a larger area, the point is shifted towards
+the previous area, so that the pedestrian still turns at the edge. If the centre of an area is inside a wall, a free point of the
+area replaces it, and the radius shrinks by the distance between that point and the centre.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class _Part(NamedTuple):
 
     Attributes:
         map: map of the walls.
-        labels: (rows, columns) number of the part that each cell belongs to; 0 for none.
+        labels: (rows, columns) number of the part that each cell belongs to; 0 if none.
         number: number of this part.
     """
 

@@ -37,7 +37,7 @@ def conversations(entries: Sequence[Pedestrian]) -> tuple[list[Pedestrian], list
 
     Raises:
         WrongConversationError: a partner does not exist, does something else or is too far away; or a conversation has only one
-            member, or nobody in it talks.
+            member, or no one in it talks.
     """
     number = {entry.name: k for k, entry in enumerate(entries)}
     whole, root = list(entries), list(range(len(entries)))

@@ -28,7 +28,7 @@ class Edition:
         text: public text, one line.
         published: time at which the text was published, after the commit, ISO 8601 with a time zone.
         source: address at which the text can be read.
-        drawn: day of the draw, UTC, ISO 8601.
+        drawn: date of the draw, UTC, ISO 8601.
         version: version of the suite from which the edition was drawn.
         planners: digest of each planner's code, parameters and weights at the draw, by name.
     """

@@ -23,8 +23,8 @@ class People(Checked):
         speed_deviation: standard deviation of the speed, m/s; the normal distribution is truncated at two standard deviations.
         radius: body radius, m.
         tolerance: distance at which a waypoint counts as reached, m.
-        types: shares of `agora.core.state.TYPES` among randomly placed pedestrians.
-        reactions: shares of `agora.core.state.REACTIONS` among randomly placed pedestrians.
+        types: fractions of `agora.core.state.TYPES` among randomly placed pedestrians.
+        reactions: fractions of `agora.core.state.REACTIONS` among randomly placed pedestrians.
     """
 
     speed: Annotated[float, Within(0.0, 15.0, above=True)] = 1.34
@@ -80,7 +80,7 @@ class Person:
         radius: body radius, m.
         mode: number of the waypoint mode: 0 loop, 1 random order, 2 stay at the last waypoint, 3 leave the world at the last
             waypoint.
-        group: number of the group, -1 for none.
+        group: number of the group, -1 if none.
         tolerance: distance at which a waypoint counts as reached, m; None for the crowd's default.
         heading: heading at the start, rad; None to face the first waypoint.
         model: index of the crowd model in the stage's list; None to draw one according to the models' shares.

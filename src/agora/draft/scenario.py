@@ -343,7 +343,7 @@ def write_scenario(scenario: Scenario, path: str | Path) -> None:
     """Write a scenario file that `read_scenario` and arena-rosnav read; fields that are None are left out.
 
     Raises:
-        InputError: the file cannot be written, or a number is not finite.
+        InputError: the file cannot be written, or a number is non-finite.
     """
     path = Path(path)
     try:

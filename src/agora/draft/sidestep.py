@@ -20,7 +20,7 @@ class Sidestep:
         speed: maximum speed when stepping aside, m/s.
         back: speed when returning, m/s.
         most: maximum distance from the recorded position, m.
-        share: share of pedestrians, or of rigid bodies, that step aside at all; drawn once per episode.
+        share: fraction of pedestrians, or of rigid bodies, that step aside at all; drawn once per episode.
     """
 
     horizon: Annotated[float, Within(0.0, 10.0, above=True)] = 1.0

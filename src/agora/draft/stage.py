@@ -37,11 +37,11 @@ Ending = Literal["pedestrian", "wall", "robot", "out_of_map"]
 
 @dataclass(frozen=True)
 class Share(Checked):
-    """A crowd model for a share of the pedestrians.
+    """A crowd model for a fraction of the pedestrians.
 
     Attributes:
         model: crowd model.
-        share: share of the walking groups and single pedestrians, relative to the sum of all shares.
+        share: fraction of the walking groups and single pedestrians, relative to the sum of all shares.
         minds_robots: when pedestrians react to a robot that they see: early, as in the crowd model; late, only in the last step, so
             that they do not step into it; or never.
     """
@@ -57,8 +57,8 @@ class CrowdSettings:
 
     Attributes:
         model: crowd model for all pedestrians; anticipation if neither ``model`` nor ``models`` is given.
-        models: several crowd models, each with the share of pedestrians that it moves. Pedestrians are assigned once per episode; a
-            walking group has the same model. Each model computes all pedestrians, so computing times add up.
+        models: several crowd models, each with the fraction of pedestrians that it moves. Pedestrians are assigned once per
+            episode; a walking group has the same model. Each model computes all pedestrians, so computing times add up.
         sees_pedestrians: whether pedestrians react to each other.
         sees_robots: whether pedestrians react to robots.
         people: speeds and sizes of the pedestrians.
@@ -69,7 +69,7 @@ class CrowdSettings:
         yields: whether pedestrians, unless ``faithful``, walk in steps, yield to people ahead and turn their shoulders in a crowd.
             False selects the older last step, for suites whose results were published with it.
         sidestep: how recorded pedestrians step aside for robots that they see; by default they do not.
-        unsteady: fluctuation of the walking speed and direction of simulated pedestrians; by default there is none.
+        unsteady: fluctuation of the walking speed and direction of simulated pedestrians; by default, they do not fluctuate.
         steps: limits on how fast simulated pedestrians turn; no effect with ``faithful: true`` or ``yields: false``.
     """
 

@@ -19,7 +19,7 @@ class Unsteady:
     The defaults were fitted to ETH/UCY (`agora.validation.motion`).
 
     Attributes:
-        pace: standard deviation of the desired speed, as a share of the preferred speed.
+        pace: standard deviation of the desired speed, as a fraction of the preferred speed.
         pace_time: time in which a speed deviation decays to 37 %, s.
         direction: standard deviation of the desired direction, rad.
         direction_time: time in which a direction deviation decays to 37 %, s.

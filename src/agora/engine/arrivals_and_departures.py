@@ -2,7 +2,7 @@
 waypoint.
 
 A pedestrian that has not entered yet, or has left, is inactive: it is not seen, touched or measured. If the entrance is occupied, a
-pedestrian waits outside until there is room. A pedestrian also waits while people near its entrance are stuck. Everybody waits
+pedestrian waits outside until there is room. A pedestrian also waits while people near its entrance are stuck. Everyone waits
 outside while the place is full, i.e. while at least three people, and more than one in 16 of the people inside, are stuck, stand
 back, or are still near the place where they were blocked (`agora.engine.standing_back`; a person in two of these states counts
 twice). A pedestrian also waits if a robot would drive over the entrance in the next `LOOK` seconds. Pedestrians that enter later
@@ -25,7 +25,7 @@ LOOK = np.float32(2.0)
 """Time for which a moving robot must stay clear of the entrance at its current velocity, s."""
 
 _FULL = np.float32(4.0)
-"""Distance around the entrance, m: nobody enters while a person within this distance is blocked."""
+"""Distance around the entrance, m: no one enters while a person within this distance is blocked."""
 
 _SOME, _SHARE = 3, 16  # minimum number of people, and reciprocal of the minimum share
 _OUT = np.float32(0.6)  # m, distance to the last waypoint at which a pedestrian always leaves
@@ -97,7 +97,7 @@ def enter_and_leave(
         robots: robots at the beginning of the step.
         kept_off: (W, P) time for which walls have kept a pedestrian away from its waypoint, s (`agora.engine.occupied_waypoints`).
         progress: record `agora.engine.progress.Progress`.
-        waiting: (W,) number of people who stand back or are still blocked.
+        waiting: (W,) number of people who step back or are still blocked.
     """
     for w in range(first, last):
         if clock.done[w] or not visits[w]:

@@ -1,10 +1,10 @@
-"""Arrived pedestrians stand still: under every crowd model, pedestrians that stay at a place stand still there until somebody
+"""Arrived pedestrians stand still: under every crowd model, pedestrians that stay at a place stand still there until someone
 pushes them.
 
 Under models that slow pedestrians down before the last waypoint, pedestrians come to rest by themselves, and this module has no
 effect. Under other models, pedestrians overshoot and turn back forever, creep around, or press against a person who already stands
-at the place. This module brings a pedestrian to rest that has been moving around its place for a while with nobody approaching; the
-pedestrian then stays at rest. If somebody with another destination approaches, the crowd model moves the pedestrian again.
+at the place. This module brings a pedestrian to rest that has been moving around its place for a while with no one approaching; the
+pedestrian then stays at rest. If someone with another destination approaches, the crowd model moves the pedestrian again.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The engine of a batch: the library's own engine, or that of a simulator."""
+"""The engine of a batch: the library's own engine, or a simulator's."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ def wish_of(people, traits, goals, w, i):
 
 @hidden
 def limit_closing_speeds(pairs, normals, found, minds, vx, vy, inverse_h):
-    """Reduce the speed of pedestrians that would still step into somebody: first by the closing speed, finally to 0."""
+    """Reduce the speed of pedestrians that would still step into someone: first by the closing speed, finally to 0."""
     turn, stopped = 0, True
     while stopped:
         stopped, keep = False, ONE if turn < _ROUNDS else ZERO

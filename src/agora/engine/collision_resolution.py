@@ -6,7 +6,7 @@ This module differs from `agora.engine.published_collision_resolution` in how mu
 that walk in the same direction, the one behind yields, and steps back a little if the one ahead needs space. So the pedestrian
 nearest to a door goes first, and two pedestrians at the door jambs do not block each other. In the later rounds both give up their
 shares, so that a wall behind the yielding pedestrian stops both. Gaps are closed within `_SOFT` seconds instead of one step, so
-that nobody stops abruptly from full speed.
+that no one stops abruptly from full speed.
 
 Bodies take up the space that people need. Discs with a radius of 0.3 m allow at most 3.2 people per square metre, but real crowds
 reach 5. Therefore, an impatient pedestrian (`agora.engine.gait`) among several people walking in the same direction turns its
@@ -210,7 +210,7 @@ def _resolve(people, traits, robots, robot_traits, gait, w, found, pressed, orde
                     if robots.active[w, r]:
                         _yield_to_robot(people, traits, robots, robot_traits, w, i, r, s.vx, s.vy, inverse_h, s.worst)
         changed = reduce_velocities(s.worst, lanes(count), s.vx, s.vy)
-    # Walls come last, so that nobody steps into a wall even if the rounds did not converge.
+    # Walls come last, so that no one steps into a wall even if the rounds did not converge.
     if pressed:
         add_walls(traits.radius[w], count, s, inverse_h)
         reduce_velocities(s.worst, lanes(count), s.vx, s.vy)

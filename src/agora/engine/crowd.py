@@ -309,7 +309,7 @@ class EngineCrowd:
             yield bind(enter_and_leave, step[0], self._visits, *visitors, self._progress, self._waiting)
 
     def _make_check(self, people: Pedestrians) -> Work:
-        """Return a function that raises `InputError` if an output of a crowd model is not finite or exceeds `LARGEST`."""
+        """Return a function that raises `InputError` if an output of a crowd model is non-finite or exceeds `LARGEST`."""
         find = bind(find_unwalkable, people, self.number, self._answers)
 
         def check(first: int, last: int) -> None:

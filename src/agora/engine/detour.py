@@ -1,11 +1,11 @@
-"""Detours around standing bodies: people, groups and robots may stay where they are.
+"""Detours around stationary bodies: people, groups and robots may stay where they are.
 
 Routes consider only walls. A pedestrian that is stuck (`agora.engine.progress`) searches for a detour on a grid. The grid is
 centred on the pedestrian and turned towards the point that the pedestrian is walking to. It contains walls and the discs of
-standing bodies. The detour is the cheapest path on the grid to the line across the path at that point, or 3.6 m ahead if the point
-is farther away. If two paths cost the same, the right-hand one is taken. If there is no path and a robot is near, a second search
-uses finer cells to find narrow gaps. If it finds no path either, nothing changes, and people who stand in the pedestrian's path
-step aside (`agora.engine.making_way`).
+stationary bodies. The detour is the cheapest path on the grid to the line across the path at that point, or 3.6 m ahead if the
+point is farther away. If two paths cost the same, the right-hand one is chosen. If there is no path and a robot is near, a second
+search uses finer cells to find narrow gaps. If it finds no path either, nothing changes, and people who stand in the pedestrian's
+path step aside (`agora.engine.making_way`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from agora.core.scalar import HALF, ONE, TWO, ZERO
 from agora.engine.progress import AT_PLACE, record_direction
 
 STANDS = np.float32(0.15)
-"""Speed below which a body counts as standing, m/s."""
+"""Speed below which a body counts as stationary, m/s."""
 
 _CELLS_OF = np.float32(0.15), np.float32(0.075)  # m, of the first search, and of the second if the first finds no path
 _AHEAD, _BEHIND, _BESIDE = 24, 8, 20  # cells
@@ -58,7 +58,7 @@ def _is_in_queue(people, traits, routes, w, i, j, ux, uy):
 
 @hidden
 def _block_bodies(people, traits, routes, robots, robot_traits, sees, w, i, ux, uy, cell, gap, cost):
-    """Block the cells in which pedestrian i would touch a standing body that is not in a queue with it."""
+    """Block the cells in which pedestrian i would touch a stationary body that is not in a queue with it."""
     x, y, own = people.x[w, i], people.y[w, i], traits.radius[w, i] + gap
     for j in range(traits.count[w] if sees & 1 else 0):
         vx, vy = people.vx[w, j], people.vy[w, j]
@@ -124,7 +124,7 @@ def _choose_goal(cost, distance, cell):
     """Return the cell with the cheapest complete path on the line at ``distance``, m, and the cost of that path, m; -1 if there is
     none.
 
-    Of equally good cells, the one nearest to the middle is taken; if two are equally near, the right-hand one.
+    Of equally good cells, the one nearest to the middle is chosen; if two are equally near, the right-hand one.
     """
     row = min(np.int32(distance / cell + HALF), _AHEAD)
     left = max(distance - np.float32(row) * cell, ZERO)
@@ -214,7 +214,7 @@ def _is_near_robot(robots, w, x, y):
 
 @hidden
 def next_point(maps, m, people, traits, routes, robots, robot_traits, sees, w, i, to_x, to_y, cost):
-    """Return the next point (2,) on the path of pedestrian i around standing bodies to a given point, the length of the rest of
+    """Return the next point (2,) on the path of pedestrian i around stationary bodies to a given point, the length of the rest of
     that path, m, and whether such a path exists and does not lead straight ahead.
 
     Args:
@@ -233,14 +233,14 @@ def next_point(maps, m, people, traits, routes, robots, robot_traits, sees, w, i
 
 @hidden
 def has_path(maps, m, people, traits, routes, robots, robot_traits, sees, w, i, to_x, to_y, cost):
-    """Return whether pedestrian i has a path around standing bodies to a point. The arguments are those of `next_point`."""
+    """Return whether pedestrian i has a path around stationary bodies to a point. The arguments are those of `next_point`."""
     there = (maps, m, people, traits, routes, robots, robot_traits, sees, w, i, to_x, to_y)
     return _search(*there, _CELLS_OF[0], _GAP[0], cost)[4] or _search(*there, _CELLS_OF[1], _GAP[1], cost)[4]
 
 
 @hidden
 def walk_round(maps, m, people, traits, robots, robot_traits, sees, routes, progress, w, i, cost):
-    """If pedestrian i considers standing bodies, make it walk around those on its path to the point that it is walking to."""
+    """If pedestrian i considers stationary bodies, make it walk around those on its path to the point that it is walking to."""
     if progress.aware[w, i] == ZERO or routes.waits[w, i]:
         return
     to_x, to_y, rest = routes.x[w, i], routes.y[w, i], routes.rest[w, i]

@@ -9,10 +9,10 @@ annotation errors. The 99th percentile of the turning rate falls from 2.4 rad/s 
 (`agora.draft.steps`).
 
 A pedestrian that is blocked by a wall, or by people walking in the same direction, becomes impatient within a second. It becomes
-calm again within a few seconds, or immediately if nobody is ahead. Impatient pedestrians close up to the person ahead, whatever
+calm again within a few seconds, or immediately if no one is ahead. Impatient pedestrians close up to the person ahead, whatever
 their model returns, and do not walk backwards, so that crowds do not wait forever in front of a door. People near an oncoming
 person or a robot, and people at their goal, are patient. There is one exception: people who have been stuck for a while and walk
-around standing bodies (`agora.engine.detour`) are also impatient near oncoming people, near robots and at their goal. Otherwise,
+around stationary bodies (`agora.engine.detour`) are also impatient near oncoming people, near robots and at their goal. Otherwise,
 walls would keep slow people from reaching a goal behind a narrow door.
 """
 
@@ -45,7 +45,7 @@ _LANE = np.float32(0.65)  # fraction of the bodies' width within which a body is
 _DOOR_LANE = np.float32(0.45)  # the same in front of a door, where people squeeze past each other
 _SHUFFLE = np.float32(0.2)  # m/s, lowest speed of closing up
 _LOOK = np.float32(2.0)  # m
-_THERE = np.float32(2.0)  # m, distance to the goal below which nobody is impatient
+_THERE = np.float32(2.0)  # m, distance to the goal below which no one is impatient
 _NEAR = np.float32(1.2)  # m, distance within which people meet, and within which the direction beyond the next point counts
 _ROBOT = np.float32(2.0)  # m
 _LEAST = np.float32(0.02)  # m/s
@@ -62,8 +62,8 @@ class Gait(NamedTuple):
         way_x: (W, P) direction of the path, x: to the goal, or through the door ahead; 0 for people who have arrived or want to
             stand.
         way_y: (W, P) direction of the path, y; 0 in the same cases as ``way_x``.
-        door: (W, P) 1 for people in front of a door or at a corner, 0 for everybody else.
-        steps: (W, P) 1 for people who walk in steps, 0 for everybody else.
+        door: (W, P) 1 for people in front of a door or at a corner, 0 for everyone else.
+        steps: (W, P) 1 for people who walk in steps, 0 for everyone else.
     """
 
     facing_x: Floats
@@ -100,7 +100,7 @@ class Ahead(NamedTuple):
         y: (W, P) the point to walk to, y, m.
         beyond_x: (W, P) direction of the path beyond the point, x; 0 at the end of the path.
         beyond_y: (W, P) direction of the path beyond the point, y; 0 at the end of the path.
-        aware: (W, P) above 0 for people who walk around standing bodies (`agora.engine.progress`).
+        aware: (W, P) above 0 for people who walk around stationary bodies (`agora.engine.progress`).
     """
 
     x: Floats
@@ -181,7 +181,7 @@ def _close_up(h, sees, people, traits, goals, robots, aware, gait, w, i, wx, wy)
     dx, dy = goals.x[w, i] - people.x[w, i], goals.y[w, i] - people.y[w, i]
     distance = math.sqrt(dx * dx + dy * dy + _TINY)
     ex, ey = dx / distance, dy / distance
-    # Only pedestrians on their way become impatient; at the goal, nobody needs to press forward.
+    # Only pedestrians on their way become impatient; at the goal, no one needs to press forward.
     slow = people.vx[w, i] * ex + people.vy[w, i] * ey < _HELD * s
     comes = (distance > _THERE or aware) and s > ZERO
     held, free, alone, room = gait.held[w, i], False, True, _LOOK

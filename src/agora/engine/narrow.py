@@ -93,7 +93,7 @@ def _leaves_one_lane(maps, m, x, y, ux, uy, body, radius):
 
 @hidden
 def _find_standing_robot(maps, m, robots, robot_traits, routes, w, i, x, y, radius):
-    """Record the nearest standing robot on the path that leaves no room for two people to pass, unless a narrow place is nearer."""
+    """Record the nearest stationary robot on the path that leaves no room for two people, unless a narrow place is nearer."""
     length = gap(x, y, routes.x[w, i], routes.y[w, i])
     ux, uy = (routes.x[w, i] - x) / max(length, _TINY), (routes.y[w, i] - y) / max(length, _TINY)
     nearest = gap(x, y, routes.narrow_x[w, i], routes.narrow_y[w, i]) if routes.narrow[w, i] else _AHEAD
@@ -145,7 +145,7 @@ def _must_wait(people, traits, routes, robots, sees_robots, rounds, progress, ma
     """Return whether an oncoming person goes first through the narrow place ahead of pedestrian i, who walks in direction (ux, uy).
 
     A pedestrian that has been stuck for some time counts as nearer. People who want to stand are ignored if pedestrian i is aware
-    of standing bodies.
+    of stationary bodies.
     """
     x, y, nx, ny = people.x[w, i], people.y[w, i], routes.narrow_x[w, i], routes.narrow_y[w, i]
     aware, near = progress.aware[w, i] > ZERO, gap(x, y, nx, ny)

@@ -1,6 +1,6 @@
-"""Unreachable waypoints: nobody waits for a place that another body occupies, or that walls keep people away from.
+"""Unreachable waypoints: no one waits for a place that another body occupies, or that walls keep people away from.
 
-If a body stands so near to a waypoint that nobody else fits within the waypoint's tolerance, a pedestrian that is one step away
+If a body stands so near to a waypoint that no one else fits within the waypoint's tolerance, a pedestrian that is one step away
 from that body continues to the next waypoint.
 
 Most crowd models keep people some distance away from walls. Pedestrians come to rest in front of a waypoint near a wall, in
@@ -23,7 +23,7 @@ from agora.engine.pedestrian_kernels import next_waypoint
 from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, lanes
 
 STANDS = np.float32(0.1)
-"""Speed below which a person counts as standing, m/s."""
+"""Speed below which a person counts as stationary, m/s."""
 
 ROOM = np.float32(0.2)
 """Gap that people leave between bodies, m."""
@@ -40,7 +40,7 @@ _NEAR = np.float32(3.0)  # m, maximum distance from the waypoint
 
 @inlined
 def _is_in_the_way(tx, ty, tolerance, x, y, reach, jx, jy):
-    """Return whether a body one step ahead of (x, y) blocks the path to (tx, ty), given that nobody comes nearer to the body than
+    """Return whether a body one step ahead of (x, y) blocks the path to (tx, ty), given that no one comes nearer to the body than
     ``reach``, m.
     """
     dx, dy, ax, ay = jx - tx, jy - ty, jx - x, jy - y
@@ -96,7 +96,7 @@ def _turn_back(people, traits, waypoints, progress, w, i):
     """Give pedestrian i, who cannot reach its exit, the nearest exit that is used by another pedestrian and lies behind pedestrian
     i.
 
-    If the distances to two exits differ by less than the tolerance, the exit of the pedestrian with the smaller id is taken.
+    If the distances to two exits differ by less than the tolerance, the exit of the pedestrian with the smaller id is chosen.
     Nothing changes if there is none.
     """
     x, y, last = people.x[w, i], people.y[w, i], waypoints.count[w, i] - 1

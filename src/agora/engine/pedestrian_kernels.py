@@ -73,7 +73,7 @@ def choose_velocities(dt, substep, substeps, acceleration, factor, number, now, 
 
 @lean_kernel
 def find_unwalkable(now, number, answers, first, last):
-    """Return ``w * P + i`` for the first pedestrian whose model's output is not finite or exceeds `LARGEST`; -1 if there is none.
+    """Return ``w * P + i`` for the first pedestrian whose model's output is non-finite or exceeds `LARGEST`; -1 if there is none.
 
     Args:
         now: pedestrians at the beginning of the substep.

@@ -34,7 +34,7 @@ class Progress(NamedTuple):
         from_x: (W, P) place from which the pedestrian must move away, x, m.
         from_y: (W, P) place from which the pedestrian must move away, y, m.
         stalled: (W, P) time without progress, s.
-        aware: (W, P) time for which the pedestrian still considers standing bodies, s.
+        aware: (W, P) time for which the pedestrian still considers stationary bodies, s.
         ahead_x: (W, P) direction in which the pedestrian wants to walk on, x; recorded while ``aware`` is above 0.
         ahead_y: (W, P) direction in which the pedestrian wants to walk on, y; recorded like ``ahead_x``.
         left: (W, P) minimum length so far of the remaining path to the waypoint, m.

@@ -5,10 +5,10 @@ that they see, under every crowd model. With this module, one-way crowds get stu
 aside only for one that stands still or comes towards it.
 
 The crowd models choose velocities; this module removes the components that would make bodies overlap at the end of the step. In a
-pair of pedestrians, each gives up its share of the closing speed; with a robot or a wall, only the pedestrian gives up speed. The
-only velocity that the module adds is one that slowly moves overlapping bodies apart. A few rounds over the worst contact of each
-pedestrian determine how much each gives up; if that is not enough in a dense crowd, pedestrians that would still step into somebody
-stop.
+pair of pedestrians, each gives up its share of the closing speed; with a robot or a wall, only the pedestrian gives up speed.
+The only velocity that the module adds is one that slowly moves overlapping bodies apart. A few rounds over the worst contact of
+each pedestrian determine how much each gives up; if that is not enough in a dense crowd, pedestrians that would still step into
+someone stop.
 
 A pedestrian that is stopped by a standing or oncoming one steps aside, to the right, so that two people who meet do not stand
 facing each other forever. The one with the larger id also steps back.

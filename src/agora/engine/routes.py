@@ -7,8 +7,8 @@ visible, nothing changes. Routes lead over the roads of the map (`agora.maps.roa
 twice per second, each pedestrian checks how far along the route the path is free. A pedestrian that has been pushed off its route,
 or has a new destination, gets a new route.
 
-If two people cannot pass each other, one of them gives way (`agora.engine.narrow`). A stuck pedestrian walks around standing bodies
-(`agora.engine.detour`), takes another route, or stands back (`agora.engine.standing_back`).
+If two people cannot pass each other, one of them gives way (`agora.engine.narrow`). A stuck pedestrian walks around stationary
+bodies (`agora.engine.detour`), takes another route, or steps back (`agora.engine.standing_back`).
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Routes(NamedTuple):
     """The routes of the pedestrians of W worlds.
 
     Attributes:
-        roads: (W, P) number of the road network that a pedestrian uses; -1 for none.
+        roads: (W, P) number of the road network that a pedestrian uses; -1 if none.
         wanted_x: (W, P) point to which the route leads, x, m.
         wanted_y: (W, P) point to which the route leads, y, m.
         hop: (W, P) next place on the route; -1 if the destination is visible.
@@ -64,10 +64,10 @@ class Routes(NamedTuple):
         rest: (W, P) length of the path beyond the point to walk to, m.
         beyond_x: (W, P) direction of the path beyond that point, x; 0 if it is unknown or the path ends there.
         beyond_y: (W, P) direction of the path beyond that point, y; 0 in the same cases as ``beyond_x``.
-        route_x: (W, P) ``x`` of the route without the detour around standing bodies, m.
-        route_y: (W, P) ``y`` of the route without the detour around standing bodies, m.
-        through_x: (W, P) ``beyond_x`` of the route without the detour around standing bodies.
-        through_y: (W, P) ``beyond_y`` of the route without the detour around standing bodies.
+        route_x: (W, P) ``x`` of the route without the detour around stationary bodies, m.
+        route_y: (W, P) ``y`` of the route without the detour around stationary bodies, m.
+        through_x: (W, P) ``beyond_x`` of the route without the detour around stationary bodies.
+        through_y: (W, P) ``beyond_y`` of the route without the detour around stationary bodies.
         narrow: (W, P) whether a narrow place is ahead, or the pedestrian is in it.
         narrow_x: (W, P) position of the narrow place, x, m.
         narrow_y: (W, P) position of the narrow place, y, m.
@@ -161,7 +161,7 @@ def _is_near_end(roads, routes, w, i):
 def _find(roads, maps, m, routes, w, i, x, y, foot_x, foot_y, radius):
     """Choose the cheapest route that begins and ends at places visible from the respective end; a straight line if there is none.
 
-    Of equally cheap routes, the right-hand one is taken, i.e. the one whose first and last places are farther to the right of the
+    Of equally cheap routes, the right-hand one is chosen, i.e. the one whose first and last places are farther to the right of the
     straight line to the destination.
     """
     q = routes.roads[w, i]
@@ -265,7 +265,7 @@ def follow_routes(
     Args:
         look: number of calls between checks of a route.
         every: number of physics steps between calls.
-        dt: time between calls, s; 0 if pedestrians do not walk around standing bodies.
+        dt: time between calls, s; 0 if pedestrians do not walk around stationary bodies.
         sees: bits as for crowd models (`agora.interfaces.CompiledCrowdModel`).
         progress: record `agora.engine.progress.Progress`, which is written.
         cost: (W, `agora.engine.detour.CELLS`) scratch.
@@ -363,13 +363,13 @@ class Routing:
         world: world of the pedestrians.
         starts: starts of all episodes that a world may run.
         every: number of physics steps per crowd period.
-        drawn: whether the starts are only examples; a world may run any start that `holds`.
-        rounds: whether pedestrians walk around standing bodies (`agora.engine.detour`).
+        drawn: whether the starts are only examples; a world may then run any start accepted by `holds`.
+        rounds: whether pedestrians walk around stationary bodies (`agora.engine.detour`).
 
     Attributes:
         routes: current routes of all pedestrians.
         progress: progress of all pedestrians; empty unless ``rounds``.
-        backs: people who stand back or take another route; empty unless ``rounds``.
+        backs: people who step back or take another route; empty unless ``rounds``.
         goals: waypoints of the world as crowd models read them; the current ones are the points that pedestrians should walk to
             now.
     """
@@ -420,7 +420,7 @@ class Routing:
         )
 
     def standing_back(self, generation: int, sees: int) -> Work:
-        """Return the work item that makes people stand back or take another route, given a generation of pedestrians and robots."""
+        """Return the work item that makes people step back or take another route, given a generation of pedestrians and robots."""
         world = self._world
         people, robots = world.generation(generation)
         there = (self._store.arrays, world.maps, people, world.traits, world.waypoints, world.minds, robots, world.robot_traits)

@@ -297,7 +297,8 @@ def _end_lost(now, after, status, rules, w):
 
 @lean_kernel
 def judge_robots(now, after, traits, maps, pedestrians, next_pedestrians, people, status, rules, walls, first, last):
-    """For the robots of worlds ``first <= w < last``, write the contacts in a step, decide outcomes, and count the step.
+    """For the robots of worlds ``first <= w < last``, record the contacts that occur during the step, determine outcomes, and
+    count the step.
 
     ``walls`` (W, R) is the time at which a wall stopped a robot, as a fraction of the step; `NEVER` if no wall did.
     """

@@ -55,7 +55,7 @@ class CrowdReader:
         """Write the model's output to ``out`` (2, W, P).
 
         Raises:
-            ComponentError: the model raised an exception, or its output has the wrong shape or is not finite for an active
+            ComponentError: the model raised an exception, or its output has the wrong shape or is non-finite for an active
                 pedestrian.
         """
         people, robots, traits, goals = self._people, self._robots, self._world.traits, self._goals

@@ -7,7 +7,7 @@ limited. A pedestrian that no robot is about to touch returns exactly to its rec
 
 A rigid body steps aside as a whole, based on the disc that a robot would touch first. Its other discs are ignored, and the body
 continues to turn, so it may touch a robot that is between its discs. Other pedestrians are ignored, too, so a pedestrian that steps
-aside may come near them. Nobody steps into a wall.
+aside may come near them. No one steps into a wall.
 """
 
 from __future__ import annotations

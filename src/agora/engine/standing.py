@@ -1,4 +1,4 @@
-"""Reasons for stationary robots whose planner gives none: after 5 s, the known circumstances are recorded."""
+"""Reasons why a robot is standing still when its planner gives none: after 5 s, the known circumstances are recorded."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
 """Standing back: a pedestrian that cannot get through takes another route, or steps out of the passage and waits.
 
 A pedestrian gives in if it makes no progress for `GIVES_IN`, or walks back and forth without coming nearer to its waypoint. By then
-it has found no detour (`agora.engine.detour`), and nobody has made way. It then stops pushing ahead. If a robot or a standing
+it has found no detour (`agora.engine.detour`), and no one has made way. It then stops pushing ahead. If a robot or a standing
 person blocks a road, and another route over the roads of the map leads to its waypoint, it takes that route. Otherwise, it steps
-back to the side of the passage, and waits until nobody stands at the blocked place any more, or for some seconds at most. Then it
+back to the side of the passage, and waits until no one stands at the blocked place any more, or for some seconds at most. Then it
 tries again. If it is held up a second time at the same place, it gives up its waypoint (`agora.engine.occupied_waypoints`).
 
-The people behind it step back in the same way. People with free space behind them step back first. Nobody steps back from a queue
+The people behind it step back in the same way. People with free space behind them step back first. No one steps back from a queue
 in which all people go the same way.
 """
 
@@ -29,12 +29,12 @@ from agora.maps.roads import SEEN
 from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
 
 GIVES_IN = np.float32(4.0)
-"""Time without progress after which a pedestrian takes another route or stands back, s."""
+"""Time without progress after which a pedestrian takes another route or steps back, s."""
 
 _LATE = np.float32(6.0)  # s without the path becoming shorter, after which it gives in, too
 
 FREE, BACK, ROUND = range(3)
-"""A pedestrian follows its route, stands back, or takes another route."""
+"""A pedestrian follows its route, steps back, or takes another route."""
 
 _AHEAD = np.float32(0.6)  # m, from the pedestrian to the middle of the blocked place
 _CLOSES = np.float32(1.0)  # m, from there, within which a standing body blocks the passage
@@ -70,7 +70,7 @@ _SITTING, _WORKING = SOCIAL_STATES.index("sitting"), SOCIAL_STATES.index("workin
 
 
 class Backs(NamedTuple):
-    """The people of W worlds who stand back or take another route.
+    """The people of W worlds who step back or take another route.
 
     Attributes:
         what: (W, P) current action: `FREE`, `BACK` or `ROUND`.
@@ -82,7 +82,7 @@ class Backs(NamedTuple):
         since: (W, P) time since the pedestrian was held up at the blocked place, s; above `_FORGETS` if there is no such place.
         times: (W, P) number of times that the pedestrian was held up at the blocked place.
         asks: (W, P) whether the pedestrian wants to step back, but the people behind it leave no room.
-        waiting: (W,) number of people who stand back, or are still near the place at which they were held up (`_is_held`).
+        waiting: (W,) number of people who step back, or are still near the place at which they were held up (`_is_held`).
     """
 
     what: Ints
@@ -98,7 +98,7 @@ class Backs(NamedTuple):
 
     @staticmethod
     def of_nobody(worlds: int, slots: int) -> Backs:
-        """Return the record for worlds in which nobody stands back."""
+        """Return the record for worlds in which no one steps back."""
         real = np.zeros((6, worlds, slots), np.float32)
         what, times = np.zeros((2, worlds, slots), np.int32)
         return Backs._make([what, *real, times, np.zeros((worlds, slots), np.bool_), np.zeros(worlds, np.int32)])
@@ -153,7 +153,7 @@ def _alternative_place(roads, q, x, y, to_x, to_y, bx, by):
     """Return a place near the middle of the cheapest path from one point to another that avoids a blocked place.
 
     Returns -1 if there is no such path or only a long one, or if the usual path does not lead through the blocked place. Of equally
-    cheap paths, the right-hand one is taken.
+    cheap paths, the right-hand one is chosen.
     """
     a, b = _place_near(roads, q, x, y, bx, by), _place_near(roads, q, to_x, to_y, bx, by)
     if a < 0 or b < 0 or _is_open(roads, q, a, b, bx, by):
@@ -180,7 +180,7 @@ def _alternative_place(roads, q, x, y, to_x, to_y, bx, by):
 @hidden
 def _people_on_line(people, traits, robots, robot_traits, sees, w, i, x, y, to_x, to_y):
     """Return how many people are on the straight line from one point to another, and whether the line is blocked. It is blocked if
-    somebody is at the other point, or if a robot or a person who wants to stand is on the line.
+    someone is at the other point, or if a robot or a person who wants to stand is on the line.
     """
     met, own = ZERO, traits.radius[w, i]
     for j in range(traits.count[w] if sees & SEES_PEDESTRIANS else 0):
@@ -204,7 +204,7 @@ def _people_on_line(people, traits, robots, robot_traits, sees, w, i, x, y, to_x
 @hidden
 def _step_back(maps, m, people, traits, robots, robot_traits, sees, backs, w, i, ux, uy):
     """Choose the place to which pedestrian i, walking along (ux, uy), steps back: outside narrow places, to one side, with few
-    people in between. Return whether there is such a place. Of equally good places, the right-hand one is taken.
+    people in between. Return whether there is such a place. Of equally good places, the right-hand one is chosen.
     """
     x, y, radius = people.x[w, i], people.y[w, i], traits.radius[w, i]
     here = distance_at(maps, m, x, y)
@@ -249,7 +249,7 @@ def _is_barred(maps, m, people, traits, robots, robot_traits, sees, routes, prog
 
 @hidden
 def _nearest_obstacle(people, traits, minds, robots, sees, backs, w, i, x, y):
-    """Return the position (2,) of the obstacle nearest to a point, where obstacles are standing robots and people who want to
+    """Return the position (2,) of the obstacle nearest to a point, where obstacles are stationary robots and people who want to
     stand. Also return whether there is one within `_CLOSES`, and whether it is a person who may make way.
     """
     near, bx, by, moves = _CLOSES, x, y, False
@@ -352,7 +352,7 @@ def _give_in(roads, maps, m, people, traits, waypoints, minds, robots, robot_tra
 
 @hidden
 def _is_held(people, backs, w, i):
-    """Return whether pedestrian i stands back, or is still near the place at which it was held up."""
+    """Return whether pedestrian i steps back, or is still near the place at which it was held up."""
     near = gap(people.x[w, i], people.y[w, i], backs.barred_x[w, i], backs.barred_y[w, i]) < _COMPANY
     return backs.what[w, i] == BACK or (near and backs.times[w, i] > 0 and backs.since[w, i] < _FORGETS)
 
@@ -412,7 +412,7 @@ def stand_back(
     period, sees, roads, maps, people, traits, waypoints, minds, robots, robot_traits, clock, routes, progress, backs, cost, first,
     last,
 ):  # fmt: skip
-    """Make people who are held up stand back or take another route, by changing their current waypoints and speeds (W, P).
+    """Make people who are held up step back or take another route, by changing their current waypoints and speeds (W, P).
 
     Args:
         period: time between calls, s.

@@ -1,7 +1,7 @@
 """People who walk unsteadily: their preferred speed and direction fluctuate, no faster than those of recorded people.
 
 The deviations of the speed (a fraction) and of the direction (an angle) are Ornstein-Uhlenbeck processes (L. S. Ornstein and G. E.
-Uhlenbeck, Phys. Rev. 36, 1930). Recorded people of ETH/UCY with nobody within 1.5 m deviate from the mean speed along their path by
+Uhlenbeck, Phys. Rev. 36, 1930). Recorded people of ETH/UCY with no one within 1.5 m deviate from the mean speed along their path by
 12 to 16 % (standard deviation, eth and hotel), and from the direction to the end of their path by 0.14 to 0.17 rad; the deviations
 decay within 1 to 4 s. In the other scenes, people look at shop windows and wait for each other; there, the values are 29 to 46 %
 and 0.36 to 0.86 rad.
@@ -9,7 +9,7 @@ and 0.36 to 0.86 rad.
 A pedestrian that is walking when the episode begins, or when it enters, starts with the deviation of its initial velocity; a
 pedestrian that stands still starts with a random deviation. Members of a walking group share their fluctuations; otherwise the
 group would be torn apart. Followers of a leader (`agora.core.state.Minds`, ``led``) do not fluctuate, because their leader does.
-Close to the point that a pedestrian is walking to, its direction deviates less and less, so that everybody arrives.
+Close to the point that a pedestrian is walking to, its direction deviates less and less, so that everyone arrives.
 """
 
 from __future__ import annotations

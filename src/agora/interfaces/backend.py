@@ -119,7 +119,7 @@ class Backend(Protocol):
 
 @runtime_checkable
 class WholeSimulator(Protocol):
-    """A simulator with its own engine, which moves all robots and pedestrians and decides outcomes; a frozen dataclass of its
+    """A simulator with its own engine, which moves all robots and pedestrians and determines outcomes; a frozen dataclass of its
     parameters.
     """
 

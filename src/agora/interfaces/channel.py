@@ -56,7 +56,7 @@ class Field:
         if not self.low < self.high:
             raise InputError(f"low must be below high, got {self.low} and {self.high}")
 
-    def sized(self, sizes: Mapping[str, int] = {}) -> tuple[int, ...]:  # noqa: B006 - nobody writes to it
+    def sized(self, sizes: Mapping[str, int] = {}) -> tuple[int, ...]:  # noqa: B006 - no code writes to it
         """Return the shape in a batch in which the named axes have these lengths."""
         return tuple(sizes[axis] if isinstance(axis, str) else axis for axis in self.shape)
 

@@ -16,7 +16,7 @@ from agora.interfaces.span import Span
 
 @dataclass(frozen=True, eq=False)
 class CrowdScene:
-    """The state of the crowd at generation t, as passed to a user-written model.
+    """The state of the crowd at the current step, as passed to a user-written model.
 
     Attributes:
         position: (W, P, 2) positions, m.
@@ -121,10 +121,10 @@ class CrowdRecord(NamedTuple):
     Attributes:
         dt: time step, s.
         sees: bit 1 is set if pedestrians see each other, bit 2 if they see robots.
-        pedestrians: state of the pedestrians in generation t.
+        pedestrians: state of the pedestrians at the current step (generation t).
         traits: constant properties of the pedestrians.
         waypoints: waypoints towards which the pedestrians are currently walking.
-        robots: state of the robots in generation t.
+        robots: state of the robots at the current step (generation t).
         robot_traits: constant properties of the robots.
         maps: surroundings.
     """

@@ -42,7 +42,7 @@ class GlobalPlanner(Protocol):
     """
 
     def path(self, request: PathRequest) -> Floats | None:
-        """Return the path from the start to the goal; None if there is none, or if an end is outside the map.
+        """Return the path from the start to the goal; None if none exists, or if an end is outside the map.
 
         The path consists of (K, 2) points, m, or of (K, 3) poses if the planner also chooses headings.
         """

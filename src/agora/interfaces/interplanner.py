@@ -20,7 +20,7 @@ class Guidance:
         path_count: (N,) number of points of the path. If it is 0 there is no path, and the robot stops unless its local planner is
             recovering.
         goal: (N, 3) pose at the end of the path.
-        speed: (N,) speed limit as a share of the local planner's top speed: 1 for no limit, 0 to stop.
+        speed: (N,) speed limit as a fraction of the local planner's top speed: 1 for no limit, 0 to stop.
         danger: (N,) level of danger, from 0 (no people nearby) to 1.
         reason: (N,) int8, number of the `agora.core.recording.Reason` why the path was changed; None if no row has a reason.
         pedestrians: pedestrians that are passed to the local planner instead of the known ones; None for no change.

@@ -68,7 +68,7 @@ class Metric:
     def over(self) -> Compared:
         """The episodes over which planners are compared; ``all`` if a failed episode counts against its planner, as in a rate.
 
-        All other metrics improve if the robot fails: a robot that does not move or stops early has a short path and meets nobody.
+        All other metrics improve if the robot fails: a robot that does not move or stops early has a short path and meets no one.
         They are therefore compared over ``reached``, the episodes in which every compared planner reached the goal, unless the
         metric sets ``compared``.
         """

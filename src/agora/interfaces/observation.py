@@ -31,7 +31,7 @@ class Costmap:
 
 @dataclass(frozen=True)
 class SemanticWindow:
-    """The semantic maps that a planner reads: the channel "semantics".
+    """The semantic maps that a planner reads: the "semantics" channel.
 
     Attributes:
         attributes: names in `agora.core.semantics.ATTRIBUTES`.
@@ -84,7 +84,7 @@ def _view(channel: str, shared: bool = False) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Observation:
-    """The knowledge of N robots at one time.
+    """The knowledge of N robots at a given instant.
 
     A planner declares the channels that it needs; the fields of all other channels are None.
 
@@ -101,8 +101,8 @@ class Observation:
         heading_tolerance: (N,) tolerance of the goal heading, rad; if pi or more, or None, any heading is accepted.
         path: (N, K, 2) global path, m; after ``path_count`` points, the last point is repeated.
         path_count: (N,) number of points of the path.
-        pedestrians: nearby pedestrians (the channel "pedestrians").
-        robots: nearby robots (the channel "robots").
+        pedestrians: nearby pedestrians (the "pedestrians" channel).
+        robots: nearby robots (the "robots" channel).
         scan: (N, B) measured ranges, m.
         scan_angles: (B,) angles of the beams in the sensor's frame, rad.
         scan_pose: (3,) pose of the sensor in the robot's frame, m and rad.

@@ -36,8 +36,8 @@ of a `Guidance`, noted by `agora.planners.guided.GuidedPlanner`.
 
 Some reasons are noted without the planner. If the planner needs a path and there is none, the robot stops whatever the planner
 returns, with the reason ``NO_PATH``. If a robot touches something at the first call, ``START_IN_CONTACT`` is noted unless its
-planner notes a reason. If a robot has not moved 0.1 m in 5 s and its planner notes nothing, `agora.engine.standing` notes the
-reason as far as it is known.
+planner notes a reason. If a robot has moved less than 0.1 m in 5 s and its planner gives no reason, `agora.engine.standing` notes
+the reason as far as it is known.
 """
 
 
@@ -59,7 +59,7 @@ class Declaration:
         notes: the notes from `NOTES` that it returns at every call.
         concurrent: whether several threads may call it at the same time, each for a part of the rows.
         turns_at_goal: whether it turns to the goal heading itself; otherwise the library does this.
-        top_speed: its maximum speed, m/s, if the robot can be faster. An interplanner's speed limit is a share of it.
+        top_speed: its maximum speed, m/s, if the robot can be faster. An interplanner's speed limit is a fraction of it.
         danger_threshold: level of danger above which an interplanner warns.
         period: control period for which it was designed, s; 0 for any. It may reject a longer period.
         requires: Agora's optional dependency groups (extras) that it needs, such as "learning".

@@ -25,8 +25,8 @@ class Bodies(Protocol):
     """The simulated robots of a batch.
 
     Attributes:
-        walls: (W, R) time within the last step at which a wall stopped each robot, as a share of the step from 0 to 1; 2 if no wall
-            did.
+        walls: (W, R) time within the last step at which a wall stopped each robot, as a fraction of the step from 0 to 1; 2 if no
+            wall did.
     """
 
     walls: Floats

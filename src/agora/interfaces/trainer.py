@@ -46,7 +46,7 @@ class TrainingRun(Protocol):
 
         Args:
             steps: environment steps so far.
-            share: finished share of the training run, 0 to 1.
+            share: finished fraction of the training run, 0 to 1.
             values: values by name.
         """
 

@@ -29,7 +29,7 @@ from agora.registry import KINDS, Named, available, is_own
 from agora.wire.question import Hello
 
 DEADLINE, FIRST, MEMORY = 30.0, 600.0, 16.0
-"""Maximum response time, s, and that of the first response, which includes compilation, s; memory limit, GiB."""
+"""Maximum response time, s; maximum time of the first response, which includes compilation, s; memory limit, GiB."""
 
 _IMPORTED = 120.0  # s
 _MOST = 1 << 20  # maximum size of the claims, bytes

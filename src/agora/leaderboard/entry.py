@@ -97,7 +97,7 @@ class Pins:
     """Everything that determines the rows besides the suite and the planner's configuration.
 
     Attributes:
-        agora: version of Agora.
+        agora: Agora version.
         packages: versions of the packages of the suite's and the planner's components and of the metrics
             (`agora.benchmark.provenance.packages.packages`).
         label: category that the planner claims to belong to.
@@ -209,7 +209,7 @@ class Check:
     Attributes:
         entry: digest of the ``entry.yaml`` that was checked.
         when: date and time of the check, UTC.
-        agora: version of Agora that performed the check.
+        agora: Agora version that performed the check.
         machine: machine on which the check was performed.
         seed: seed of the draw of episodes.
         driven: number of rows whose recorded commands were replayed; 0 if there is a problem.

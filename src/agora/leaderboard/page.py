@@ -209,7 +209,7 @@ def _current(posted: PostedEntry) -> Suite | None:
 
 
 def _table(shown: Sequence[_Shown], suite: Suite | None, replays: dict[str, Recording]) -> dict[str, Any]:
-    """Return one table, sorted by decreasing share of goals reached. The entries' recordings are added to ``replays``.
+    """Return one table, sorted by decreasing fraction of goals reached. The entries' recordings are added to ``replays``.
 
     The page can also sort and rank the entries by clean arrivals.
     """

@@ -72,7 +72,7 @@ def submit(
 ) -> list[Path]:
     """Create an entry ``folder/SUITE/NAME`` for each planner of a run, and return the folders.
 
-    Entries from a run with ``--counterfactual`` do not contain the effects of robots on people, like a run without this option.
+    Entries from a ``--counterfactual`` run omit the effects of robots on people, so they look like entries from an ordinary run.
     Metrics from other packages are also left out.
 
     Args:
@@ -80,7 +80,7 @@ def submit(
         folder: folder of the leaderboard.
         planners: labels of planners; all if empty.
         words: name, author and description on the page.
-        replays: maximum number of recordings per entry; one recording per outcome comes first.
+        replays: maximum number of recordings per entry, starting with one recording per outcome.
 
     Raises:
         ResultsError: the folder contains no run, the run is not complete, or an entry already exists or cannot be written.

@@ -1,8 +1,8 @@
-"""Reward files of Arena 3.0 and of rosnav-rl: ``reward_functions/*.yaml``, each a mapping of units to their parameters.
+"""Arena 3.0 and rosnav-rl reward files: ``reward_functions/*.yaml``, each a mapping of units to their parameters.
 
 Missing parameters have Arena's default values, which can differ from those of `ArenaReward`. Units that Agora does not have, and
 parameters with a different meaning in Agora, are reported with their line numbers. A file with a unit or a parameter that Arena 3.0
-does not have is treated as a file of rosnav-rl.
+does not have is treated as a rosnav-rl file.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class RewardRead:
 
 
 def read_arena_reward(path: str | Path, *, safe_distance: float = 0.5, subgoals: bool = False) -> RewardRead:
-    """Read a reward file of Arena 3.0.
+    """Read an Arena 3.0 reward file.
 
     Args:
         path: path of the file.

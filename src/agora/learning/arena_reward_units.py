@@ -1,4 +1,4 @@
-"""The units of reward files of Arena 3.0 and of rosnav-rl, each with its parameters and their equivalents in `ArenaReward`.
+"""The units of Arena 3.0 and rosnav-rl reward files, each with its parameters and their equivalents in `ArenaReward`.
 
 rosnav-rl developed Arena 3.0's units further (745073d, rosnav_rl/reward/reward_units/reward_units.py; split by topic in 04e0280).
 Some of its equations differ, so each unit returns separate fields for the two file types.
@@ -39,7 +39,7 @@ class Unit:
         return {}
 
     def fields_later(self) -> Mapping[str, Any]:
-        """Return the equivalent fields of `ArenaReward` for a file of rosnav-rl."""
+        """Return the equivalent fields of `ArenaReward` for a rosnav-rl file."""
         return self.fields()
 
     def notes(self) -> Mapping[str, str]:

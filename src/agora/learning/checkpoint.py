@@ -1,4 +1,4 @@
-"""The files from which a training resumes: its checkpoint and its curve; damaged files are detected."""
+"""The files from which a training run resumes: its checkpoint and its curve; damaged files are detected."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def write_checkpoint(path: Path, training: str, numbers: Mapping[str, float], ar
 
     Args:
         path: path of the file.
-        training: digest of the training.
+        training: digest of the training experiment.
         numbers: numbers by name, including those in `ALWAYS`.
         arrays: arrays by name.
     """
@@ -53,7 +53,7 @@ def read_checkpoint(path: Path, training: str) -> tuple[Mapping[str, float], Map
 
     Args:
         path: path of the file.
-        training: digest of the training that the checkpoint must belong to.
+        training: digest of the training experiment that the checkpoint must belong to.
 
     Raises:
         ResultsError: the file is not a checkpoint, is damaged, belongs to another training, or contains non-finite numbers. The

@@ -190,7 +190,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
 
     @property
     def curriculum_stage(self) -> int:
-        """Index of the current curriculum stage, from the module ``staged``; raises `InputError` if the suite's stage has none."""
+        """Index of the current curriculum stage, from the ``staged`` module; raises `InputError` if the suite's stage has none."""
         index: int = self._staged().index
         return index
 

@@ -17,7 +17,7 @@ class Learned:
     """A point was added to the learning curve.
 
     Attributes:
-        steps: environment steps so far. share: fraction of the training that is done. rate: environment steps per second.
+        steps: environment steps so far. share: fraction of the training run that is done. rate: environment steps per second.
         values: values by name, such as losses and fractions of outcomes.
     """
 

@@ -42,7 +42,7 @@ class Crowd:
         seconds: duration of each episode, s.
         every: time between two samples, s.
         taken: only every ``taken``-th sample is used for training.
-        share: relative share of these samples in a batch.
+        share: relative proportion of these samples in a batch.
     """
 
     suite: str
@@ -75,7 +75,7 @@ def joined(sets: Sequence[Samples]) -> Samples:
 
 
 def lessons(scenes: Sequence[str], *, crowds: Sequence[Crowd] = CROWDS) -> Iterator[tuple[Samples, float]]:
-    """Yield the sets of samples to train on, and the share of each set in a batch.
+    """Yield the sets of samples to train on, and the fraction of each set in a batch.
 
     Args:
         scenes: names of ETH/UCY scenes; may be empty.

@@ -54,7 +54,7 @@ class Player(Protocol):
     facts: list[EnvironmentFacts]
 
     def ask(self, name: str, calls: Sequence[Call]) -> None:
-        """Request that each environment call the method ``name`` with its own arguments."""
+        """Request that each environment call the method called ``name`` with its own arguments."""
 
     def answer(self) -> list[Any]:
         """Return the results of the method calls.

@@ -33,7 +33,7 @@ _NODES, _NEIGHBOURS, _FELT, _NEAR, _LEAST = 13, 8, 5.0, 3.0, 0.1
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """S samples, each of one pedestrian at one time, with Q quadrature times around it and K neighbours at each of them.
+    """S samples, each of one pedestrian at a given instant, with Q quadrature times around it and K neighbours at each of them.
 
     Attributes:
         miss: (S, 2) second difference of the recorded positions, m.
@@ -52,7 +52,7 @@ class Samples:
         return -np.asarray((potential.slope(self.b)[..., None] * self.push).sum((1, 2)))
 
     def error(self, potential: Potential | None, tau: float) -> float:
-        """Return the mean error of the next position, m; None as potential gives the error of the relaxation alone."""
+        """Return the mean error of the next position, m. If ``potential`` is None, return the error of the relaxation alone."""
         left = self.miss - self.drive / tau - (0.0 if potential is None else self.force(potential))
         return float(np.hypot(*left.T).mean())
 
@@ -102,7 +102,7 @@ def _spline(recorded: Trajectories, i: int) -> Any:
 def _moment(
     place: Doubles, velocity: Doubles, goal: Doubles, speed: Doubles, group: Array, model: DeepSocialForce, horizon: float
 ) -> Samples:
-    """Return the samples at one time, given the positions and velocities (n, Q, 2) of the people present."""
+    """Return the samples at a given instant, given the positions and velocities (n, Q, 2) of the people present."""
     share = 1.0 - np.abs(np.linspace(-1.0, 1.0, _NODES))
     weight = horizon**2 * share / share.sum()
     ahead = goal[:, None] - place

@@ -128,7 +128,7 @@ def discomfort(transition: Transition, distance: float) -> Floats:
 class Clearances:
     """Minimum clearance between each robot and the pedestrians of its world over several steps.
 
-    Between two steps, everybody is assumed to move in a straight line (CrowdNav's swept test). The robot is represented by the disc
+    Between two steps, everyone is assumed to move in a straight line (CrowdNav's swept test). The robot is represented by the disc
     around its footprint.
 
     Args:

@@ -56,7 +56,7 @@ def _software(made_on: Mapping[str, Any]) -> dict[str, str]:
 
 
 def planner_with(text: str, file: str) -> Any:
-    """Return the planner of a training, set to drive with a weights file; the file is not read.
+    """Return the planner of a training run, set to drive with a weights file; the file is not read.
 
     Args:
         text: string that names a registered planner, with its parameters.
@@ -76,7 +76,7 @@ def planner_with(text: str, file: str) -> Any:
 
 
 def validation_of(name: str, suite: Suite) -> list[tuple[Suite, str]]:
-    """Return the stages used to choose the best policy of a training, with their suites.
+    """Return the stages used to choose the best policy of a training run, with their suites.
 
     Args:
         name: name of a stage of the suite, or of another suite, all of whose stages are used.
@@ -142,7 +142,7 @@ def checkpoint_kept(folder: Path) -> str:
 
 
 def policy_kept(folder: Path) -> Path | None:
-    """Return the best policy's file, or the latest policy's before the first validation; None if there is no policy yet."""
+    """Return the file of the best policy or, before the first validation, of the latest policy; None if there is no policy yet."""
     return next((folder / name for name in (POLICY, LATEST) if (folder / name).exists()), None)
 
 
@@ -151,7 +151,7 @@ class Run:
 
     Args:
         folder: folder of the run.
-        training: the training.
+        training: the training experiment.
         seed: seed of all random numbers.
         resume: whether the folder may already contain this training run.
         token: token with which another thread can stop the run.
@@ -236,7 +236,7 @@ class Run:
         """Replace the checkpoint.
 
         Raises:
-            DivergedError: a number or an array is not finite; the previous checkpoint is kept.
+            DivergedError: a number or an array is non-finite; the previous checkpoint is kept.
             ComponentError: a value is not a number or an array.
         """
         self._check_number("save", "steps", steps)
@@ -255,7 +255,7 @@ class Run:
 
         Args:
             steps: environment steps so far.
-            share: fraction of the training that is done.
+            share: fraction of the training run that is done.
             values: values by name; non-finite values are omitted.
 
         Raises:
@@ -275,7 +275,7 @@ class Run:
         self.events.append(Learned(steps, share, rate, finite))
 
     def _check_number(self, where: str, name: str, value: Any, error: type[AgoraError] | None = ComponentError) -> None:
-        """Raise `ComponentError` if a value of the trainer is not a number, and ``error``, if given, if it is not finite."""
+        """Raise `ComponentError` if a value of the trainer is not a number, and ``error``, if given, if it is non-finite."""
         said = f"trainer {self.training.trainer.name}: {where}: {name} is {value!r:.40}"
         if not isinstance(value, Real) or isinstance(value, bool):
             raise ComponentError(f"{said}; expected a number")

@@ -1,4 +1,4 @@
-"""Records of the runs of a training, one per seed: test results of the run's policy, and its learning curve."""
+"""Records of the runs of a training experiment, one per seed: test results of the run's policy, and its learning curve."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def record_of(run: Run, *, whole: bool = True) -> SeedRecord:
     """Test the best policy of a run, and return the record; the record of a complete run is saved in the run's folder.
 
     Raises:
-        ResultsError: the training has not completed a single round.
+        ResultsError: the training run has not completed a single round.
     """
     kept = run.folder / SEED
     if whole and kept.exists():

@@ -1,4 +1,4 @@
-"""A training with all its seeds: one run and test per seed, the policy of the first seed, and a card for all seeds."""
+"""A training experiment over all of its seeds: a run and a test per seed, the first seed's policy, and a card for all seeds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["seed_folder", "train_seeds"]
 
 
 def seed_folder(folder: Path, seed: int) -> Path:
-    """Return the folder of the run with the given seed, inside the folder of the training."""
+    """Return the folder of the run with the given seed, inside the experiment's folder."""
     return folder / f"seed_{seed}"
 
 
@@ -40,15 +40,15 @@ def train_seeds(
     training, the policy and the card of the seeds so far are written as well; the last seed is then not tested.
 
     Args:
-        training: the training, with its seeds.
+        training: the training experiment, with its seeds.
         folder: folder of the results.
         resume: whether to resume runs in the folder.
-        token: token with which another thread can stop the training.
+        token: token with which another thread can stop the training run.
         seconds: wall time after which the run of a seed is stopped, at the end of a round; its policy is still tested.
 
     Raises:
         StoppedError: the token requested a stop.
-        ResultsError: the folder contains another training, or cannot be written.
+        ResultsError: the folder contains another training run, or cannot be written.
         DivergedError: a training run produced non-finite numbers.
     """
     records, elsewhere = list[SeedRecord](), tuple[Result, ...]()

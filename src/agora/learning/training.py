@@ -1,4 +1,6 @@
-"""A training: the network, the episodes to train on, and the episodes to evaluate on; its files are in ``configs/training``."""
+"""A training configuration: the network, the episodes to train on, and the episodes to evaluate on; its files are in
+``configs/training``.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,7 @@ class Published:
 
 @dataclass(frozen=True)
 class Training(Checked):
-    """The description of a training from scratch to a finished policy.
+    """The description of a training run from scratch to a finished policy.
 
     Attributes:
         name: name of the policy and of the folder of the results.
@@ -61,7 +63,7 @@ class Training(Checked):
         validation: stage of the suite used to choose the best policy, or another suite, all of whose stages are used.
         test: suite that provides the results on the card.
         stages: stages of the test.
-        elsewhere: suite with environments that the policy is not trained in; the card reports its results too. Empty for none.
+        elsewhere: suite with environments that the policy is not trained in; the card reports its results too. Empty if none.
         cannot: limitations of the policy.
         published: published results for comparison.
         seeds: seeds, one training run each; the policy of the first seed is kept.
@@ -95,7 +97,7 @@ def training_names() -> list[str]:
 
 
 def load_training(name_or_path: str | Path) -> Training:
-    """Return the training with the given name (``configs/training/<name>.yaml``) or from the given file.
+    """Return the training configuration with the given name (``configs/training/<name>.yaml``) or from the given file.
 
     Raises:
         UnknownNameError: there is no training with this name.
@@ -112,11 +114,11 @@ def load_training(name_or_path: str | Path) -> Training:
 
 
 def check_training(training: Training, where: str) -> None:
-    """Reject a training that refers to missing suites, stages or planners, or would train on a test suite.
+    """Reject a training configuration that refers to missing suites, stages or planners, or would train on a test suite.
 
     Args:
-        training: the training.
-        where: name of the training for messages.
+        training: the training configuration.
+        where: name of the training configuration for messages.
 
     Raises:
         InputError: a suite, stage or planner does not exist, or a suite has the wrong split.
@@ -155,19 +157,19 @@ def train(
     the time limit stops the training, the policy after the last round is kept as ``latest.safetensors``.
 
     Args:
-        training: the training.
+        training: the training configuration.
         output: folder of the run.
         seed: seed of all random numbers.
         resume: whether to resume the run in the folder.
-        token: token with which another thread can stop the training.
+        token: token with which another thread can stop the training run.
         seconds: wall time after which the training is stopped, at the end of a round, once there is a policy; `Trained.whole` is
             then False.
 
     Raises:
         InputError: the trainer does not report the end of each round.
         StoppedError: the token requested a stop; the message says what is kept.
-        ResultsError: the folder contains another training, or cannot be written.
-        DivergedError: the training produced non-finite numbers.
+        ResultsError: the folder contains another training run, or cannot be written.
+        DivergedError: the training run produced non-finite numbers.
         ComponentError: the trainer raised, or passed an invalid value to the run; the message names file and line.
     """
     token, trainer = token or StopToken(), training.trainer

@@ -52,7 +52,7 @@ class Walks:
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """S samples: a person at one time, and the person's positions afterwards.
+    """S samples: a person at a given instant, and the person's positions afterwards.
 
     Attributes:
         seen: inputs of the network.
@@ -93,7 +93,7 @@ def simulated(suite: str, stage: str, episodes: int, *, seconds: float, every: f
         episodes: number of episodes, run in parallel.
         seconds: time from the first to the last sample, s.
         every: time between two samples, s; a multiple of the physics period.
-        model: name of the crowd model for everybody; if empty, the stage's own model.
+        model: name of the crowd model for everyone; if empty, the stage's own model.
     """
     chosen = load_suite(suite)
     conditions = replace(Conditions.of(chosen.stage(stage)), ends=0, sees_robots=False)
@@ -116,7 +116,7 @@ def simulated(suite: str, stage: str, episodes: int, *, seconds: float, every: f
 
 
 def samples_of(walks: Walks, every: int = 1) -> Samples:
-    """Return a sample for everybody who is present at a time, at the previous one, and throughout the next 4.8 s.
+    """Return a sample for everyone who is present at a time, at the previous one, and throughout the next 4.8 s.
 
     Args:
         walks: trajectories to sample.

@@ -26,8 +26,8 @@ def cells_under(furniture: Iterable[Furniture], map: Map) -> Bools:
 
 
 def cover(occupied: Bools, corners: Doubles) -> None:
-    """Fill every cell that a rectangle (4, 2) touches; coordinates are in cells. Cell and rectangle touch if no side of either
-    separates them.
+    """Fill every cell that a rectangle (4, 2) touches; coordinates are in cells. A cell and a rectangle touch unless a line
+    parallel to a side of either separates them (separating-axis test).
     """
     low, high = corners.min(0) + TINY, corners.max(0) - TINY
     rows, columns = cut(low[1], high[1]), cut(low[0], high[0])

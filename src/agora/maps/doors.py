@@ -29,7 +29,7 @@ class Door:
         ends: (2, 2) ends of the opening, m; the leaves of the closed door meet in its middle.
         thickness: thickness of the leaves, m.
         opens: time at which the door begins to open, s.
-        closes: time at which the door begins to close, s; it closes later if somebody is in the doorway.
+        closes: time at which the door begins to close, s; it closes later if someone is in the doorway.
         takes: time to open fully, s.
         reach: distance in front of and behind the opening within which a body keeps the door open, m.
     """
@@ -81,7 +81,7 @@ class Door:
         return np.asarray((np.abs(along) <= 0.5 * self.width + radius) & (np.abs(across) <= self.reach + radius))
 
     def next(self, share: float, time: float, dt: float, held: bool) -> float:
-        """Return the fraction by which the door is open, from 0 to 1, one step of ``dt``, s, after ``time``; ``held`` if somebody
+        """Return the fraction by which the door is open, from 0 to 1, one step of ``dt``, s, after ``time``; ``held`` if someone
         is in the doorway.
 
         A door that has closed does not open again.

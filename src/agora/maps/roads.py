@@ -219,7 +219,7 @@ def _points(map: Map, grid: _Grid) -> tuple[Floats, Floats]:
     """Return, for each square of the grid, its point (H, W, 2) farthest from obstacles, m, and that point's distance (H, W) from
     them, m.
 
-    Of equally distant points, the one nearest to the centre of the square is taken; if several are equally near, their mean.
+    Of equally distant points, the one nearest to the centre of the square is chosen; if several are equally near, their mean.
     """
     known = map.clearance if map.unknown is None else np.where(map.unknown, np.float32(-1.0), map.clearance)
     blocks = grid.blocks(known, np.float32(-1.0))

@@ -146,7 +146,7 @@ def build_store(maps: Sequence[Map], index: ArrayLike) -> Maps:
         index: (W,) for each world, the index of its map in ``maps``.
 
     Raises:
-        InputError: there are no maps, or an index is not that of a map.
+        InputError: there are no maps, or an index does not belong to a map.
     """
     if not maps:
         raise InputError("a store needs at least one map")

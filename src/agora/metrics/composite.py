@@ -47,7 +47,7 @@ def robosense_total(recording: Recording) -> float | None:
     walls="ignored",
 )
 def igibson_social(recording: Recording) -> float | None:
-    """The score from 0 to 1; undefined if ``stl`` is. An episode that fails but stays far from everybody still scores 0.5."""
+    """The score from 0 to 1; undefined if ``stl`` is. An episode that fails but stays far from everyone still scores 0.5."""
     time, space = stl(recording), personal_space_compliance_igibson(recording)
     return None if time is None or space is None else 0.5 * (time + space)
 

@@ -29,7 +29,7 @@ def _relative_velocity(recording: Recording) -> tuple[Doubles, Doubles]:
 
 @compute_once
 def touch_time(recording: Recording) -> Doubles:
-    """(T,) time until the robot's outline touches that of a pedestrian at constant velocities, s; at most 10; 0 if they overlap."""
+    """(T,) time until the robot's outline touches a pedestrian's at constant velocities, s; at most 10; 0 if they overlap."""
     return np.minimum(closest(times_to_touch(recording, *_relative_velocity(recording))), _LATE)
 
 

@@ -46,7 +46,7 @@ def displacements(recording: Recording) -> Doubles:
 
 
 def _ever_present(recording: Recording) -> Bools | None:
-    """(P,) whether a pedestrian was ever present; None if nobody was, or if the episode was not also run without robots."""
+    """(P,) whether a pedestrian was ever present; None if no one was, or if the episode was not also run without robots."""
     there: Bools = np.any(recording.pedestrian_present, axis=0)
     return there if recording.undisturbed is not None and there.any() else None
 

@@ -31,7 +31,7 @@ NEAR = 2.0
 """Maximum distance between the centres in an encounter, m."""
 
 WALKS = 0.3
-"""Mean speed below which a person counts as standing, m/s."""
+"""Mean speed below which a person counts as stationary, m/s."""
 
 _CANCELLI = "Cancelli et al. 2022, arXiv:2212.00767; encounters are cut at 2 m here"
 

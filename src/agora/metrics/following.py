@@ -1,5 +1,5 @@
-"""Finding and following people, and giving way to them, as defined by Habitat 3.0. Agora computes shares of time; Habitat computes
-shares of steps.
+"""Finding and following people, and giving way to them, as defined by Habitat 3.0. Agora computes fractions of time; Habitat
+computes fractions of steps.
 
 The robot has found a person if a pedestrian is 1 to 2 m away (D; Habitat uses the walking distance) and at most 60 degrees off its
 heading. In Habitat the robot must find one specific person; here any pedestrian counts.
@@ -60,7 +60,7 @@ def _earliest(recording: Recording) -> float:
     walls="ignored",
 )
 def first_encounter_spl(recording: Recording) -> float | None:
-    """0 if nobody was found, 1 if a person was found immediately; undefined if no pedestrian was ever present."""
+    """0 if no one was found, 1 if a person was found immediately; undefined if no pedestrian was ever present."""
     if not ever_present(recording):
         return None
     found = _has_found(recording)

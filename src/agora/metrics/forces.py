@@ -91,7 +91,7 @@ def _wall_force_on_robot(recording: Recording) -> Doubles | None:
 
 @compute_once
 def _wall_force_on_pedestrians(recording: Recording) -> Doubles:
-    """(T,) force of the nearest wall, averaged over the pedestrians present, m/s2; 0 if nobody is present."""
+    """(T,) force of the nearest wall, averaged over the pedestrians present, m/s2; 0 if no one is present."""
     present = recording.pedestrian_present
     push = np.zeros(present.shape)
     if recording.map is not None:

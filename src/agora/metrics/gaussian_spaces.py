@@ -110,7 +110,7 @@ def personal_space_intrusion_share(recording: Recording) -> float | None:
     walls="ignored",
 )
 def personal_space_intrusion_srpb(recording: Recording) -> float | None:
-    """Defect of the original: Kirby's deviations are used as variances. The value is a share of at most 1, although the original
+    """Defect of the original: Kirby's deviations are used as variances. The value is a fraction of at most 1, although the original
     code says percent.
     """
     return _mean_while(recording, _largest(_personal_exponents(recording)[1]), any_present(recording))
@@ -126,8 +126,8 @@ def personal_space_intrusion_srpb(recording: Recording) -> float | None:
     walls="ignored",
 )
 def personal_space_intrusion_share_srpb(recording: Recording) -> float | None:
-    """This is a share of all pairs of sample and pedestrian, not of time, so people far away lower it. Undefined if no pedestrian
-    was ever present.
+    """This is a fraction of all pairs of sample and pedestrian, not of time, so people far away lower it. Undefined if no
+    pedestrian was ever present.
     """
     pairs = int(np.count_nonzero(recording.pedestrian_present))
     return float(np.count_nonzero(_personal_exponents(recording)[1] > -math.log(2.0))) / pairs if pairs else None

@@ -42,7 +42,7 @@ def _contacts(recording: Recording, kind: ContactKind) -> int:
 
 @metric("success", unit="0/1", direction="higher", formula="goal reached in time without a contact", source=_FRANCIS)
 def success(recording: Recording) -> float:
-    """Share of episodes that ended at the goal without any contact."""
+    """Fraction of episodes that ended at the goal without any contact."""
     return float(is_success(recording))
 
 
@@ -90,13 +90,13 @@ def success_k3(recording: Recording) -> float:
     source="HuNavSim, SocNavGym; SocNavBench's code for episodes that continue after contacts",
 )
 def reached(recording: Recording) -> float:
-    """Share of episodes that ended at the goal, as SocNavBench's code counts success with keep_episode_running."""
+    """Fraction of episodes that ended at the goal, as SocNavBench's code counts success with keep_episode_running."""
     return float(at_goal(recording))
 
 
 @metric("out_of_map", unit="0/1", direction="lower", formula="ended by leaving the map", source="SocNavGym")
 def out_of_map(recording: Recording) -> float:
-    """Share of episodes in which the robot left the map."""
+    """Fraction of episodes in which the robot left the map."""
     return float(recording.outcome == Outcome.OUT_OF_MAP)
 
 

@@ -124,7 +124,7 @@ def personal_space_compliance_social_jym(recording: Recording) -> float | None:
     walls="ignored",
 )
 def personal_space_compliance_robot_sf(recording: Recording) -> float | None:
-    """Despite its name, this is the share of violations: lower is better. Undefined if no pedestrian was ever present."""
+    """Despite its name, this is the fraction of violations: lower is better. Undefined if no pedestrian was ever present."""
     return average(recording, closest_centre(recording) < 0.5) if ever_present(recording) else None
 
 
@@ -172,7 +172,7 @@ _CLOSERS = {Closer.ROBOT: "more than 0.6", Closer.PERSON: "less than 0.4", Close
 
 def _share(zone: str) -> Metric:
     def share(recording: Recording) -> float:
-        """Share of time. Time without pedestrians counts as public space, so that the four shares add up to 1."""
+        """Fraction of time. Time without pedestrians counts as public space, so that the four fractions add up to 1."""
         return average(recording, is_in_zone(closest_surface(recording), zone))
 
     made = metric(
@@ -195,7 +195,7 @@ space_share_public = _share("public")
 
 def _hunavsim_share(zone: str) -> Metric:
     def share(recording: Recording) -> float:
-        """Ignores the pedestrian's radius. This is a share of time; the original code computes a share of samples."""
+        """Ignores the pedestrian's radius. This is a fraction of time; the original code computes a fraction of samples."""
         return average(recording, is_in_zone(closest_centre(recording) - recording.radius, zone))
 
     made = metric(

@@ -93,12 +93,12 @@ class Crowd:
 
     @property
     def pedestrians(self) -> Pedestrians:
-        """Generation t of the pedestrians, (1, P)."""
+        """States of the pedestrians at the current step, (1, P)."""
         return self.world.pedestrians
 
     @property
     def robots(self) -> Robots:
-        """Generation t of the robots, (1, R); may be written."""
+        """States of the robots at the current step, (1, R); may be written."""
         return self.world.robots
 
     @property
@@ -133,13 +133,13 @@ class Crowd:
         return np.where(both[:, None], change, np.float32(0.0))
 
     def step(self, robots: Robots | None = None) -> Pedestrians:
-        """Advance all pedestrians by one physics step and return the new generation.
+        """Advance all pedestrians by one physics step, and return their new states.
 
         Args:
-            robots: generation t of the robots, (1, R); if None, the current values of `robots`.
+            robots: states of the robots at the current step, (1, R); if None, the current values of `robots`.
 
         Raises:
-            InputError: the number of robots is wrong, or a pose is not finite.
+            InputError: the number of robots is wrong, or a pose is non-finite.
         """
         mine = self.robots
         if robots is not None:
@@ -163,7 +163,7 @@ class Crowd:
             how: whether the forces are added to the crowd model's acceleration or replace it.
 
         Raises:
-            InputError: a force is not finite, or is above `agora.engine.pedestrian_kernels.LARGEST`.
+            InputError: a force is non-finite, or is above `agora.engine.pedestrian_kernels.LARGEST`.
         """
         if self._crowd.fed is None:
             self._is_fed = True
@@ -234,7 +234,7 @@ class Crowd:
             poses: (K, 3) x, y, heading, m and rad.
 
         Raises:
-            InputError: a pose is outside the map or not finite.
+            InputError: a pose is outside the map or non-finite.
         """
         poses = np.asarray(poses, np.float64).reshape(-1, 3)
         if not np.isfinite(poses).all() or not self.start.map.contains(poses[:, :2]).all():

@@ -207,7 +207,7 @@ class Driver(Protocol):
 
         Raises:
             UnknownNameError: the robot is unknown.
-            InputError: the goal is not finite, is outside the map, or is too close to an obstacle for the robot.
+            InputError: the goal is non-finite, is outside the map, or is too close to an obstacle for the robot.
         """
 
     def set_pedestrians(self, people: PeopleAtStep) -> None:

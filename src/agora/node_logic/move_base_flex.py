@@ -159,7 +159,7 @@ class Execution:
             tolerances: tolerances for this goal, m and rad; if None, those in the terms.
 
         Raises:
-            FlexError: the path is empty, a value is not finite, or the goal is outside the map.
+            FlexError: the path is empty, a value is non-finite, or the goal is outside the map.
         """
         poses = np.asarray(path, np.float64).reshape(-1, 3)
         if not len(poses):

@@ -197,7 +197,7 @@ class Navigator:
         """Record a robot's pose (3,) in the map frame and twist (3,) in its own frame at ``time``, s.
 
         Raises:
-            InputError: a number is not finite.
+            InputError: a number is non-finite.
         """
         x, y, heading = np.asarray(pose, np.float32)
         vx, vy, omega = np.asarray(twist, np.float32)

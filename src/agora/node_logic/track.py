@@ -15,7 +15,7 @@ _SAME = 1e-6  # s; closer times count as equal
 
 
 class Sighting(NamedTuple):
-    """A measurement at one time.
+    """A measurement at a given instant.
 
     Attributes:
         time: time, s.

@@ -63,7 +63,7 @@ def warm_episode(
         observed: whether an external simulator moves the robots, and Agora's referee judges them.
 
     Raises:
-        InputError: ``make`` or a part of the graph rejects the episode.
+        InputError: ``make`` or a node of the graph rejects the episode.
     """
     word = _Word(tell)
     with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:

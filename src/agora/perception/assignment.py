@@ -45,7 +45,7 @@ def _search(cost, rows, columns, current, holder, u, v, shortest, path, seen_row
 
 @hidden
 def assign(cost, rows, columns, partner, holder, u, v, shortest, path, seen_row, seen_column):
-    """Write the column of each row to ``partner`` and the row of each column to ``holder``; -1 for none.
+    """Write the column of each row to ``partner`` and the row of each column to ``holder``; -1 if none.
 
     All arrays may be longer than necessary. All arguments after ``holder`` are scratch.
 

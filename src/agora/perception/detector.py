@@ -126,7 +126,7 @@ def _middle(points, near, start, end, radius, increment):
     """Return the expected centre, relative to the sensor, of a disc that is hit by beams start..end - 1.
 
     If a nearer object covers one side, the opposite side is taken for the rim, and the centre lies one radius from it. Otherwise
-    the centre lies in the middle of the cluster. The last value tells whether either side is covered.
+    the centre lies in the middle of the cluster. The last value indicates whether either side is covered.
     """
     left, right = end - 1, start
     far_left, far_right = points[left, 2], points[right, 2]
@@ -324,7 +324,7 @@ def detect(search, beams, ranges, pose, due, maps, map_index, position, radius, 
         pose: (N, 3) poses of the robots at the moment of the scan.
         due: (N,) whether a row has a new scan; other rows are left unchanged.
         maps: `agora.core.state.Maps`.
-        map_index: (N,) map of each row, -1 for none.
+        map_index: (N,) map of each row, -1 if none.
         position: (N, R, 2) positions of other robots, m.
         radius: (N, R) radii of other robots, m.
         present: (N, R) whether a slot holds a robot.
@@ -356,7 +356,7 @@ def detect(search, beams, ranges, pose, due, maps, map_index, position, radius, 
                 known = m >= 0 and on_map(maps, m, x, y, search.margin)
                 free[b] = not known and not _on_robot(x, y, search.margin, position[n], radius[n], present[n])
             if not free[b] and turns:
-                begin = b  # a full circle is cut open at a beam that hits nobody
+                begin = b  # a full circle is cut open at a beam that hits no one
         count = kept = start = np.int64(0)  # Numba treats a literal 0 as a separate type and would compile once more
         for i in range(total):
             b = (begin + i) % total

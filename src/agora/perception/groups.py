@@ -29,7 +29,7 @@ class GroupDetector(Checked):
         distance: maximum mean distance between two people who walk together, m.
         speed: maximum mean difference between their velocities, m/s.
         overlap: minimum number of samples in which both must be present.
-        standing: mean speed up to which a person counts as standing, m/s.
+        standing: mean speed up to which a person counts as stationary, m/s.
         stride: distance from a standing person to the centre of its o-space, m.
         meeting: maximum distance between the votes of two people in one group, m.
     """
@@ -106,8 +106,8 @@ def pair_scores(found: Ints, truth: Ints) -> tuple[float, float]:
     Precision is 1 if no pair was detected; recall is 1 if there is no true pair.
 
     Args:
-        found: (n,) detected group numbers, -1 for none.
-        truth: (n,) true group numbers, -1 for none.
+        found: (n,) detected group numbers, -1 if none.
+        truth: (n,) true group numbers, -1 if none.
     """
     upper = np.triu_indices(len(truth), 1)
     pairs = [((g[:, None] == g) & (g >= 0)[:, None])[upper] for g in (found, truth)]
@@ -123,8 +123,8 @@ def group_scores(found: Ints, truth: Ints, share: float = 2 / 3) -> tuple[float,
     other people.
 
     Args:
-        found: (n,) detected group numbers, -1 for none.
-        truth: (n,) true group numbers, -1 for none.
+        found: (n,) detected group numbers, -1 if none.
+        truth: (n,) true group numbers, -1 if none.
         share: 2/3 as in Setti et al., or 1 to require exact groups.
     """
     groups = [np.unique(g[g >= 0]) for g in (found, truth)]

@@ -56,7 +56,7 @@ class Locator(Checked):
 
         Args:
             boxes: boxes in pixels of the depth image.
-            depth: (rows, columns) depths along the optical axis, m; not finite or 0 if unknown.
+            depth: (rows, columns) depths along the optical axis, m; non-finite or 0 if unknown.
             camera: camera of the depth image.
         """
         found = [

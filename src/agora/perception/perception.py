@@ -24,7 +24,7 @@ from agora.world.tracks import Tracks
 __all__ = ["Perception", "ScanTracker"]
 
 Level = Literal["truth", "view", "visible", "tracked", "camera"]
-"""What planners know about pedestrians: ``truth``, the true state of everybody except people behind walls; ``view``, the true state
+"""What planners know about pedestrians: ``truth``, the true state of everyone except people behind walls; ``view``, the true state
 of people in a cone ahead, and the assumed state of people who have left it; ``visible``, the true state of people whom the robot's
 lidar hits; ``tracked`` and ``camera``, tracks from the robot's scans or camera images."""
 

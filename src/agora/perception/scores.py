@@ -95,7 +95,7 @@ class Scores:
 
     @property
     def recall(self) -> float:
-        """Fraction of the people in sight that are found; 1 if nobody is in sight."""
+        """Fraction of the people in sight that are found; 1 if no one is in sight."""
         return self.found / self.people if self.people else 1.0
 
     @property
@@ -130,7 +130,7 @@ def shares(a: Array, b: Array) -> Doubles:
 
 
 def whose(corners: Array, truth: Array, overlap: float = 0.5) -> Ints:
-    """Return the index (K,) of the true box (M, 4) that each box (K, 4), most confident first, is matched to; -1 for none."""
+    """Return the index (K,) of the true box (M, 4) that each box (K, 4), most confident first, is matched to; -1 if none."""
     shared, found = shares(corners, truth), np.full(len(corners), -1, np.int32)
     for k in range(len(corners)):
         if shared.shape[1] and shared[k].max() >= overlap:

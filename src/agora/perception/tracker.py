@@ -97,7 +97,7 @@ class Filters(NamedTuple):
         used: (N, T) whether the slot holds a track.
         believed: (N, T) whether the track is confirmed.
         id: (N, T) identity of the track, counted from 1; independent of its slot.
-        group: (N, T) group number, -1 for none.
+        group: (N, T) group number, -1 if none.
         born: (N,) number of ids assigned so far.
         past: (N, K, T, 4) x, y, vx, vy after each of the last K scans.
         there: (N, K, T) whether the track was confirmed at that time.

@@ -21,7 +21,7 @@ from agora.ranges import Length, Within
 __all__ = ["View"]
 
 STANDING = F(0.01)
-"""Speed below which a robot counts as standing still, without a direction of motion, m/s."""
+"""Speed below which a robot counts as stationary, without a direction of motion, m/s."""
 
 _WHOLE = 6.283
 

@@ -99,7 +99,7 @@ class Recovering(Checked):
         return own if isinstance(own, Window) else Window()
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3), and the memory, which consists of that of the local planner and that of the recovery."""
+        """Return the twists (N, 3), and the memory, which combines the local planner's memory and the recovery's."""
         o, rows, before = observation, len(observation.pose), memory.get("planner", {})
         answer = adapters.as_batch_planner(self.planner.part).act(o, before)
         twists, reasons = np.array(answer.twists, np.float32), np.array(answer.notes["reason"], np.int8)

@@ -55,11 +55,11 @@ class Agents(JointState):
 
     Attributes:
         people: number of nearest other agents.
-        reach: distance beyond which other agents are not seen, m; in the published code, everybody is seen.
+        reach: distance beyond which other agents are not seen, m; in the published code, everyone is seen.
         goal_range: maximum distance to the goal, m; larger distances are clipped.
         trained_speed: preferred speed of the robot in training, m/s.
         preferred_speed: preferred speed of the robot, m/s; None for its maximum speed. A slower robot prefers its maximum speed.
-        period: duration of a change of heading, s; equal to the control period of the training.
+        period: duration of a change of heading, s; equal to the control period used in training.
     """
 
     people: Count = 9

@@ -66,7 +66,7 @@ class TrainedRobot(Checked):
         return TrainedRobot(min_vx, max_vx, max_vy, max_omega, first, last)
 
     def seen(self, observation: Observation, beams: int) -> Observation:
-        """Return the observation that the robots would have with the limits and the lidar of the training.
+        """Return the observation that the robots would have with the limits and the lidar used in training.
 
         The scan of a lidar with another span is resampled to the directions of the training's lidar: beams outside its span are
         dropped, and directions that the robot's lidar does not cover read as free.
@@ -95,7 +95,7 @@ class TrainedRobot(Checked):
         return replace(o, scan=scan, scan_angles=(0.5 * (edges[1:] + edges[:-1])).astype(np.float32))
 
     def limits(self, limits: Limits) -> Limits:
-        """Return limits with the speeds of the training, to which the policy's observed twists and actions are scaled."""
+        """Return limits with the speeds used in training, to which the policy's observed twists and actions are scaled."""
         full = functools.partial(np.full, len(limits.max_vx), dtype=np.float32)
         turning = full(self.max_omega)
         return replace(limits, min_vx=full(self.min_vx), max_vx=full(self.max_vx), max_vy=full(self.max_vy), max_omega=turning)
@@ -139,7 +139,7 @@ class Policy:
         period: time between two decisions in training, s; 0 decides at every call.
 
     Raises:
-        InputError: the weights do not fit the network, the network does not fit the encoding, or a weight is not finite.
+        InputError: the weights do not fit the network, the network does not fit the encoding, or a weight is non-finite.
     """
 
     observe: Encoding
@@ -199,7 +199,7 @@ class Policy:
             layers: the layers; the last one outputs an action in [-1, 1].
             about: notes, as in `Policy`.
             body: robot used in training, as in `Policy`.
-            period: control period of the training, as in `Policy`.
+            period: control period used in training, as in `Policy`.
         """
         arrays = weights_of(layers)
         sizes, activations = [len(layer.bias) for layer in layers], [layer.activation for layer in layers]
@@ -214,14 +214,15 @@ class Policy:
         body: TrainedRobot | None = None,
         period: float = 0.0,
     ) -> Policy:
-        """Return a policy with a sequence of PyTorch modules (``Linear``, ``ReLU``, ``Tanh``, ``Sigmoid``, ``Flatten``) as network.
+        """Return a policy with a sequence of PyTorch modules (``Linear``, ``ReLU``, ``Tanh``, ``Sigmoid``, ``Flatten``) as its
+        network.
 
         Args:
             observe: encoding of observations used in training.
             modules: a module such as ``torch.nn.Sequential(...)``, or a list of modules.
             about: notes, as in `Policy`.
             body: robot used in training, as in `Policy`.
-            period: control period of the training, as in `Policy`.
+            period: control period used in training, as in `Policy`.
 
         Raises:
             InputError: a module is of another type.

@@ -113,7 +113,7 @@ def check_weights(arrays: Mapping[str, Floats], shapes: Mapping[str, tuple[int, 
         network: name of the network, for messages.
 
     Raises:
-        InputError: a weight is missing or unknown, has the wrong shape, or is not finite float32.
+        InputError: a weight is missing or unknown, has the wrong shape, or is not a finite float32 array.
     """
     for name in sorted(shapes.keys() | arrays.keys()):
         if name not in arrays or name not in shapes:

@@ -36,7 +36,7 @@ CLASSES = ("nothing", "floor", "wall", "furniture", "person", "robot")
 _NOTHING, _FLOOR, _WALL, _FURNITURE, _PERSON, _ROBOT = range(len(CLASSES))
 _SQUARE = 6.0  # m, side of the floor squares within which walls are joined into one mesh
 SCREEN = 2.3
-"""Height of walls that hide everybody behind them from lower cameras, m."""
+"""Height of walls that hide everyone behind them from lower cameras, m."""
 _LARGE, _SCREENS = 0.6, 256  # minimum length of such a wall, m, and maximum number of them
 _MARGIN = 40.0  # m, margin of floor around the map
 _SHADOW = 0.002  # m

@@ -1,6 +1,6 @@
 """The appearance of people: their height, their clothes, and the parts of which they are composed.
 
-The appearance depends on a pedestrian's id in its episode, never on a slot, so that everybody looks the same in any batch.
+The appearance depends on a pedestrian's id in its episode, never on a slot, so that everyone looks the same in any batch.
 Proportions are those of R. Drillis and R. Contini, "Body segment parameters", 1966, as reproduced by D. A. Winter ("Biomechanics
 and motor control of human movement", 4th edition, 2009, figure 4.1); children have shorter legs and larger heads. Sizes and colours
 are Agora's.

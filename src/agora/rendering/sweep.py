@@ -72,7 +72,7 @@ class Sweep:
             view: the scene.
             mount: position and yaw of the lidar on the robot.
             pose: (3,) pose of the robot, m and rad.
-            hidden: number of the robot that is not rendered, -1 for none.
+            hidden: number of the robot that is not rendered, -1 if none.
             ranges: output array.
         """
         fx, fy, width, height, horizon = self._image

@@ -93,7 +93,7 @@ def rates(name: str, shares: Mapping[str, Estimate], notes: Mapping[str, str]) -
 
 
 def outcomes(counts: Mapping[str, Mapping[str, int]], reached: Mapping[str, Estimate], colours: Mapping[str, str]) -> Markup:
-    """Return stacked bars of each planner's outcomes, with the interval of the share that reached the goal."""
+    """Return stacked bars of each planner's outcomes, with the interval of the fraction that reached the goal."""
     scale, short = _Scale(0.0, 100.0), short_labels(counts)
     body: list[Markup] = []
     for index, (planner, count) in enumerate(counts.items()):

@@ -79,8 +79,8 @@ def overview_figure(rows: Sequence[Row], metrics: Sequence[Metric], *, width: fl
 
 
 def outcome_figure(rows: Sequence[Row], *, width: float = 5.0) -> Figure:
-    """Return the outcomes of each planner's episodes, with 95 % intervals of the share that reached the goal (Wilson's interval and
-    the interval by place).
+    """Return the outcomes of each planner's episodes, with 95 % intervals of the fraction that reached the goal (Wilson's interval
+    and the interval by place).
 
     Raises:
         InputError: there are no rows.
@@ -111,8 +111,8 @@ def outcome_figure(rows: Sequence[Row], *, width: float = 5.0) -> Figure:
 
 
 def planner_matrix(rows: Sequence[Row], metric: Metric | None = None, *, by: str = "stage", width: float = 5.0) -> Figure:
-    """Return a matrix of planners and stages that shows the share that reached the goal, or a metric's mean with that share below
-    it.
+    """Return a matrix of planners and stages that shows the fraction that reached the goal, or a metric's mean with that
+    fraction below it.
 
     Args:
         rows: rows of results.
@@ -152,7 +152,7 @@ def planner_matrix(rows: Sequence[Row], metric: Metric | None = None, *, by: str
 
 
 def sweep_figure(rows: Sequence[Row], sweep: Sweep, metrics: Sequence[Metric], *, width: float = 7.5) -> Figure:
-    """Return a planner's results over one parameter: the share that reached the goal and metrics, with 95 % intervals.
+    """Return a planner's results over one parameter: the fraction that reached the goal and metrics, with 95 % intervals.
 
     Raises:
         InputError: there are no rows.
@@ -198,7 +198,7 @@ def _draw(axes: Axes, rows: Sequence[Row], metric: Metric, groups: Mapping[str, 
 
 
 def _share_in_words(rows: Sequence[Row]) -> str:
-    """Return the share of rows that reached the goal, as text."""
+    """Return the fraction of rows that reached the goal, as text."""
     return f"{sum(row['outcome'] == 'reached' for row in rows) / len(rows):.0%} reached"
 
 
@@ -260,7 +260,7 @@ def _cell_value(cell: Sequence[Row], metric: Metric | None) -> float:
 
 
 def _cell_words(cell: Sequence[Row], number: float, metric: Metric | None) -> str:
-    """Return the text in a cell of the matrix: the value, and the share that reached the goal with its interval."""
+    """Return the text in a cell of the matrix: the value, and the fraction that reached the goal with its interval."""
     reached = sum(row["outcome"] == "reached" for row in cell)
     share = f"{reached / len(cell):.0%} of {len(cell)}"
     if metric is None:

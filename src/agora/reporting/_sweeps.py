@@ -74,7 +74,7 @@ def sweeps(planners: Mapping[str, Any], rows: Sequence[Row]) -> list[Sweep]:
 
 
 def curve_metrics(metrics: Sequence[Metric]) -> list[Metric]:
-    """Return the metrics that have a curve in a sweep: the share that reached the goal, and the metrics at the top of the
+    """Return the metrics that have a curve in a sweep: the fraction that reached the goal, and the metrics at the top of the
     report.
     """
     return [tables.REACHED, *(metric for name in HEADLINE for metric in metrics if metric.name == name)]

@@ -1,4 +1,5 @@
-"""The second result of a planner, after the share that reached the goal: the share of clean arrivals, and what spoilt the others.
+"""The second result of a planner, after the fraction that reached the goal: the fraction of clean arrivals, and what spoilt the
+others.
 
 Rows of runs older than the ``clean_arrival`` metric do not contain it. `agora.benchmark.results.recordings.complete_rows` computes
 it from the recordings; without recordings it is not measured.
@@ -45,7 +46,7 @@ def without_delays(row: Row) -> dict[str, Any]:
 
 
 def clean_share(rows: Sequence[Row]) -> Estimate:
-    """Return the share of clean arrivals among the rows that have the metric, with Wilson's interval."""
+    """Return the fraction of clean arrivals among the rows that have the metric, with Wilson's interval."""
     known = tables.values(rows, CLEAN)
     clean = int(sum(known))
     return Estimate(len(known), clean / len(known), *wilson(clean, len(known))) if known else Estimate(0, None, None, None)
@@ -64,7 +65,7 @@ def most_often(rows: Sequence[Row]) -> str:
 
 
 def clean_words(rows: Sequence[Row]) -> str:
-    """Return a text with the share of clean arrivals, its interval, and the cause that most often spoilt the other arrivals."""
+    """Return a text with the fraction of clean arrivals, its interval, and the cause that most often spoilt the other arrivals."""
     share = tables.cell(clean_share(rows), rate=True)
     if share.value is None:
         return NOT_MEASURED

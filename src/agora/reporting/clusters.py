@@ -36,7 +36,7 @@ class ByPlace:
         places: number of places.
         low: lower end of the interval; None for fewer than `FEWEST` places, and if all places have the same mean.
         high: upper end of the interval; None if ``low`` is None.
-        wider: ratio of the width of this interval to that of the interval over single episodes; None if either is missing.
+        wider: ratio of the width of this interval to the width of the interval over single episodes; None if either is missing.
     """
 
     places: int

@@ -215,8 +215,8 @@ def _lead(rows: Sequence[Row], planners: Sequence[str], incomplete: bool, ranked
 
 
 def rank_lines(rows: Sequence[Row], planners: Sequence[str], metric: Metric = tables.REACHED) -> dict[str, Any]:
-    """Return the planners ranked by the share that reached the goal, or reached it clean, and the pairs that differ significantly
-    on the same episodes; empty for fewer than two planners.
+    """Return the planners ranked by the fraction that reached the goal, or reached it clean, and the pairs that differ
+    significantly on the same episodes; empty for fewer than two planners.
     """
     marked = [{**row, tables.REACHED.name: float(row["outcome"] == "reached")} for row in rows]
     ranked, pairs, count = ranking(marked, metric, planners)

@@ -33,7 +33,7 @@ class Column:
     Attributes:
         metric: the metric.
         estimates: mean of each planner, with its interval, in the metric's unit.
-        cells: the estimates as text; shares are in percent.
+        cells: the estimates as text; fractions are in percent.
     """
 
     metric: Metric
@@ -59,7 +59,7 @@ class PaperTable:
         title: description of the run.
         planners: labels of the planners.
         episodes: number of rows per planner.
-        columns: the metrics, starting with the share that reached the goal.
+        columns: the metrics, starting with the fraction that reached the goal.
         common: whether metrics that look better when a robot fails are computed only over the episodes in which every planner
             reached the goal.
         copied: one sentence per stage that contains copies of episodes, which are counted once.
@@ -134,7 +134,7 @@ class PaperTable:
         )
 
     def csv(self) -> str:
-        """Return one line per planner and metric, with unrounded numbers; shares are from 0 to 1."""
+        """Return one line per planner and metric, with unrounded numbers; fractions range from 0 to 1."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         places = ["places", "low_by_place", "high_by_place", "wider_by_place"]

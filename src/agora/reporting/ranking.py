@@ -44,9 +44,9 @@ class Pair:
         second: the other planner.
         difference: mean difference, first minus second.
         p: two-sided p-value of the sign-flip test over places, with Holm's adjustment over all pairs.
-        wins: share of episodes in which the first planner has the better value; episodes in neither ``wins`` nor ``losses`` are
+        wins: fraction of episodes in which the first planner has the better value; episodes in neither ``wins`` nor ``losses`` are
             ties.
-        losses: share of episodes in which the first planner has the worse value.
+        losses: fraction of episodes in which the first planner has the worse value.
         needed: number of episodes, distributed over places like these, that would detect this difference with a power of 0.8
             (`agora.reporting.statistics.pairs_needed`), before the adjustment; None if there is no difference.
     """
@@ -74,7 +74,7 @@ class Ranked:
         mean: mean of the metric.
         low: best rank, where 1 is the best; 95 % of resamples of the places give ranks from ``low`` to ``high``.
         high: worst rank of the same interval.
-        best: share of resamples in which it has the best mean; tied planners share the resample equally.
+        best: fraction of resamples in which it has the best mean; tied planners share the resample equally.
         beats: planners that are significantly worse.
     """
 

@@ -70,8 +70,9 @@ def write_comparison(runs: Merged, path: Path, baseline: str | None = None) -> P
 def differences(runs: Merged, baseline: str | None = None) -> Iterator[str]:
     """Yield one line per planner that has episodes in common with the baseline, with the difference between the two.
 
-    The difference is a mean over pairs of episodes, with its 95 % interval. The lines compare the shares that reached the goal and
-    that reached it clean, and some metrics from the top of the report, the latter over the episodes in which both reached the goal.
+    The difference is a mean over pairs of episodes, with its 95 % interval. The lines compare the fractions that reached the goal
+    and that reached it clean, and some metrics from the top of the report, the latter over the episodes in which both reached the
+    goal.
     """
     first = baseline or runs.planners[0]
     rows = [{**row, tables.REACHED.name: float(row["outcome"] == "reached")} for row in runs.rows]

@@ -108,11 +108,11 @@ def bootstrap(
     Args:
         values: (N,) finite numbers.
         statistic: statistic to estimate, "mean" or "median".
-        confidence: share of such intervals that contain the true value.
+        confidence: fraction of such intervals that contain the true value.
         resamples: number of resamples.
 
     Raises:
-        InputError: the statistic is unknown, a value is not finite, or the confidence is outside (0, 1).
+        InputError: the statistic is unknown, a value is non-finite, or the confidence is outside (0, 1).
     """
     data = np.sort(np.asarray(values, np.float64))
     if not np.isfinite(data).all():

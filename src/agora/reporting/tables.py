@@ -75,7 +75,7 @@ def values(rows: Sequence[Row], metric: Metric) -> list[float]:
 
 
 def share(rows: Sequence[Row], outcome: str = "reached") -> Estimate:
-    """Return the share of rows with an outcome, with Wilson's interval and the interval by place."""
+    """Return the fraction of rows with an outcome, with Wilson's interval and the interval by place."""
     ended = [float(row["outcome"] == outcome) for row in rows]
     if not ended:
         return Estimate(0, None, None, None)
@@ -178,7 +178,7 @@ def levels_of(rows: Sequence[Row]) -> list[str]:
 
 
 def price_lines(rows: Sequence[Row], levels: Sequence[str], names: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return one line per planner with the share that reached the goal at each level, and the paired differences from the first
+    """Return one line per planner with the fraction that reached the goal at each level, and the paired differences from the first
     level.
 
     Args:

@@ -97,7 +97,7 @@ def _by_place(rows: Sequence[Row]) -> str:
 
 
 def _clean(rows: Sequence[Row]) -> tuple[str, str, str]:
-    """Return the share of clean arrivals, its interval and the cause that most often spoilt the others, as text."""
+    """Return the fraction of clean arrivals, its interval and the cause that most often spoilt the others, as text."""
     share = clean_share(rows)
     if share.value is None or share.low is None or share.high is None:
         return "-", "", "not measured"

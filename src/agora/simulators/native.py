@@ -196,7 +196,7 @@ class NativeBodies:
         centre: whether walls stop only their centres.
 
     Attributes:
-        walls: (W, R) time within the last step at which a wall stopped each robot, as a share of the step; `NEVER` if none did.
+        walls: (W, R) time within the last step at which a wall stopped each robot, as a fraction of the step; `NEVER` if none did.
     """
 
     def __init__(self, world: World, centre: bool = False) -> None:

@@ -74,7 +74,7 @@ def destinations_of(
         furniture: furniture on the map.
         zones: zones of the map.
         radius: radius of the largest person, m.
-        robot: radius of the largest robot, which passes people who stand, m.
+        robot: radius of the largest robot, which passes people who stand still, m.
     """
     walked = (component_of(map, radius) == 1) & _inside(map, radius)
     clear = map.clearance

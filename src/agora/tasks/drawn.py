@@ -37,7 +37,7 @@ class Drawn(Sequence[Start]):
     Args:
         suite: suite of the stage.
         stage: name of the stage.
-        count: number of episodes; if 0, that of the stage.
+        count: number of episodes; if 0, the stage's number of episodes.
         workers: number of processes that draw announced episodes (`soon`) ahead of time.
 
     Raises:

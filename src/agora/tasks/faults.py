@@ -182,7 +182,7 @@ def _overlaps(task: Task) -> list[Fault]:
 
 
 def _walled_talks(task: Task) -> list[Fault]:
-    """Return the faults of pedestrians who talk with somebody behind an obstacle."""
+    """Return the faults of pedestrians who talk with someone behind an obstacle."""
     found = []
     for number, person in enumerate(task.pedestrians):
         for k, other in enumerate(task.pedestrians[:number]):

@@ -181,7 +181,7 @@ class TaskGenerator:
         return self.next_stage(-1)
 
     def new_map(self, generator: Named | None = None, maps: int = 1) -> None:
-        """Use other maps of the module ``dynamic_map`` from the next episode on, made by ``generator`` if given.
+        """Use other maps of the ``dynamic_map`` module from the next episode on, made by ``generator`` if given.
 
         Raises:
             InputError: there is no such module, the next map cannot be generated, or another module chooses the world; in that case

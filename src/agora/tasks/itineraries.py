@@ -243,7 +243,7 @@ class ItineraryPlanner:
         return allowed
 
     def _way(self, radius: float, start: Doubles, end: Doubles) -> Doubles | None:
-        """Return the path (N, 2) between two points, m; None if there is none."""
+        """Return the path (N, 2) between two points, m; None if none exists."""
         key = radius, start.tobytes(), end.tobytes()
         if key not in self._ways:
             self._ways[key] = way(self._task.map, radius, start, end)

@@ -11,7 +11,7 @@ from agora.yaml_tree import location_of
 
 
 def is_scenario(path: Path) -> bool:
-    """Return whether a file is a scenario, judged by its folder or its keys; it may be invalid or have an older format."""
+    """Return whether a file is a scenario, according to its folder or its keys; it may be invalid or have an older format."""
     if path.suffix != ".json" or not path.is_file():
         return False
     keys = keys_of(path)

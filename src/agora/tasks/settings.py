@@ -40,7 +40,7 @@ class ParametrizedSettings:
 
 @dataclass(frozen=True)
 class StagedSettings:
-    """Settings of the module ``staged``.
+    """Settings of the ``staged`` module.
 
     Attributes:
         curriculum: a name in ``configs/training/curriculums``, or a path, which must contain a slash.
@@ -107,11 +107,11 @@ class Settings(Checked):
             heading.
         scenario: settings of the modes ``scenario``; upper case in the file.
         parametrized: settings of the obstacles mode ``parametrized``; upper case in the file.
-        staged: settings of the module ``staged``; upper case in the file.
+        staged: settings of the ``staged`` module; upper case in the file.
         random: settings of the obstacles mode ``random``; upper case in the file.
         zones: settings of the modes ``zones``; upper case in the file.
         guided: settings of the robots mode ``guided``; upper case in the file.
-        dynamicmap: keys of Arena's ``map_generator.yaml`` for the module ``dynamic_map``, which override
+        dynamicmap: keys of Arena's ``map_generator.yaml`` for the ``dynamic_map`` module, which override
             ``configs/map_generator/default.yaml``; may be empty, as in Arena's file.
         autoreset: Arena's key, which must have its default value; each episode is always followed by the next.
         auto_reset: as ``autoreset``.
@@ -192,7 +192,7 @@ def _is_texts(name: str, value: Any) -> bool:
 
 
 def _merged(base: dict[str, Any], tree: Mapping[str, Any]) -> dict[str, Any]:
-    """Return nested values, overridden by those of a tree."""
+    """Return nested values, overridden by the values in a tree."""
     merged = dict(base)
     for key, value in tree.items():
         inner = merged.get(key)

@@ -36,10 +36,11 @@ _BARRIER = Map.from_shapes(segments=[[2.1, -2.2, 2.1, 6.8]], bounds=(-4.3, -2.2,
 def check_backend(simulator: AnySimulator) -> None:
     """Check the engine of a simulator against the contract of `agora.interfaces.Backend`.
 
-    Episodes begin at their starts; steps are counted and shown; robots drive and stop. Contacts with walls, people and robots occur
-    at the right positions, and end episodes only if the terms require it. Reaching a goal activates the next one, and the time
-    limit ends episodes that do not finish. Changed records take effect, and finished worlds do not change. The same commands give
-    bit-identical results, also after a reset, with fewer calls and regardless of the other worlds.
+    Episodes begin at their starts; steps are counted, and reported after they are completed; robots drive and stop. Contacts with
+    walls, people and robots occur at the right positions, and end an episode only if its conditions say so. Reaching a goal
+    activates the next one, and the time limit ends episodes that do not finish. Changed records take effect, and finished worlds do
+    not change. The same commands give bit-identical results, including after a reset, when several steps are combined in one call,
+    and whatever the other worlds do.
 
     Args:
         simulator: simulator with the ability ``step`` that has its own engine or moves robots in the library's engine.
@@ -87,7 +88,7 @@ class _Check:
         return _Driven(backend)
 
     def begins(self) -> None:
-        """Check that episodes begin at their starts, also after a reset and in a single world."""
+        """Check that episodes begin at their starts, including after a reset and in a single world."""
         starts = crowd()
         driven = self.made(starts)
         for again in (False, True):

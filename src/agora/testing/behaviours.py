@@ -36,7 +36,8 @@ def check_behaviour(behaviour: Behaviour, *, tolerance: float = 5e-3, agreement:
     Args:
         behaviour: behaviour to check.
         tolerance: tolerance in the moved scene for waypoints, m, and speeds, m/s.
-        agreement: share of pedestrians whose results must agree in the moved scene; less than 1 if decisions depend on thresholds.
+        agreement: fraction of pedestrians whose results must agree in the moved scene; less than 1 if decisions depend on
+            thresholds.
 
     Raises:
         ContractError: the behaviour breaks a clause.

@@ -44,7 +44,7 @@ def check_channel(
         channel: channel to check. The channels that it depends on are computed from the true pedestrians and a lidar.
         simulator: simulator that provides the channel's measurements, if it needs one.
         tolerance: tolerance of readings in the moved scene, in the field's unit.
-        agreement: share of readings that must agree in the moved scene; less than 1 because a ray may just hit or miss a corner.
+        agreement: fraction of readings that must agree in the moved scene; less than 1 because a ray may just hit or miss a corner.
 
     Raises:
         ContractError: the channel breaks a clause.

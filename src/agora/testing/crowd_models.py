@@ -57,7 +57,8 @@ def check_crowd_model(
     Args:
         model: model to check.
         tolerance: tolerance of results in the moved scene, relative to the maximum result in the scene (at least 1 m/s or m/s2).
-        agreement: share of pedestrians whose results must agree in the moved scene; less than 1 for models whose results can jump.
+        agreement: fraction of pedestrians whose results must agree in the moved scene; less than 1 for models whose results can
+            jump.
         handed: True for a model that prefers one side; its results are not compared with those in the mirrored scene.
 
     Raises:

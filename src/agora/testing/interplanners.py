@@ -109,7 +109,7 @@ def _wrong_tracks(told: Tracks | None, rows: int) -> str:
 
 
 def _unfit(value: Array, shape: tuple[int, ...]) -> str:
-    """Return the reason why an array is not finite or has the wrong shape; empty if it is valid."""
+    """Return the reason why an array is non-finite or has the wrong shape; empty if it is valid."""
     fits = value.shape == shape and np.isfinite(value).all()
     return "" if fits else f"must be finite and of shape {shape}, is {value.shape}: {value}"
 

@@ -194,8 +194,8 @@ class _Check:
         return twists, answer.memory
 
     def same(self, twists: Floats, other: Floats, clause: str, tolerance: float | Floats = 0.0, agreement: float = 1.0) -> None:
-        """Check that two results agree in a share of the rows, either bit for bit or within a tolerance (one for all rows or one
-        per row).
+        """Check that two results agree in at least a given fraction of the rows, either bit for bit or within a tolerance (one for
+        all rows or one per row).
         """
         wrong = np.abs(twists - other).max(axis=1) > tolerance
         if wrong.mean() > 1.0 - agreement + 1e-9:

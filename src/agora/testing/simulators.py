@@ -28,7 +28,7 @@ def check_simulator(simulator: Simulator) -> None:
 
     The robots' poses are finite and their speeds within limits. Robots commanded to stop do so, and robots commanded to drive make
     progress. Walls stop robots, and these contacts are reported. Pedestrians, maps and commands do not change. The same commands
-    give bit-identical results, also after a reset and regardless of the other worlds. Finished worlds do not change, and worlds
+    give bit-identical results, including after a reset and whatever the other worlds do. Finished worlds do not change, and worlds
     without robots are handled.
 
     Args:

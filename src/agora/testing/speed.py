@@ -43,7 +43,7 @@ def hidden_speed(planner: BatchPlanner) -> str:
 
 
 def _driven(planner: BatchPlanner, share: float, enough: float) -> float:
-    """Return the top speed reached on a straight path, m/s, if an interplanner allows a share of the top speed; stop once
+    """Return the top speed reached on a straight path, m/s, if an interplanner allows a fraction of the top speed; stop once
     ``enough`` is reached.
     """
     pose, twist, fastest = np.array([1.0, -2.0, _HEADING]), np.zeros((1, 3), np.float32), 0.0

@@ -63,7 +63,7 @@ class CalibrationTrial:
 
     Attributes:
         parameters: parameters that were tried; trial 0 uses the model's own parameters.
-        value: value of the objective; None if positions were not finite.
+        value: value of the objective; None if positions were non-finite.
     """
 
     parameters: dict[str, float]
@@ -176,7 +176,7 @@ class Fitted:
 
 
 def objective(people: Recorded, crowd: SimulatedCrowd, weights: Mapping[str, float], threads: int = 1) -> float | None:
-    """Return the weighted mean of a crowd's distances; None if positions were not finite.
+    """Return the weighted mean of a crowd's distances; None if positions were non-finite.
 
     Args:
         people: recorded people.

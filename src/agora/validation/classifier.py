@@ -32,8 +32,8 @@ Judged = tuple[Doubles, Doubles]
 
 
 def shown(stretch: Stretch, walked: Doubles | None = None) -> Doubles:
-    """Return the features (N, F) of a stretch's walkers, after replacing their paths, recorded or ``walked`` (20, N, 2), by cubics
-    of time.
+    """Return the features (N, F) of a stretch's walkers, after replacing their paths, recorded or ``walked`` (20, N, 2), with
+    cubics of time.
     """
     way = stretch.position[:, : stretch.walkers] if walked is None else walked
     time = np.linspace(0.0, 1.0, len(way))

@@ -29,7 +29,7 @@ class SimulatedCrowd:
         model: crowd model, in either form.
         behaviours: behaviours that choose people's destinations before the model is called.
         routes: whether the engine routes people round walls.
-        careful: whether the engine prevents everybody from stepping into a wall, a robot or a pedestrian.
+        careful: whether the engine prevents everyone from stepping into a wall, a robot or a pedestrian.
         unsteady: fluctuation of pace and direction; None for no fluctuation.
         steps: limits on turning.
     """
@@ -43,7 +43,7 @@ class SimulatedCrowd:
 
     @staticmethod
     def of_suites(model: Any, *behaviours: Any, unsteady: Unsteady | None = None) -> SimulatedCrowd:
-        """Return a crowd as suites configure it: with routes, the last step, and `Groups` if somebody walks in a group."""
+        """Return a crowd as suites configure it: with routes, the last step, and `Groups` if someone walks in a group."""
         grouped = behaviours if any(isinstance(part, Groups) for part in behaviours) else (*behaviours, Groups())
         return SimulatedCrowd(model, grouped, True, True, unsteady)
 

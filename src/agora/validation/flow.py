@@ -35,9 +35,9 @@ class FundamentalDiagram:
     """Mean speed as a function of density.
 
     Attributes:
-        density: (D,) measured density, 1/m2; 0 if nobody passed.
-        speed: (D,) mean speed, m/s; NaN if nobody passed.
-        spread: (D,) standard deviation of the speed among pedestrians, m/s; NaN if nobody passed.
+        density: (D,) measured density, 1/m2; 0 if no one passed.
+        speed: (D,) mean speed, m/s; NaN if no one passed.
+        spread: (D,) standard deviation of the speed among pedestrians, m/s; NaN if no one passed.
     """
 
     density: Doubles
@@ -46,12 +46,12 @@ class FundamentalDiagram:
 
     @property
     def error(self) -> float:
-        """Root mean square difference from Weidmann's speeds, m/s; NaN if there is a density at which nobody passed."""
+        """Root mean square difference from Weidmann's speeds, m/s; NaN if there is a density at which no one passed."""
         return float(np.sqrt(np.mean((self.speed - weidmann(self.density)) ** 2)))
 
     @property
     def unseen(self) -> str:
-        """Text with the number of densities at which nobody passed; empty if somebody passed at every density."""
+        """Text with the number of densities at which no one passed; empty if someone passed at every density."""
         unseen = int(np.isnan(self.speed).sum())
         return f"no pedestrian passed at {unseen} of {len(self.speed)} densities" if unseen else ""
 

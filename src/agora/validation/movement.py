@@ -112,7 +112,7 @@ def measure(seen: Tracks) -> Movement:
 
 
 def percentile(turning: Doubles, share: float) -> float:
-    """Return the angle, degrees, below which a share of the turns in a histogram (181,) lies; NaN if it is empty."""
+    """Return the angle, degrees, below which a given fraction of the turns in a histogram (181,) lies; NaN if it is empty."""
     total = np.cumsum(turning)
     return float(np.searchsorted(total, share * total[-1])) if total[-1] else np.nan
 

@@ -2,7 +2,7 @@
 
 The errors are those used in trajectory prediction (S. Pellegrini et al., ICCV 2009; A. Gupta et al., "Social GAN", CVPR 2018): at
 every sample (every 0.4 s), each person who has been present for 3.2 s and stays for another 4.8 s counts, standing or walking. The
-current velocity is that of the last 0.4 s. Predictors see everybody present, like an invisible robot with perfect perception.
+current velocity is that of the last 0.4 s. Predictors see everyone present, like an invisible robot with perfect perception.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Samples:
         return Samples(np.array([m.position for m in moments]).reshape(*present.shape, 2), present, counts, walls)
 
     def errors(self, predictor: Predictor) -> tuple[list[Doubles], list[Doubles]]:
-        """Return the average and the final errors, m, at each sample at which somebody counts."""
+        """Return the average and the final errors, m, at each sample at which someone counts."""
         average, final = [], []
         memory: Memory = {}
         for k in range(1, len(self.present) - AHEAD):

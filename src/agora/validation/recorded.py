@@ -1,6 +1,7 @@
 """A crowd model against recorded crowds: the model takes over at some time in a recording, and both continue for some seconds.
 
-Everybody present keeps its position and velocity, prefers the mean speed of its recorded path, and walks to the end of that path.
+Everyone present keeps their position and velocity, prefers the mean speed of their recorded path, and walks to the end of that
+path.
 Data: ETH (S. Pellegrini et al., You'll never walk alone, ICCV 2009) and UCY (A. Lerner et al., Crowds by example, 2007).
 """
 
@@ -52,7 +53,7 @@ def against_recorded(
 ) -> PairedSamples:
     """Let a model take over recorded crowds.
 
-    Walking people are sampled every 0.4 s in the second half of each stretch, when the start no longer matters. Everybody who was
+    Walking people are sampled every 0.4 s in the second half of each stretch, when the start no longer matters. Everyone who was
     recorded throughout the stretch is taken into account.
 
     Args:
@@ -61,7 +62,7 @@ def against_recorded(
         seconds: length of a stretch, s.
         every: time between the starts of stretches, s.
         least: minimum number of people present who walk.
-        radius: radius of everybody, m.
+        radius: radius of every pedestrian, m.
 
     Raises:
         InputError: the data set is missing.
@@ -96,7 +97,7 @@ def _paces(people: Trajectories) -> Doubles:
 
 
 def _quantities(position: Doubles, velocity: Doubles, walks: Bools) -> dict[str, Doubles]:
-    """Return the quantities of walking people, with everybody as their neighbours."""
+    """Return the quantities of walking people, with everyone as their neighbours."""
     apart = np.hypot(*(position[:, None] - position).transpose(2, 0, 1))
     np.fill_diagonal(apart, np.inf)
     return {

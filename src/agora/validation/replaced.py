@@ -25,7 +25,7 @@ AHEAD = 12
 
 @dataclass(frozen=True)
 class Replaced:
-    """A walker of a stretch to replace.
+    """A walker to be replaced in a stretch.
 
     Attributes:
         stretch: number of the stretch.

@@ -34,7 +34,7 @@ class Case:
         expected: result required by the guideline.
         found: actual result, with units.
         met: whether the result meets the guideline.
-        values: the numbers behind the result; None for events that did not happen, such as the last person's exit if somebody
+        values: the numbers behind the result; None for events that did not happen, such as the last person's exit if someone
             stayed inside.
     """
 
@@ -46,7 +46,7 @@ class Case:
 
 
 def finite(value: float) -> float | None:
-    """Return a number; None if it is not finite."""
+    """Return a number; None if it is non-finite."""
     return float(value) if np.isfinite(value) else None
 
 
@@ -93,7 +93,7 @@ def case_4(model: Any, densities: Sequence[float] = (0.5, 1.0, 2.0, 3.0, 4.0, 5.
 
 
 def case_6(model: Any, seed: int = 0) -> Case:
-    """20 people walk 12 m, turn a corner to the left and walk another 12 m, in a corridor 2 m wide; nobody may pass through a
+    """20 people walk 12 m, turn a corner to the left and walk another 12 m, in a corridor 2 m wide; no one may pass through a
     wall.
     """
     place = _walled((0.0, 0.0, 12.0, 12.0), [(0.0, 2.0, 10.0, 12.0)])

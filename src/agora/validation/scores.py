@@ -192,7 +192,7 @@ class Instrument:
         return self._lines(name, walked, more)
 
     def constant_velocity(self) -> list[Score]:
-        """Return the lines for people who keep their velocity and ignore everybody else."""
+        """Return the lines for people who keep their velocity and ignore everyone else."""
         walked = {part: [constant_velocity(s, SAMPLES) for s in people.cut] for part, people in self.parts.items()}
         errors = {p: {"one error": replaced_error(people.cut, people.replaced, None)} for p, people in self.parts.items()}
         return self._lines("constant velocity", walked, errors)
@@ -208,7 +208,7 @@ class Instrument:
         """Return the lines for recorded people compared with other people recorded in the same scenes, which show the effect of
         chance.
 
-        Distances are between even and odd stretches; the classifier judges every other walker of a stretch.
+        Distances are between even and odd stretches; the classifier judges every other walker in a stretch.
         """
         own = [walkers[::2] for people in self.parts.values() for walkers in people.features]
         other = [walkers[1::2] for people in self.parts.values() for walkers in people.features]

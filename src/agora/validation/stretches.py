@@ -41,7 +41,7 @@ HELD_OUT = tuple(name for name in SCENES if name not in TRAINING)
 """Scenes on which a model is calibrated once, and the remaining scenes."""
 
 RADIUS = 0.25
-"""Radius of everybody, m."""
+"""Radius of every pedestrian, m."""
 
 _TOLERANCE = 0.5
 
@@ -80,7 +80,7 @@ class Stretch:
         return len(self.speed)
 
     def start(self, simulated: Sequence[int]) -> Start:
-        """Return the episode in which some walkers are simulated and everybody else walks as recorded.
+        """Return the episode in which some walkers are simulated and everyone else walks as recorded.
 
         Args:
             simulated: numbers of the walkers to simulate.

@@ -66,8 +66,8 @@ def walk(
         waypoints: (P, K, 2) waypoints, m.
         duration: duration, s.
         speed: preferred speed, a single value or (P,), m/s.
-        velocity: (P, 2) velocities at the start, m/s; everybody starts at rest if omitted.
-        radius: radius of everybody, m.
+        velocity: (P, 2) velocities at the start, m/s; everyone starts at rest if omitted.
+        radius: radius of every pedestrian, m.
         tolerance: distance at which a waypoint counts as reached, m.
         dt: physics step, s.
         every: number of steps between two samples.

@@ -42,7 +42,7 @@ class TrackWindow:
 
 
 def window(stretch: Stretch, walked: Doubles | None = None) -> TrackWindow:
-    """Return the window of a stretch.
+    """Return the compared window of a stretch.
 
     Args:
         stretch: recorded stretch.
@@ -61,7 +61,7 @@ def window(stretch: Stretch, walked: Doubles | None = None) -> TrackWindow:
 
 
 def apart(seen: TrackWindow) -> Doubles:
-    """Return the distances (T, N, P) from each walker to everybody, m; infinite for the walker itself and for absent people."""
+    """Return the distances (T, N, P) from each walker to every person, m; infinite for the walker itself and for absent people."""
     difference = seen.position[:, None] - seen.position[:, : seen.walkers, None]
     distance: Doubles = np.hypot(difference[..., 0], difference[..., 1])
     distance[:, np.arange(seen.walkers), np.arange(seen.walkers)] = np.inf

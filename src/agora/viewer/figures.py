@@ -117,7 +117,7 @@ def name_axes(axes: Axes, map_: Map | None) -> None:
 
 
 def draw_frame(axes: Axes, frame: Frame, radius: float, alpha: float = 1.0, *, trails: bool = True) -> list[Artist]:
-    """Draw the robot (``radius`` in m), other robots and pedestrians at one time on the axes; return the artists."""
+    """Draw the robot (``radius`` in m), other robots and pedestrians at a given instant on the axes; return the artists."""
     from matplotlib.collections import LineCollection, PatchCollection
     from matplotlib.patches import Circle, Polygon
 

@@ -122,7 +122,7 @@ class Extent(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """An episode at one time, with N pedestrians present.
+    """An episode at a given instant, with N pedestrians present.
 
     Attributes:
         time: time, s.

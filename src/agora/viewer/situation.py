@@ -1,4 +1,4 @@
-"""A figure of a situation before it runs: everybody's start, goals and path, and faults."""
+"""A figure of a situation before it runs: everyone's start, goals and path, and faults."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class Why(NamedTuple):
     """An explanation of how an episode ended and why.
 
     Attributes:
-        time: decisive time: that of the contact or of the robot's final stop, s.
+        time: decisive time: the time of the contact or of the robot's final stop, s.
         words: a few sentences.
     """
 
@@ -349,7 +349,7 @@ def _stands_since(recording: Recording, k: int) -> float:
 
 
 def _longest_stand(recording: Recording) -> tuple[int, int, float]:
-    """Return the first and the last sample of the robot's longest stop, and the share of the total time for which it stood
+    """Return the first and the last sample of the robot's longest stop, and the fraction of the total time for which it stood
     still.
     """
     drives = np.concatenate(([True], norm(recording.twist[:-1, :2]) >= STANDING, [True]))

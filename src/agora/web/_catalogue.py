@@ -110,7 +110,7 @@ def fields_with_values(record: type, values: Mapping[str, Any], inside: str = ""
 
 
 def _record_of(hint: Any, value: Any) -> type | None:
-    """Return the dataclass of a value that is written as a mapping; None if there is none."""
+    """Return the dataclass of a value that is written as a mapping; None if none exists."""
     if not isinstance(value, Mapping):
         return None
     if (plug := plug_of(hint)) is not None:

@@ -2,7 +2,7 @@
 them.
 
 A foreign page in a browser can send requests to a server, through scripts or through a host name that resolves to this machine. The
-headers `Host` and `Origin`, which scripts cannot change, identify such requests. A server without accounts lets everybody do
+headers `Host` and `Origin`, which scripts cannot change, identify such requests. A server without accounts lets anyone do
 everything, so it only responds to names of this machine. On a server with accounts, a cookie or a token identifies the person, and
 browsers send a cookie only to the name that set it.
 """
@@ -79,7 +79,7 @@ class Guard:
     Args:
         app: application that handles accepted requests.
         settings: settings of the server.
-        known: function that returns the person for a kind of key and its secret; None if there is none.
+        known: function that returns the person for a kind of key and its secret; None if none exists.
     """
 
     def __init__(self, app: ASGIApp, settings: Settings, known: Callable[[str, str], Person | None]) -> None:
@@ -112,7 +112,7 @@ class Guard:
             await self._app(scope, receive, heard)
 
     async def _person(self, asked: HTTPConnection) -> Person | None:
-        """Return the person behind a request to a server with accounts; None if nobody is signed in and the request does not
+        """Return the person behind a request to a server with accounts; None if no one is signed in and the request does not
         require it.
         """
         address = f"address {network_of(asked.client.host if asked.client else '')}"

@@ -52,7 +52,7 @@ def serve(settings: Settings, host: str, port: int, workers: int, *, opens: bool
         say: function that shows lines at the terminal.
 
     Raises:
-        InputError: the port is taken, the folder or the database cannot be used, or the server would be open to everybody.
+        InputError: the port is taken, the folder or the database cannot be used, or the server would be open to anyone.
     """
     if not (settings.accounts or is_loopback(host)):
         raise InputError(f"--host {host}: a server that others can reach needs accounts")

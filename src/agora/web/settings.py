@@ -40,7 +40,7 @@ class Rates(Checked):
     """The rate limits of a server with accounts.
 
     Attributes:
-        requests: long-term rate of requests per person, or per address if nobody is signed in, 1/s.
+        requests: long-term rate of requests per person, or per address if no one is signed in, 1/s.
         burst: maximum size of a burst of requests.
         attempts: long-term rate of sign-in attempts, per name and per address, 1/min.
         attempts_burst: maximum size of a burst of sign-in attempts.

@@ -5,7 +5,7 @@ Keys, their order, types and values are those of CMU-TBD/SocNavBench 2724ea85: `
 (``construct_environment``). Poses in that code are float32, so they are written as float32 values here too.
 
 Images are our addition: that simulator does not send any, although its paper says that it does (3.2). `seen` describes what is sent
-in the mode full-render.
+in full-render mode.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Agent:
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """The state of an episode at one time.
+    """The state of an episode at a given instant.
 
     Attributes:
         pedestrians: the pedestrians that are present, in order of arrival.
@@ -97,7 +97,7 @@ class State:
 
         Args:
             first: environment and name of the episode, included in the message that begins an episode.
-            last: content in addition to that of SocNavBench.
+            last: content in addition to SocNavBench's.
         """
         whole = first is not None
         said = {

@@ -98,7 +98,7 @@ class Mailbox:
         self._selector.register(self._listener, selectors.EVENT_READ)
 
     def watch(self, process: int) -> None:
-        """Make `wait` report when a process (0 for none) has exited, if the system can tell."""
+        """Make `wait` report when a process (0 if none) has exited, if the system can tell."""
         if process and hasattr(os, "pidfd_open"):
             with suppress(OSError):
                 self._watched = os.pidfd_open(process)
@@ -114,7 +114,7 @@ class Mailbox:
         return self._visitors.popleft()
 
     def wait(self, until: float) -> Letter | None:
-        """Return the next text; None if there is none by ``until``, a time on the clock of `time.monotonic`.
+        """Return the next text; None if none arrives by ``until``, a time on the clock of `time.monotonic`.
 
         Raises:
             SenderGoneError: the watched process has exited, and everything that it sent has been received.

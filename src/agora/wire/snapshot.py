@@ -1,4 +1,4 @@
-"""Snapshots: the state of all pedestrians and robots in one world at one time. ROS publishes them, and viewers display them."""
+"""Snapshots: the state of all pedestrians and robots in one world at one instant. ROS publishes them, and viewers display them."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class PedestriansNow:
         heading: (P,) heading, rad.
         radius: (P,) body radius, m.
         speed: (P,) preferred speed, m/s.
-        group: (P,) number of the walking group, -1 for none.
+        group: (P,) number of the walking group, -1 if none.
         type: (P,) number in `agora.core.state.TYPES`.
         state: (P,) number in `agora.core.state.SOCIAL_STATES`.
         stress: (P,) stress, in [0, 1].
         energy: (P,) energy, in [0, 1].
         social: (P,) social need, in [0, 1].
-        partner: (P,) id of the conversation partner, -1 for none.
+        partner: (P,) id of the conversation partner, -1 if none.
     """
 
     present: Bools = field(metadata=axes("P", np.bool_))
@@ -128,7 +128,7 @@ ROBOTS = tuple(name for name in declared_arrays(RobotsNow) if name != "active")
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Snapshot:
-    """The state of one world at one time.
+    """The state of one world at a given instant.
 
     Attributes:
         step: physics steps since the episode began.

@@ -123,7 +123,7 @@ class Events(NamedTuple):
         kind: (W, E) kind of the object touched.
         robot: (W, E) number of the robot.
         party: (W, E) slot or number of the object touched.
-        fraction: (W, E) time within the step, as a share of the step.
+        fraction: (W, E) time within the step, as a fraction of the step.
         x: (W, E) position of the robot, x, m.
         y: (W, E) position of the robot, y, m.
         here: (W, E, 6) x, y, heading of the robot at the start and end of the step; not set for walls.

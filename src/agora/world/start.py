@@ -100,7 +100,7 @@ class PedestrianStarts:
         position: (P, 2) positions, m.
         speed: (P,) preferred speed, m/s.
         radius: (P,) body radii, m.
-        group: (P,) number of the walking group, -1 for none.
+        group: (P,) number of the walking group, -1 if none.
         id: (P,) ids.
         waypoints: (P, K, 2) waypoints, m.
         waypoint_count: (P,) number of valid waypoints in each row.
@@ -121,7 +121,7 @@ class PedestrianStarts:
         waits: (P, K) waiting time before setting out for each waypoint, s.
         company: (P, 3) distance at which to accompany the nearest robot, m, and start and end time, s. By default, pedestrians
             neither wait nor accompany robots (`agora.pedestrians.behaviours.cues`).
-        doing: (P, K) number in `agora.core.state.SOCIAL_STATES` of the activity while waiting before setting out, -1 for none.
+        doing: (P, K) number in `agora.core.state.SOCIAL_STATES` of the activity while waiting before setting out, -1 if none.
         facing: (P, K) heading during that activity, rad.
         enters: (P,) time at which each pedestrian enters the world, s, in ascending order after the people who are present at the
             start; by default all are present at the start.

@@ -19,7 +19,7 @@ class Tracks:
         radius: (N, Q) radii, m.
         present: (N, Q) whether the slot is in use.
         id: (N, Q) identity.
-        group: (N, Q) number of the walking group, -1 for none.
+        group: (N, Q) number of the walking group, -1 if none.
         type: (N, Q) number in `agora.core.state.TYPES`, which is meaningless for robots; None if types are unknown.
     """
 

@@ -20,7 +20,7 @@ __all__ = ["Trajectories"]
 
 
 class Moment(NamedTuple):
-    """The pedestrians at one time; rows are those of the trajectories.
+    """The pedestrians at a given instant; rows are those of the trajectories.
 
     Attributes:
         position: (n, 2) positions, m; for absent pedestrians, the position of the knot nearest in time.
@@ -44,14 +44,14 @@ class Trajectories:
         knot_y: (K,) position, y, m.
         first: (n + 1,) index of the first knot of each pedestrian, followed by K.
         id: (n,) unique identity.
-        group: (n,) number of the walking group, -1 for none.
+        group: (n,) number of the walking group, -1 if none.
         period: (n,) period with which a trajectory repeats from its first knot, s, both before and after its knots; 0 if it is not
             repeated.
         body: (n,) number of the rigid body to which this disc belongs, -1 for an independent disc. The discs of a body are
             adjacent.
 
     Raises:
-        InputError: array sizes do not match, a value is not finite, times do not increase, or the discs of a body are not adjacent.
+        InputError: array sizes do not match, a value is non-finite, times do not increase, or the discs of a body are not adjacent.
     """
 
     knot_time: Doubles = field(metadata=axes("K"))
@@ -116,7 +116,7 @@ class Trajectories:
                 pedestrian with the next id above all existing ones; new ids are assigned in the order of the old ids and of time.
 
         Raises:
-            InputError: a pedestrian occurs twice at the same time, an id is not an integer, or a value is not finite.
+            InputError: a pedestrian occurs twice at the same time, an id is not an integer, or a value is non-finite.
         """
         times, numbers = np.asarray(time, np.float64), np.asarray(id, np.float64)
         if not ((numbers == np.rint(numbers)) & (np.abs(numbers) < 2**31)).all():
@@ -222,7 +222,7 @@ class Trajectories:
         return (self.period > 0) | ((self.start <= end) & (self.end > begin))
 
     def mean_speed(self) -> float:
-        """Return the total distance walked by all pedestrians divided by their total time, m/s; 0 if nobody moves."""
+        """Return the total distance walked by all pedestrians divided by their total time, m/s; 0 if no one moves."""
         inner = np.ones(max(len(self.knot_time) - 1, 0), np.bool_)
         inner[self.first[1:-1] - 1] = False
         way = np.hypot(np.diff(self.knot_x), np.diff(self.knot_y))[inner].sum()
@@ -254,6 +254,6 @@ def joined(parts: Sequence[Trajectories]) -> Trajectories:
 
 
 def _apart(parts: Sequence[Ints]) -> Ints:
-    """Return the numbers of several parts combined (-1 for none), renumbered so that parts do not share numbers."""
+    """Return the numbers of several parts combined (-1 if none), renumbered so that parts do not share numbers."""
     shifts = np.cumsum([0, *(part.max(initial=-1) + 1 for part in parts)])[:-1]
     return np.concatenate([np.where(part < 0, -1, part + shift) for part, shift in zip(parts, shifts, strict=True)])

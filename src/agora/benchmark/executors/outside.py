@@ -27,10 +27,10 @@ class External:
 
 @dataclass(frozen=True)
 class Outside:
-    """Has episodes run externally, one after another, and computes rows from their recordings.
+    """Delegates episodes to an external runner, one at a time, and computes rows from their recordings.
 
     Attributes:
-        play: function that runs an episode, given by stage and number, and returns a recording of each robot; raises
+        play: function that runs an episode, identified by its stage and number, and returns a recording of each robot; raises
             `EpisodeLostError`.
         beside: strings that are added to every new row, by column.
     """

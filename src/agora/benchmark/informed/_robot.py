@@ -26,7 +26,7 @@ INFORMED = "informed"
 
 @dataclass(frozen=True)
 class Informed:
-    """A robot that knows where everybody will be, including people's reactions to it.
+    """A robot that knows where everyone will be, including people's reactions to it.
 
     Attributes:
         drives: maximum number of drives per episode.

@@ -85,7 +85,7 @@ def search(
     keep: float = 0.0,
     latest: float = math.inf,
 ) -> Doubles | None:
-    """Return a trajectory (T, 2), one row per control period ``dt``, that keeps clear of everybody; None if there is none.
+    """Return a trajectory (T, 2), one row per control period ``dt``, that keeps clear of everyone; None if none exists.
 
     Args:
         start: start of the episode, whose first robot is driven.

@@ -1,11 +1,11 @@
-"""The situation oracle: a robot that knows in advance where everybody will be, and drives to the goal in time.
+"""The situation oracle: a robot that knows in advance where everyone will be, and drives to the goal in time.
 
 The people of the episode do not see the robot, so their positions do not depend on its motion. A search over cells and time steps
 (`agora.benchmark.informed._search`) finds a trajectory that keeps clear of all of them. A controller follows the trajectory in an
 ordinary episode, which shows whether the robot arrives without contact.
 
 If people see the robot, `foresee` drives an episode repeatedly. If a drive fails, or arrives but is not clean, it is kept up to a
-few seconds before the failure. Up to that time everybody repeats the same motion; the rest is searched again, given the people's
+few seconds before the failure. Up to that time everyone repeats the same motion; the rest is searched again, given the people's
 motion in that drive.
 """
 

@@ -109,7 +109,7 @@ def check_software(record: Path, what: str, was: Mapping[str, str], now: Mapping
 
 
 def write_code(folder: Path, manifest: str) -> None:
-    """Save the manifest of the code with which the work in a folder starts. Raises: OSError: the file cannot be written."""
+    """Save the manifest of the code in use when work in a folder begins. Raises: OSError: the file cannot be written."""
     write_whole(folder / _CODE, manifest)
 
 

@@ -105,7 +105,7 @@ class ShardRows:
     Args:
         measures: all metrics.
         keep: choice of the recordings that are kept.
-        run: mark of the run's shards; empty for none.
+        run: mark of the run's shards; empty if none.
 
     Attributes:
         rows: rows so far.

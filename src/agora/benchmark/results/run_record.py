@@ -54,7 +54,7 @@ class RunRecord:
     Attributes:
         suite: resolved suite, plain data.
         planners: planners with their parameters as plain data, by label; or only their labels.
-        version: version of Agora.
+        version: Agora version.
         pedestrians: levels of perception of planners, by label; other planners have the stages' levels.
         record: names of channels whose readings are kept in the recordings.
         inputs: digests of the files that the episodes depend on, by name.
@@ -201,7 +201,7 @@ class RunRecord:
         return build(self.suite, Suite, str(where / _FILE), complete=True)
 
     def seed_of(self, stage: str) -> int | None:
-        """Return the seed of a stage: its own seed or that of the suite; None if the record has neither."""
+        """Return the seed of a stage: its own seed or the suite's; None if the record has neither."""
         own = next((one.seed for one in self.outline.stages if one.name == stage), None)
         return self.outline.seed if own is None else own
 

@@ -50,7 +50,7 @@ def encode(
         table: rows of the shard.
         smooth: Parquet names of float32 columns whose values change little from one to the next; the bytes of their values are
             stored separately (byte stream split).
-        run: mark of the shard's run (`run_of`); empty for none.
+        run: mark of the shard's run (`run_of`); empty if none.
         version: version of the layout of the columns (`version_of`).
         about: further metadata, by name; each is a mapping that is written as JSON. ``units`` contains the units of columns.
     """

@@ -89,7 +89,7 @@ def encode_rows(
     Args:
         rows: at least one row, each with the columns of `IDENTITY` except the key; values are strings, booleans, numbers, arrays
             (K,) of numbers, or None.
-        run: mark of the run; empty for none.
+        run: mark of the run; empty if none.
         where: name of the shard in messages.
         units: units of columns, for the metadata; columns without a unit are left out.
 

@@ -42,7 +42,7 @@ class JoystickScene:
         pose: (3,) pose of the robot in the map frame, m and rad, with an unwrapped heading.
         time: time since the start of the episode, s, summed step by step as in SocNavBench.
         cause: cause that is reported if the episode ends by timeout: "Timeout", or "Pedestrian Collision" if the robot has just
-            touched somebody.
+            touched someone.
     """
 
     def __init__(self, start: Start, read: SocnavbenchEpisode, period: float, camera: Camera | None = None) -> None:

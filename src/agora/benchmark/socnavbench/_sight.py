@@ -1,4 +1,4 @@
-"""The camera images for a SocNavBench joystick in the mode full-render, rendered when it requests a state.
+"""The camera images for a SocNavBench joystick in full-render mode, rendered when it requests a state.
 
 SocNavBench (CMU-TBD/SocNavBench 2724ea85) renders images only after an episode, for videos; its joysticks receive none. The default
 camera is that of these videos, `CAMERA`.
@@ -32,7 +32,7 @@ def sight_camera(model: RobotModel, text: str) -> Camera:
 
     Args:
         model: robot; its camera is used if it has one, otherwise `CAMERA`.
-        text: changed parameters of the camera, or another robot's camera, as in `agora.benchmark.cameras.camera_from`.
+        text: parameter overrides for the camera, or another robot's camera, as in `agora.benchmark.cameras.camera_from`.
 
     Raises:
         InputError: the camera is unknown, it is fixed in the world, or no renderer is installed.
@@ -45,7 +45,7 @@ def sight_camera(model: RobotModel, text: str) -> Camera:
 
 
 class JoystickSight:
-    """A camera on the robot of an episode that takes images on request.
+    """A camera on an episode's robot that takes images on request.
 
     Args:
         world: world of the episode.

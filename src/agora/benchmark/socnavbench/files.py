@@ -223,7 +223,7 @@ class _Told:
         return "\n".join(lines) + "\n"
 
     def _table(self) -> str:
-        """Return one line per sample with its time and everybody's pose, in the format in which pandas writes arrays."""
+        """Return one line per sample with its time and everyone's pose, in the format in which pandas writes arrays."""
         text = io.StringIO()
         table, present = csv.writer(text, lineterminator="\n"), self._present
         there = np.flatnonzero(present.any(0))

@@ -44,8 +44,8 @@ class Meeting:
         patience: time without a message from the joystick after which the session ends, s, if simulated time waits for it. The end
             of its process is detected immediately. SocNavBench's sampling planner computes for many minutes before its first
             message.
-        render_mode: ``schematic``, or ``full-render``, in which states include images of a camera on the robot.
-        camera: camera in the mode full-render: parameters, ``key=value,key=value``, or a robot's camera, ``ROBOT,key=value``. The
+        render_mode: ``schematic``, or ``full-render``, in which states include images from a camera on the robot.
+        camera: camera in full-render mode: parameters, ``key=value,key=value``, or a robot's camera, ``ROBOT,key=value``. The
             default is the camera of the suite's robot, or SocNavBench's if the robot has none.
     """
 

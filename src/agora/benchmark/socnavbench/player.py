@@ -135,7 +135,7 @@ def _remaining_episodes(suite: Suite, folder: Path, resume: bool) -> tuple[str, 
 
 
 def _camera(meeting: Meeting, start: Start) -> Camera | None:
-    """Return the camera of the robot of an episode; None in the mode schematic. Raises: InputError: no renderer is installed."""
+    """Return the camera of an episode's robot; None in schematic mode. Raises: InputError: no renderer is installed."""
     return sight_camera(start.robots[0].model, meeting.camera) if meeting.render_mode == "full-render" else None
 
 

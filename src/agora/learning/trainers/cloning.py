@@ -1,9 +1,9 @@
 """Behaviour cloning: a network learns a driver's actions from a planner that drives or from recorded demonstrations.
 
 D. A. Pomerleau, "ALVINN: an autonomous land vehicle in a neural network", NIPS 1988; this is the planner BC in DynaBARN (A. Nair et
-al., SSRR 2022). With ``lessons.mixing``, the network drives an increasing share of the worlds, and the planner provides the actions
-that it would take in the same states (DAgger: S. Ross, G. J. Gordon, J. A. Bagnell, AISTATS 2011). The lessons are implemented in
-`agora.learning.trainers.imitation`.
+al., SSRR 2022). With ``lessons.mixing``, the network drives an increasing fraction of the worlds, and the planner provides the
+actions that it would take in the same states (DAgger: S. Ross, G. J. Gordon, J. A. Bagnell, AISTATS 2011). The lessons are
+implemented in `agora.learning.trainers.imitation`.
 
 A lap consists of several rounds. Every lap starts with new episodes in all worlds and ends with a checkpoint of the network, its
 optimiser and the stored lessons, so a resumed training repeats the curve exactly.
@@ -145,10 +145,10 @@ class _Recorded:
         """Do nothing: there are no episodes."""
 
     def round(self, number: int) -> Round:
-        """Learn from the demonstrations; the returned number of steps is that of the demonstrations.
+        """Learn from the demonstrations; the returned number of steps is the number in the demonstrations.
 
         Raises:
-            DivergedError: a loss is not finite.
+            DivergedError: a loss is non-finite.
         """
         chance = np.random.default_rng((self._seed, _RECORDED, number))
         losses = self._lessons.learn(self._network, self.descent, [self._lesson], chance, self._shares)

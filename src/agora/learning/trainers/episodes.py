@@ -1,4 +1,4 @@
-"""Episodes of a training: seeds of rounds, advantages of steps, and results of episodes."""
+"""Episodes of a training run: seeds of rounds, advantages of steps, and results of episodes."""
 
 from __future__ import annotations
 

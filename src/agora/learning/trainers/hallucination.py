@@ -180,7 +180,7 @@ class _School:
         """Train the hallucinator in round ``number``; return the number of drives used, and the mean losses by name.
 
         Raises:
-            DivergedError: a loss is not finite.
+            DivergedError: a loss is non-finite.
         """
         trainer, chance = self._trainer, np.random.default_rng((self._seed, number))
         noise = torch.Generator().manual_seed(int(chance.integers(2**62)))
@@ -203,7 +203,7 @@ class _School:
         """Train the policy in round ``number``; return the number of scenes used, and the mean loss by name.
 
         Raises:
-            DivergedError: the loss is not finite.
+            DivergedError: the loss is non-finite.
         """
         trainer, chance = self._trainer, np.random.default_rng((self._seed, number))
         seen, wanted = (torch.from_numpy(part) for part in self.scenes(chance))
@@ -262,7 +262,7 @@ class _School:
 
 
 def _finite(values: dict[str, float], number: int) -> dict[str, float]:
-    """Return the values; raise `DivergedError` if any of them is not finite."""
+    """Return the values; raise `DivergedError` if any of them is non-finite."""
     for name, value in values.items():
         if not math.isfinite(value):
             raise DivergedError(f"hallucination: {name} of round {number} is {value}")

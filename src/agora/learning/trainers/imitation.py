@@ -2,7 +2,7 @@
 
 Behaviour cloning (D. A. Pomerleau, "ALVINN: an autonomous land vehicle in a neural network", NIPS 1988): the teacher drives, and
 the network learns the teacher's actions. DAgger (S. Ross, G. J. Gordon, J. A. Bagnell, "A reduction of imitation learning and
-structured prediction to no-regret online learning", AISTATS 2011): the network drives an increasing share of the worlds, and the
+structured prediction to no-regret online learning", AISTATS 2011): the network drives an increasing fraction of the worlds, and the
 teacher provides the actions that it would take in the same states. The critic learns the returns of the driver, so that
 `agora.learning.trainers.ppo` can continue the training from there.
 """
@@ -71,8 +71,8 @@ class Lessons(Checked):
     Attributes:
         teacher: planner to imitate.
         rounds: number of rounds.
-        mixing: number of rounds over which the share of worlds driven by the teacher falls from 1 to 0; with 0, the teacher always
-            drives (behaviour cloning).
+        mixing: number of rounds over which the fraction of worlds driven by the teacher falls from 1 to 0; with 0, the teacher
+            always drives (behaviour cloning).
         worlds: number of worlds, N.
         horizon: number of steps in each world in a round, T.
         memory: number of most recent rounds to learn from.
@@ -108,7 +108,7 @@ class Lessons(Checked):
         """Perform gradient steps on random sequences from the lessons; return the mean losses.
 
         Raises:
-            DivergedError: a loss is not finite.
+            DivergedError: a loss is non-finite.
         """
         totals = np.zeros(2)
         for _ in range(self.updates):
@@ -180,7 +180,7 @@ class Course:
         """Run all rounds of lessons, and yield the result of each.
 
         Raises:
-            DivergedError: a loss is not finite.
+            DivergedError: a loss is non-finite.
         """
         self.begin(0)
         for number in range(self._lessons.rounds):
@@ -195,7 +195,7 @@ class Course:
         """Play round ``number``, counted from 0, and learn from this round and the stored earlier rounds.
 
         Raises:
-            DivergedError: a loss is not finite.
+            DivergedError: a loss is non-finite.
         """
         lessons = self._lessons
         chance = np.random.default_rng((self._seed, _LESSONS, number))

@@ -159,7 +159,7 @@ class _School:
         """Drive and learn; return the number of new samples, and the mean losses by name.
 
         Raises:
-            DivergedError: a loss is not finite.
+            DivergedError: a loss is non-finite.
         """
         trainer, chance = self._trainer, np.random.default_rng((self._seed, number))
         given = [yard.drive(self.network, chance) for yard in self._yards]

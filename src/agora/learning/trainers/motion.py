@@ -63,7 +63,7 @@ def fit(
 
     Args:
         sets: sets of training samples.
-        shares: share of each set in a batch.
+        shares: fraction of each set in a batch.
         width: width of the layers.
         steps: number of AdamW steps.
         batch: number of samples in a step.
@@ -73,7 +73,7 @@ def fit(
         seed: seed of the initial weights and of the choice of samples.
 
     Raises:
-        DivergedError: the loss is not finite.
+        DivergedError: the loss is non-finite.
     """
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # so that results do not depend on the number of cores

@@ -57,7 +57,7 @@ class Ppo(Checked):
         planner: planner whose settings are learned, as a string, if the encoding is ``rollout_settings``.
         every: number of control periods per step, if actions are settings of a planner (`agora.learning.settings_env`).
         reward: reward for each control period.
-        lessons: imitation of a planner before the first round; null for none.
+        lessons: imitation of a planner before the first round; null if none.
         scale: factor of the rewards in learning; choose it so that returns are about 1.
         steps: minimum number of environment steps, counted over all robots.
         more_stages: additional stages of the suite to train on. If their robots differ, actions span each robot's limits, and the
@@ -198,7 +198,7 @@ class Ppo(Checked):
         """Train the network on the steps of a round; return the mean losses.
 
         Raises:
-            DivergedError: a loss or a gradient is not finite.
+            DivergedError: a loss or a gradient is non-finite.
         """
         share = min(1.0, steps / self.steps)
         for group in descent.param_groups:
@@ -327,7 +327,7 @@ def losses_of(network: ActorCritic, batch: Sequences, clip: float) -> PpoLosses:
 
 
 class _Worlds:
-    """The worlds of a training, and their current state.
+    """The worlds of a training run, and their current state.
 
     Args:
         ppo: the trainer.

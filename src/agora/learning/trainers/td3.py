@@ -154,7 +154,7 @@ class Td3(Checked):
         """Perform the gradient steps of a round; return the mean losses.
 
         Raises:
-            DivergedError: a loss is not finite.
+            DivergedError: a loss is non-finite.
         """
         critic: list[Tensor] = []
         actor: list[Tensor] = []
@@ -371,7 +371,7 @@ class _Memory:
 
 
 class _Worlds:
-    """The worlds of a training, and their current state.
+    """The worlds of a training run, and their current state.
 
     Args:
         td3: the trainer.

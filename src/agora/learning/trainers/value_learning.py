@@ -115,7 +115,7 @@ class ValueLearning(Checked):
         """Train until all episodes have been played.
 
         Raises:
-            DivergedError: the loss is not finite, or no episode ended in a way that can be learned from.
+            DivergedError: the loss is non-finite, or no episode ended in a way that can be learned from.
         """
         torch.set_num_threads(self.threads)
         seed, of = run.seed, self.demonstrations + self.episodes

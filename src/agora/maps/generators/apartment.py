@@ -25,7 +25,7 @@ _ROOMS: dict[str, tuple[float, tuple[Set, ...]]] = {
     "bathroom": (0.8, (row("shower"), row("toilet"), row("washbasin"))),
     "bedroom": (1.3, (row("bedside_cabinet", "double_bed", "bedside_cabinet"), row("wardrobe"), _STUDY)),
 }
-"""Share of the length, and furniture in order of importance; furniture that does not fit is left out."""
+"""Fraction of the length, and furniture in order of importance; furniture that does not fit is left out."""
 
 _TRIES = 30
 

@@ -40,7 +40,7 @@ class MapProperties:
 
 @dataclass(frozen=True)
 class ArenaGenerator:
-    """Arena's file ``map_generator.yaml``, and the ``map_generator`` field of its curricula.
+    """Arena's ``map_generator.yaml`` file, and the ``map_generator`` field of its curricula.
 
     Attributes:
         algorithm: ``barn``, ``rosnav``, ``rosmap``, or a name from the paper.

@@ -41,7 +41,7 @@ def _body(body: SolidGroup) -> dict[str, Any]:
 
 
 def _part(part: Box | Cylinder | Prism) -> dict[str, Any]:
-    """Return a part in its body's frame; its position is that of its centre or, for a prism, that of its bottom face."""
+    """Return a part in its body's frame; its position is its centre or, for a prism, its bottom face."""
     colour = {"colour": list(part.colour)}
     if isinstance(part, Prism):
         outline = [[-y + 0.0, x] for x, y in part.outline.tolist()]

@@ -139,8 +139,8 @@ def _is_intruding(recording: Recording) -> Bools:
     values="share",
 )
 def intrusion_ratio_attngraph(recording: Recording) -> float | None:
-    """The share of all steps. The future positions are the recorded ones, which end with the episode; the original simulates beyond
-    its end. Undefined if there is no step.
+    """The fraction of all steps. The future positions are the recorded ones, which end with the episode; the original simulates
+    beyond its end. Undefined if there is no step.
     """
     return float(_is_intruding(recording).mean()) if len(recording.time) > 1 else None
 

@@ -98,7 +98,7 @@ def path_irregularity_socnavbench_code(recording: Recording) -> float:
 
 @compute_once
 def approach_times(recording: Recording) -> Doubles:
-    """(T - 1,) time to collision at the end of each step, s; infinite if nobody approaches.
+    """(T - 1,) time to collision at the end of each step, s; infinite if no one approaches.
 
     The robot's velocity is that of the previous step; in the first step, it is the velocity in the last step of the episode.
     Pedestrians' velocities are their displacements over the step, 0 for pedestrians that were absent before. Without pedestrians,
@@ -133,7 +133,7 @@ def _fill_unknown(values: Doubles, known: Bools) -> Doubles:
     walls="ignored",
 )
 def time_to_collision_min_socnavbench_code(recording: Recording) -> float | None:
-    """Defects of the original: the robot's velocity lags by one step, and the pedestrian's radius is ignored. Undefined if nobody
+    """Defects of the original: the robot's velocity lags by one step, and the pedestrian's radius is ignored. Undefined if no one
     approached.
     """
     times = approach_times(recording)
@@ -150,7 +150,7 @@ def time_to_collision_min_socnavbench_code(recording: Recording) -> float | None
     walls="ignored",
 )
 def time_to_collision_average_socnavbench_code(recording: Recording) -> float | None:
-    """Steps that the original marks with -1 because nobody approaches are left out. Values do not saturate. The defects are those
+    """Steps that the original marks with -1 because no one approaches are left out. Values do not saturate. The defects are those
     of the minimum.
     """
     times = approach_times(recording)

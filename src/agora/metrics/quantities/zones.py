@@ -29,7 +29,7 @@ def is_in_zone(distance: Doubles, zone: str) -> Doubles:
 
 
 def zone_formula(of: str, zone: str) -> str:
-    """Return the formula text for the share of time in a zone."""
+    """Return the formula text for the fraction of time in a zone."""
     low, high = BANDS[zone]
     lower, upper = "" if low == -math.inf else f"{low:g} m <= ", "" if high == math.inf else f" < {high:g} m"
     return f"share of time with {lower}{of}{upper}" if upper else f"share of time with {of} >= {low:g} m"

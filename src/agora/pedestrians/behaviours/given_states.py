@@ -34,8 +34,8 @@ class _Given(NamedTuple):
         held: whether the pedestrian keeps its state.
         state: index of the state.
         until: time at which the state ends, s.
-        radius: distance from a robot at which the state ends early, m; 0 for none.
-        talk: number of the conversation; -1 for none.
+        radius: distance from a robot at which the state ends early, m; 0 if none.
+        talk: number of the conversation; -1 if none.
         stands: whether the pedestrian stays at its place during the state.
         pace: speed of a walking pedestrian during the state, as a multiple of its undisturbed speed.
         x: place of a standing pedestrian, x, m.
@@ -84,7 +84,7 @@ def _end_state(given, people, waypoints, minds, w, i):
 
 @hidden
 def _is_alone(given, traits, w, i):
-    """Return whether the conversation of pedestrian i is over, i.e. nobody else takes part or nobody talks."""
+    """Return whether the conversation of pedestrian i is over, i.e. no one else takes part or no one talks."""
     others, speakers = 0, 0
     for j in range(traits.count[w]):
         if given.held[w, j] and given.talk[w, j] == given.talk[w, i]:
@@ -163,7 +163,7 @@ class GivenStates(Checked):
     look at each other and take turns: one talks and the others listen. If one of them tells a story, the speaker does not change.
 
     A state ends when its time is up or a robot is near (`agora.draft.people.Person`: ``state_time``, ``state_radius``). A
-    conversation ends for a pedestrian when nobody else is left in it, or nobody who talks. Pedestrians then set out for their
+    conversation ends for a pedestrian when no one else is left in it, or no one who talks. Pedestrians then set out for their
     waypoints, and other behaviours may control them. Until then, other behaviours leave them alone.
 
     Attributes:

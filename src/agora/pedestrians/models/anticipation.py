@@ -192,7 +192,7 @@ class Anticipation(Checked):
 
     Attributes:
         relaxation_time: tau, s.
-        intention: share of the desired velocity in the expected velocity of a pedestrian; the rest is its current velocity.
+        intention: fraction of the desired velocity in the expected velocity of a pedestrian; the rest is its current velocity.
         time_gap: time gap to the person ahead, s: the speed is at most the free distance divided by this time, also towards a wall.
         body: fraction of the radius that is kept in a queue.
         narrow: clearance from walls below which a place counts as narrow, so that the person in it has the right of way, m.
@@ -206,7 +206,7 @@ class Anticipation(Checked):
         side: others count as farther to the left by the relative velocity times this factor, s; 0 for no preferred side.
         behind: weight of a collision directly behind.
         push: acceleration per metre of overlap, 1/s2.
-        back: share of the push that acts straight backwards.
+        back: fraction of the push that acts straight backwards.
         breadth: weight of sideways distances relative to distances ahead, in the free distance.
         wait: distance kept from a person who comes out of a narrow place, for a difference of 1 in narrowness, m.
         max_speed_factor: speed cap, as a multiple of the preferred speed.

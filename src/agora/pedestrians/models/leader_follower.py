@@ -66,7 +66,7 @@ class LeaderFollower(Checked):
 
     The member with the lowest id leads. The paper moves the leader by ORCA (Eq. 5); to reproduce this, give the leader that crowd
     model, and the followers this one. A leader with this model, or a pedestrian without a group, walks straight to its waypoint.
-    The leader's velocity is that of generation t. Followers ignore other people, as in the paper.
+    The leader's velocity is its velocity at the current step. Followers ignore other people, as in the paper.
 
     As published, members converge to a point, because a follower's offset from the centre shrinks by the cohesion factor each
     second. With a ``reach``, they keep their formation: cohesion acts only on the distance beyond ``reach``, in the same way as the

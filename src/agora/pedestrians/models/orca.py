@@ -50,7 +50,7 @@ class Orca(Checked):
             the gap divided by this time; with a value of 5, people creep through doors and corridors.
         padding: margin added to every radius, m (CrowdNav 0.01).
         max_speed_factor: speed cap, as a multiple of the preferred speed (CrowdNav 1).
-        reciprocal: share of the avoidance that the pedestrian itself performs.
+        reciprocal: fraction of the avoidance that the pedestrian itself performs.
         settle: minimum time for the remaining distance to a last waypoint at which a pedestrian stays, s, so that pedestrians slow
             down near it (CrowdNav 1).
         walls: if True, pedestrians avoid walls found in the clearance field (image cells, discs, polygons and segments alike), at

@@ -18,7 +18,7 @@ from agora.interfaces import CrowdDeclaration
 from agora.ranges import Checked, NotNegative, Positive, Within
 
 _WALKING2 = np.float32(0.0499**2)
-"""Square of the speed below which a pedestrian counts as standing, m2/s2. The speed is slightly lower than the engine's 0.05 m/s,
+"""Square of the speed below which a pedestrian counts as stationary, m2/s2. The speed is slightly lower than the engine's 0.05 m/s,
 because a push of 1 m/s2 results in exactly 0.05 m/s after a step of 0.05 s.
 """
 

@@ -20,7 +20,7 @@ def group_sums(group, active, x, y, slots, count, near, sums):
     """For each of the first ``count`` pedestrians of a world, compute sums over its group.
 
     Args:
-        group: (P,) number of the walking group, below 0 for none.
+        group: (P,) number of the walking group, below 0 if none.
         active: (P,) whether a slot is in use.
         x: (P,) x of the pedestrians, m.
         y: (P,) y of the pedestrians, m.

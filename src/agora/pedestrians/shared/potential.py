@@ -34,7 +34,7 @@ class Potential:
         about: descriptions of how the potential was made.
 
     Raises:
-        InputError: the arrays do not fit together, a number is not finite, or a rate is not below 0.
+        InputError: the arrays do not fit together, a number is non-finite, or a rate is not below 0.
     """
 
     rate: Floats

@@ -23,7 +23,7 @@ def usable_spots(furniture: tuple[Furniture, ...], map: Map, radius: float) -> t
     """Return the poses (S, 3) from which furniture is used, m and rad, and their uses (S,), indices into `USES`.
 
     A seat is inside its chair, where crowd models do not allow a disc, so a sitting pedestrian is placed at the chair's edge. Of
-    the nearest free points, the one farthest along the spot's heading is taken, because a sitting person faces away from the
+    the nearest free points, the one farthest along the spot's heading is chosen, because a sitting person faces away from the
     backrest. A spot with no free point within 2 m is left out.
 
     Args:

@@ -1,7 +1,7 @@
 """Construction of timed elastic bands from paths: the path to plan for, the initial guess, and how bands grow, shrink and follow
 the robot.
 
-Facts from teb_local_planner (timed_elastic_band.cpp, teb_local_planner_ros.cpp). A band of n poses is an array (n, 4) of x, y,
+Based on teb_local_planner (timed_elastic_band.cpp, teb_local_planner_ros.cpp). A band of n poses is an array (n, 4) of x, y,
 heading and the time to the next pose; positions are relative to the robot, along the map's axes, m.
 """
 

@@ -1,6 +1,6 @@
 """Checks for a timed elastic band: the feasibility of its first poses, and a preferred turning direction for robots that oscillate.
 
-Facts from teb_local_planner (optimal_planner.cpp, recovery_behaviors.cpp, teb_local_planner_ros.cpp).
+Based on teb_local_planner (optimal_planner.cpp, recovery_behaviors.cpp, teb_local_planner_ros.cpp).
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def record_command(b, history, turning, twist):
 
 @hidden
 def is_blocked(scene, n, x, y, still, standing):
-    """Return whether the robot would be in a wall or in a standing disc at a position, whatever its heading."""
+    """Return whether the robot would be in a wall or in a stationary disc at a position, whatever its heading."""
     column, row = cell_of(
         scene.pose[n, 0] - scene.origin[n, 0] + x, scene.pose[n, 1] - scene.origin[n, 1] + y, ONE / scene.resolution, scene.cost[n]
     )
@@ -109,7 +109,7 @@ def is_feasible(p, scene, n, band, count, moving, movers):
     now.
 
     Returns:
-        `FREE`, `WALL`, `DISC`, `CONTACT` if the robot is in a wall now, or `LOST` if a pose is not finite.
+        `FREE`, `WALL`, `DISC`, `CONTACT` if the robot is in a wall now, or `LOST` if a pose is non-finite.
     """
     time, radius = ZERO, scene.radius[n]
     allowed = _clearance(moving, movers, ZERO, ZERO, ZERO, radius)

@@ -91,7 +91,7 @@ def cluster(cost, resolution, x, y, cosine, sine, behind, blocks, sums, still):
 
 @hidden
 def gather(tracks, row, x, y, slowest, reach, moving, still, standing):
-    """Append the nearby discs of one row to the moving and the standing discs.
+    """Append the nearby discs of one row to the moving and the stationary discs.
 
     Args:
         tracks: positions (N, Q, 2), velocities (N, Q, 2), radii (N, Q), present (N, Q), predicted paths relative to those at
@@ -100,14 +100,14 @@ def gather(tracks, row, x, y, slowest, reach, moving, still, standing):
         x: x of the robot, m.
         y: y of the robot, m.
         slowest: current or predicted speed above which a disc counts as moving, m/s.
-        reach: distance from the robot beyond which a standing disc is left out, m; for a moving disc, twice this distance.
+        reach: distance from the robot beyond which a stationary disc is left out, m; for a moving disc, twice this distance.
         moving: out, (Q, 5 + 2 T) position relative to the robot, velocity, radius, and deviation from constant velocity at the T
             time steps.
         still: out, (Q, 3) position relative to the robot, and radius.
-        standing: number of standing discs so far.
+        standing: number of stationary discs so far.
 
     Returns:
-        The new numbers of moving and of standing discs.
+        The new numbers of moving and of stationary discs.
     """
     position, velocity, radius, present, drift = tracks
     count, last = np.int64(0), drift.shape[2] - 1
@@ -170,12 +170,12 @@ def associate(band, n, shape, still, standing, moving, movers, radius, force, cu
         band: (n, 4) band.
         n: number of poses in the band.
         shape: `agora.planners._bands.shape.Shape` of the robot.
-        still: (S, 3) standing discs; the first ``standing`` are valid.
+        still: (S, 3) stationary discs; the first ``standing`` are valid.
         moving: moving discs as in `gather`; the first ``movers`` are valid.
         radius: radius of the robot, which is added to every disc, m.
         force: distance within which all discs are included, m.
         cutoff: distance within which the nearest disc on each side is included, m.
-        clear: desired distance to standing discs, and the minimum desired distance to walls in a lane, m.
+        clear: desired distance to stationary discs, and the minimum desired distance to walls in a lane, m.
         trig: (n, 2) cosine and sine of the headings.
         near: out, an `agora.planners._bands.costs.Near`.
     """
@@ -227,8 +227,9 @@ def attach(band, n, route, points, separation, ordered, near):
         n: number of poses in the band.
         route: (A, 2) local path; the first ``points`` entries are valid.
         separation: distance between these points, m; 0 or less to disable them.
-        ordered: whether each point must belong to a later pose than the previous point. Upstream continues the search two poses
-            later, and if no pose is left, it uses the second pose of the band; this function uses the last pose that may move.
+        ordered: whether each point must belong to a later pose than the previous point's. As in upstream, the search resumes two
+            poses after the last match. If no poses are left, upstream falls back to the second pose of the band, whereas this
+            function falls back to the last movable pose.
         near: out, an `agora.planners._bands.costs.Near`.
     """
     known, first, before = 0, 0, 0

@@ -1,7 +1,7 @@
 """The costs of a timed elastic band: quantities and their derivatives, and the hinge functions that turn them into residuals.
 
 Rösmann, Feiten, Wösch, Hoffmann, Bertram, "Trajectory modification considering dynamic constraints of autonomous robots", ROBOTIK
-2012; the quantities are those of the package teb_local_planner (melodic-devel b68c328, edge_*.h, penalties.h). Derivatives are
+2012; the quantities are those of the teb_local_planner package (melodic-devel b68c328, edge_*.h, penalties.h). Derivatives are
 ours. A pose has x, y and heading; the step to the next pose has (dx, dy), the change of heading ``turn`` in (-pi, pi], and the time
 ``dt``.
 """

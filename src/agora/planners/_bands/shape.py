@@ -1,6 +1,6 @@
 """The shape of a robot for a timed elastic band: its distance, at a pose, to a disc, and the derivatives.
 
-Facts from teb_local_planner (robot_footprint_model.h, distance_calculations.h). Derivatives are ours. Inside a polygon, the
+Based on teb_local_planner (robot_footprint_model.h, distance_calculations.h). Derivatives are ours. Inside a polygon, the
 distance is negative; upstream uses the unsigned distance to the nearest edge, which grows towards the inside.
 """
 

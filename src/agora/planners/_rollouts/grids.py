@@ -1,8 +1,8 @@
 """Wavefronts on the local costmap, footprint costs, and the part of the path within the costmap.
 
-Facts from ROS navigation (base_local_planner: MapGrid, CostmapModel, goal_functions). A grid of distances is the flattened costmap
-with a border of one wall cell, ``columns + 2`` wide, int32. Each cell holds a distance, in cells, or `WALL`, or a negative number
-if it has not been reached.
+Based on ROS navigation (base_local_planner: MapGrid, CostmapModel, goal_functions). A distance grid is the flattened costmap with a
+border of one wall cell, ``columns + 2`` wide, int32. Each cell holds either a distance (in cells), `WALL`, or a negative number if
+it has not been reached.
 """
 
 from __future__ import annotations

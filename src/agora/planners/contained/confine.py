@@ -68,7 +68,7 @@ def die_with_parent() -> None:
 
 
 def confine(files: Iterable[Path], memory: float) -> None:
-    """Permanently take away from this process everything that a planner does not need.
+    """Permanently revoke this process's access to everything that a planner does not need.
 
     Args:
         files: files and folders that the process may read in addition to Python, its packages and Agora's data.

@@ -81,7 +81,7 @@ def _cell(point: Doubles, costs: Array) -> tuple[int, int] | None:
 
 
 def _nearest(reached: Bools, goal: Doubles, tolerance: float) -> Doubles | None:
-    """Return the centre of the reached cell nearest to the goal, x and y in cells, or None if there is none within the
+    """Return the centre of the reached cell nearest to the goal, x and y in cells, or None if none exists within the
     tolerance.
     """
     places = np.argwhere(reached)[:, ::-1].astype(np.float64)

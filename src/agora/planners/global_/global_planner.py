@@ -61,7 +61,7 @@ class MoveBaseGlobalPlanner(Checked):
             far from the goal along each axis, m.
         orientation_mode: headings of the path: "none"; along the path ("forward"); rotated relative to the path ("backward",
             "leftward", "rightward"); interpolated uniformly from the start heading to the goal heading ("interpolate"); or
-            interpolated only on the last straight section ("forward_then_interpolate"). The last heading is that of the goal.
+            interpolated only on the last straight section ("forward_then_interpolate"). The last heading is the goal's.
         orientation_window_size: number of points before and after a point that determine the path's direction at that point.
         inflation_radius: distance beyond which an obstacle has no cost, m.
         cost_scaling: rate at which the cost of an obstacle decays with distance, 1/m.

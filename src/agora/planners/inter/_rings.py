@@ -26,7 +26,7 @@ class Rings:
         velocity: (N, G, 2) mean velocity of the members, m/s.
         radius: (N, G) distance of the farthest member from the centre, m.
         present: (N, G) False if there is no group; the other values are then undefined.
-        member: (N, Q) index of each pedestrian's circle, -1 for none.
+        member: (N, Q) index of each pedestrian's circle, -1 if none.
     """
 
     centre: Floats
@@ -56,7 +56,7 @@ def rings(o: Observation, label: Ints, sensing_range: float) -> Rings:
 
     Args:
         o: observation with pedestrians.
-        label: (N, Q) number of each pedestrian's group, negative for none.
+        label: (N, Q) number of each pedestrian's group, negative if none.
         sensing_range: gap between robot and pedestrian up to which a member is seen, m.
     """
     seen = o.pedestrians

@@ -128,7 +128,7 @@ def _distance(ax, ay, bx, by):
 
 @hidden
 def _choose_person(x, y, known, number, place, wanted, position, present, ids):
-    """Return the person's slot: that of the person with the given number, or else the nearest person at first, and later the person
+    """Return the person's slot: the person with the given number, or else the nearest person at first, and later the person
     nearest to the last position.
     """
     best, least = -1, _NEVER if not known and wanted == 0 else RETAKEN

@@ -34,7 +34,7 @@ class Replan(Checked):
     along the global path.
 
     This is what move_base does with a rolling global costmap (Marder-Eppstein et al., ICRA 2010; ROS navigation, noetic-devel
-    9ad6441, with ``planner_frequency`` equal to that of the controller). Cells that the costmap has not yet covered count as free,
+    9ad6441, with ``planner_frequency`` equal to the controller's). Cells that the costmap has not yet covered count as free,
     cells have the same costs as in navfn, and unknown cells and cells within the inscribed radius of an obstacle are closed. With a
     costmap built from the scan only, and a ``lookahead`` beyond the goal, the robot does not know the map, and detects a dead end
     only when it sees the closed end.

@@ -8,7 +8,7 @@ it ends within 0.1 m of the pedestrian's disc.
 Two things are added. First, the path back is also checked in the local costmap, because many lidars do not see behind the robot,
 and none sees the edge of the map; the temporary goal lies in front of any obstacle found there. Second, the robot only backs away
 from a person who is walking and approaching: otherwise it would retreat forever from people who stand still or walk away. For such
-people, it slows down, and the local planner drives around them. A retreat ends as soon as nobody within ``caution_detection_range``
+people, it slows down, and the local planner drives around them. A retreat ends as soon as no one within ``caution_detection_range``
 is approaching.
 """
 

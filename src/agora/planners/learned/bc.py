@@ -2,7 +2,7 @@
 
 A. Nair et al., "DynaBARN: benchmarking metric ground navigation in dynamic environments", SSRR 2022. In the paper, the
 demonstrations were driven by two of the authors; in this project, they are driven by a planner that knows the positions and the
-motion of the cylinders. The policy has the same inputs as that of TD3: beams, goal and twist.
+motion of the cylinders. The policy has the same inputs as TD3's: beams, goal and twist.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ reinforcement learning", IROS 2017; C. Chen, Y. Liu, S. Kreiss, A. Alahi, "Crowd
 with attention-based deep reinforcement learning", ICRA 2019; K. Li, Y. Xu, J. Wang, M. Q.-H. Meng, "SARL*: deep reinforcement
 learning based human-aware navigation for mobile robot in indoor environments", ROBIO 2019.
 
-These planners assume that everybody keeps their velocity for one step; by default, CrowdNav's code asks its simulator instead. They
+These planners assume that everyone keeps their velocity for one step; by default, CrowdNav's code asks its simulator instead. They
 treat other robots as people. Only SARL* sees walls.
 """
 
@@ -73,7 +73,7 @@ class SarlStar(ValuePlanner):
     """K. Li et al. 2019: SARL that drives to a point on the global path and excludes velocities that hit walls.
 
     SARL was trained among five people who are all nearby. Its behaviour among fewer people is undefined: it turns back and forth
-    because of people far away. People beyond ``reach`` are therefore ignored, and if nobody is left, it drives along the path.
+    because of people far away. People beyond ``reach`` are therefore ignored, and if no one is left, it drives along the path.
 
     Attributes:
         file: policy file.

@@ -137,7 +137,7 @@ def _concatenate_tracks(observation: Observation, name: str) -> Array:
 
 
 def _top_speeds(observation: Observation, speed: float | None) -> Floats:
-    """Return the maximum desired speed (N,), m/s: the given one, or that of each robot."""
+    """Return the maximum desired speed (N,), m/s: the given speed, or each robot's own maximum."""
     most = observation.limits.max_vx
     return freeze(most if speed is None else np.full(len(most), speed, np.float32))
 

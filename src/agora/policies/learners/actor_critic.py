@@ -24,7 +24,7 @@ class ActorCritic(nn.Module, ABC):
 
     Args:
         network: network of the policy.
-        shape: encoding, action size, control period and robot of the training.
+        shape: encoding, action size, control period and robot used in training.
 
     Attributes:
         network: network of the policy, as given.

@@ -32,7 +32,7 @@ class AgRlLearner(ActorCritic):
 
     Args:
         network: network to train.
-        shape: encoding, action size, control period and robot of the training.
+        shape: encoding, action size, control period and robot used in training.
     """
 
     def __init__(self, network: AgRlNetwork, shape: Shape) -> None:

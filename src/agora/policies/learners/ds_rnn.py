@@ -29,7 +29,7 @@ class DsRnnLearner(ActorCritic):
 
     Args:
         network: network to train.
-        shape: encoding, action size, control period and robot of the training.
+        shape: encoding, action size, control period and robot used in training.
     """
 
     def __init__(self, network: DsRnnNetwork, shape: Shape) -> None:

@@ -29,7 +29,7 @@ class Ga3cLearner(ActorCritic):
 
     Args:
         network: network to train.
-        shape: encoding, action size, control period and robot of the training.
+        shape: encoding, action size, control period and robot used in training.
 
     Raises:
         InputError: the encoding's ``period`` differs from the control period.

@@ -27,7 +27,7 @@ class JudgeLearner(ActorCritic):
 
     Args:
         network: network to train.
-        shape: encoding, action size, control period and robot of the training.
+        shape: encoding, action size, control period and robot used in training.
     """
 
     def __init__(self, network: Judge, shape: Shape) -> None:

@@ -45,7 +45,7 @@ def orthogonal(inputs: int, outputs: int, gain: float = 2.0**0.5) -> nn.Linear:
 
 
 def attended(query: Tensor, keys: Tensor, values: Tensor, present: Tensor) -> Tensor:
-    """Return the mean (..., E) of people's values, weighted by attention; 0 if nobody is present.
+    """Return the mean (..., E) of people's values, weighted by attention; 0 if no one is present.
 
     Scores are multiplied by the number of people present; the code of DS-RNN and AG-RL multiplies them by the number of all people.
 

@@ -33,7 +33,7 @@ class ValueLearner(nn.Module, ABC):
 
     Args:
         network: network to train.
-        shape: encoding, action size, control period and robot of the training.
+        shape: encoding, action size, control period and robot used in training.
     """
 
     def __init__(self, network: ValueNetwork, shape: Shape) -> None:

@@ -100,7 +100,7 @@ class ValueNetwork(Checked):
     def choose(self, arrays: Mapping[str, Floats], states: Floats, allowed: Bools | None = None) -> Floats:
         """Return the velocities (N, 2), m/s in the goal frame, for joint states (N, D).
 
-        If nobody is present, or the goal is within the robot's radius, the robot drives straight to the goal, or takes the closest
+        If no one is present, or the goal is within the robot's radius, the robot drives straight to the goal, or takes the closest
         allowed candidate.
 
         Args:

@@ -255,11 +255,11 @@ def _pairs(fits: Mapping[str, Fits], outcome: str) -> list[Apart]:
 
 
 def _compare(better: Fits, worse: Fits) -> float:
-    """Return the two-sided p-value of the order of two limits: twice the share of resamples that contradict it.
+    """Return the two-sided p-value of the order of two limits: twice the fraction of resamples that contradict it.
 
     If no resample contradicts the order, the share is too coarse for comparisons of many planners. In that case, p is computed for
-    a normally distributed difference, whose standard error is the larger of that of the resamples and that from the likelihood
-    ratio.
+    a normally distributed difference, whose standard error is the larger of the resamples' standard error and that from the
+    likelihood ratio.
     """
     differences = better.halves - worse.halves
     against = (np.count_nonzero(differences < 0) + 0.5 * np.count_nonzero(differences == 0) + 1) / (len(differences) + 1)

@@ -46,7 +46,7 @@ class MuJoCo(Checked):
         timestep: maximum MuJoCo time step, s; a physics step of the world is divided into equal steps.
         friction: coefficient of friction of wheels or feet on the floor.
         load: mass of the robots divided by the mass in their files; the motors are unchanged.
-        slip: share of the speed that is lost between wheels or feet and the floor, from 0 to 0.99.
+        slip: fraction of the speed that is lost between wheels or feet and the floor, from 0 to 0.99.
         latency: time until a setpoint reaches the motors, s, in addition to the command delay in the robot's file.
     """
 
@@ -74,8 +74,8 @@ class MuJoCoBodies:
         simulator: parameters.
 
     Attributes:
-        walls: (W, R) time within the last step at which each robot began to touch a wall, as a share of the step; `NEVER` if it did
-            not.
+        walls: (W, R) time within the last step at which each robot began to touch a wall, as a fraction of the step; `NEVER` if it
+            did not.
     """
 
     def __init__(self, world: World, simulator: MuJoCo) -> None:
@@ -150,7 +150,7 @@ class _AtWork:
         world: worlds of the batch.
         number: number of this world.
         points: (R, 4) setpoints of its robots: twist and steering angle.
-        walls: (R,) times of touching a wall, as shares of the step.
+        walls: (R,) times of touching a wall, as fractions of the step.
         simulator: parameters.
     """
 

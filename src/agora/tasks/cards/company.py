@@ -1,4 +1,4 @@
-"""Cards in which the robot accompanies somebody, or joins or leaves people who stand together."""
+"""Cards in which the robot accompanies someone, or joins or leaves people who stand together."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def between(recording: Recording, person: int, polygon: Doubles) -> float:
 
 
 def share_near(recording: Recording, person: int, least: float, most: float) -> float:
-    """Return the share of the episode in which the distance to a pedestrian was between two values, m."""
+    """Return the fraction of the episode in which the distance to a pedestrian was between two values, m."""
     apart = distance(recording, person)
     return float(((apart >= least) & (apart <= most)).mean())
 

@@ -29,7 +29,7 @@ class CurriculumStage(Checked):
         interactive: number of obstacles that pedestrians use.
         dynamic: number of pedestrians.
         goal_radius: distance at which a goal counts as reached, m.
-        map_generator: ``algorithm`` and ``algorithm_config`` for the module ``dynamic_map``; or, as in older files, a mapping from
+        map_generator: ``algorithm`` and ``algorithm_config`` for the ``dynamic_map`` module; or, as in older files, a mapping from
             algorithms to their configurations, of which the first is used.
     """
 
@@ -59,7 +59,7 @@ class CurriculumStage(Checked):
 class Staged(Module):
     """Arena's ``staged``: the numbers of obstacles, the goal radius and the type of map come from a curriculum stage.
 
-    The obstacles mode must be ``random``; this module sets its numbers. If the module ``dynamic_map`` comes after this one, it uses
+    The obstacles mode must be ``random``; this module sets its numbers. If the ``dynamic_map`` module comes after this one, it uses
     the map algorithm of the stage.
 
     Attributes:

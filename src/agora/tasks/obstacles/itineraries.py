@@ -85,7 +85,7 @@ class Itineraries(Checked):
 
     Places are the spots of the furniture, each for one person, and points in rooms; entrances are zones or the map's edges
     (`agora.tasks.destinations`). An episode begins in the middle of the day: all people who are present at the start are at a
-    random moment of their itineraries, and more people arrive later. If a map has no entrance, nobody enters or leaves; people go
+    random moment of their itineraries, and more people arrive later. If a map has no entrance, no one enters or leaves; people go
     to another place instead of leaving.
 
     Attributes:

@@ -236,7 +236,7 @@ class MotionProfiles(Checked):
         return found if self.shapes else found | {"turning": "without shapes or discs: a single disc does not turn"}
 
     def place(self, task: Task) -> None:
-        """Add the obstacles to the task, and those of the ``beside`` mode.
+        """Add the obstacles to the task, followed by the obstacles of the ``beside`` mode.
 
         Raises:
             InputError: the ``beside`` mode has its own recordings.

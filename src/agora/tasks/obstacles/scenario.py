@@ -155,13 +155,13 @@ def people_from(pedestrian: Pedestrian, crowd: People, stream: Stream, talk: int
     """Return the people of one entry of a scenario: one pedestrian, or several (``number_of_peds``) with the same waypoints.
 
     If there are several, they are called NAME_0, NAME_1, ... and stand at `places_of`. If the entry gives no speed, one is drawn
-    for each. Their heading is that of the entry; without one, they face their first waypoint, or their partners if they talk.
+    for each. Their heading is the entry's; without one, they face their first waypoint, or their partners if they talk.
 
     Args:
         pedestrian: entry of the scenario.
         crowd: values that the entry does not give.
         stream: stream of speeds.
-        talk: number of their conversation, -1 for none.
+        talk: number of their conversation, -1 if none.
 
     Raises:
         InputError: the type is unknown.

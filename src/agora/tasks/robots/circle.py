@@ -31,8 +31,8 @@ class Circle(Checked):
         radius: minimum and maximum radius of the circle, m. The radius is drawn if they differ.
         noise: maximum deviation of starts and goals along each axis, m.
         even: whether the angles between neighbours are equal and only the first one is random; otherwise all are random.
-        scattered: share of the episodes in which robots start anywhere in the disc with random headings, and have goals anywhere in
-            the disc, at a distance greater than its radius.
+        scattered: fraction of the episodes in which robots start anywhere in the disc with random headings, and have goals anywhere
+            in the disc, at a distance greater than its radius.
     """
 
     uses: ClassVar = frozenset({"random places"})

@@ -37,7 +37,7 @@ class CircleCrossing(Crossing):
         return self.radius + self.speed[1]
 
     def way(self, draw: Draw, taken: Taken, speed: float, body: float) -> tuple[Doubles, Doubles]:
-        """Return start and goal (2,) of a person; the start is clear of everybody's start and goal.
+        """Return start and goal (2,) of a person; the start is clear of everyone's start and goal.
 
         Raises:
             PlacementError: there is no room.

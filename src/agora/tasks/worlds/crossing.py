@@ -81,7 +81,7 @@ class Crossing(Checked, ABC):
     @property
     @abstractmethod
     def reach(self) -> float:
-        """Half the side of the square that contains everybody's centre, m."""
+        """Half the side of the square that contains everyone's centre, m."""
 
     @abstractmethod
     def way(self, draw: Draw, taken: Taken, speed: float, body: float) -> tuple[Doubles, Doubles]:

@@ -31,7 +31,7 @@ class CrossingGroups(Checked):
 
     The robot's start and goal are drawn together until they are far enough apart. A group stands in a ring, a V, a grid or a row;
     the first group never stands in a row. The centre of the first group is at a fraction of the line from the robot's start to its
-    goal. Members who would be too close to somebody are shifted at random. All other people start on the circle, opposite their
+    goal. Members who would be too close to someone are shifted at random. All other people start on the circle, opposite their
     first waypoint; their further waypoints are random points on the circle, for the ``restless`` behaviour. The circle and the area
     are centred on (0, 0).
 
@@ -52,7 +52,7 @@ class CrossingGroups(Checked):
         arena: maximum |x| and |y| of the robot's start and goal and of the centres of all groups but the first, m.
         distance: minimum distance between the robot's start and goal, m.
         apart: minimum distance between the centres of groups, m.
-        spacing: minimum distance from members to everybody else, to the robot's start and goal, and to people's first waypoints, m.
+        spacing: minimum distance from members to everyone else, to the robot's start and goal, and to people's first waypoints, m.
         circle: radius of the circle, m.
         circle_noise: maximum noise of starts and waypoints in either direction along each axis, m; it is multiplied by the
             preferred speed.

@@ -23,7 +23,7 @@ class SquareCrossing(Crossing):
 
     A person starts anywhere in the left or in the right half of the square, and its goal is anywhere in the other half. Starts
     closer than ``gap`` to anybody's start are redrawn, and so are goals closer than ``gap`` to anybody's goal. A start may coincide
-    with somebody's goal. The other parameters are those of `agora.tasks.worlds.crossing.Crossing`.
+    with someone's goal. The other parameters are those of `agora.tasks.worlds.crossing.Crossing`.
 
     Attributes:
         side: side of the square, m.
@@ -42,7 +42,7 @@ class SquareCrossing(Crossing):
         return 0.5 * self.side
 
     def way(self, draw: Draw, taken: Taken, speed: float, body: float) -> tuple[Doubles, Doubles]:
-        """Return start and goal (2,) of a person, clear of everybody's start and of everybody's goal.
+        """Return start and goal (2,) of a person, clear of everyone's start and of everyone's goal.
 
         Raises:
             PlacementError: there is no room.

@@ -156,7 +156,7 @@ def permission_check(owners: Mapping[str, Callable[[str], str | None]]) -> Calla
 
 
 def check_owner(person: Person, kind: str, name: str, owner: str | None) -> None:
-    """Reject changes to content that belongs to somebody else.
+    """Reject changes to content that belongs to someone else.
 
     Args:
         person: person who makes the request.

@@ -36,7 +36,7 @@ class Use:
 
 
 class Ledger:
-    """Tracks everybody's usage, and rejects requests that exceed the quotas.
+    """Tracks everyone's usage, and rejects requests that exceed the quotas.
 
     Args:
         queue: the queue of runs.

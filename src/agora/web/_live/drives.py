@@ -25,7 +25,7 @@ LABEL = "driven by hand"
 def write_drive(folder: Path, suite: Suite, stage: str, episode: int, start: Start, recordings: list[Recording]) -> None:
     """Write an episode that a person drove as a separate run, with its report.
 
-    The run's record has the same data as that of a benchmark, so that comparisons pair the drive with planners' episodes.
+    The run's record has the same data as a benchmark's, so that comparisons pair the drive with planners' episodes.
 
     Args:
         folder: folder of the run; it is created.

@@ -49,7 +49,7 @@ class Teleoperation:
         """Apply a command; invalid commands are ignored.
 
         Args:
-            wish: command whose ``do`` is pause, go, step, hold (until somebody drives), speed (with ``value``), drive (with
+            wish: command whose ``do`` is pause, go, step, hold (until someone drives), speed (with ``value``), drive (with
                 ``twist``, three fractions), again or next.
         """
         with self._changed:

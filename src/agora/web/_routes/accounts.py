@@ -97,7 +97,7 @@ def _add_sessions(app: FastAPI, settings: Settings, users: Users, keys: Keys, si
 
     @app.get("/api/me", response_model=Me)
     def me(request: Request) -> dict[str, Any]:
-        """The person making the request: ``name`` and ``role``, which are empty if nobody is signed in, and whether the server has
+        """The person making the request: ``name`` and ``role``, which are empty if no one is signed in, and whether the server has
         ``accounts``.
         """
         person: Person | None = request.state.person

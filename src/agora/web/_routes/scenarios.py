@@ -42,7 +42,7 @@ def add_scenarios(app: FastAPI, scenarios: Scenarios, ownership: Ownership, ledg
 
     @app.post("/api/scenarios/check", response_model=ScenarioCheck, openapi_extra=request_body(CheckRequest))
     async def check(request: Request) -> dict[str, Any]:
-        """Check the scenario in ``content`` without storing it: its problems, and sentences that describe how everybody in it will
+        """Check the scenario in ``content`` without storing it: its problems, and sentences that describe how everyone in it will
         behave.
         """
         body = await read_body(request)

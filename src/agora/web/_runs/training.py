@@ -43,8 +43,8 @@ class TrainingExecution(Execution):
             raise StoppedError(f"its time limit was reached after {', '.join(short)}; the policy was tested")
 
     def _hear(self, training: Training, seed: int, share: float | None, words: str) -> None:
-        """Record the progress of the training with a seed; progress never decreases, even if seeds that were already trained are
-        resumed later.
+        """Record the progress of the training run with a seed; progress never decreases, even if seeds that were already trained
+        are resumed later.
         """
         if share is not None:
             self.done = max(self.done, int(PARTS * (training.seeds.index(seed) + share) / len(training.seeds)))

@@ -48,7 +48,7 @@ def curve(run: Path, seed: int, version: str = "", offset: int = 0) -> dict[str,
 
     Args:
         run: folder of the training run.
-        seed: seed of the training.
+        seed: seed of the training run.
         version: version from the previous request; the curve of a resumed training run has a new version.
         offset: bytes read by previous requests.
 

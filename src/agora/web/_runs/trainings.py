@@ -73,7 +73,7 @@ class Trainings:
         return {"name": name, "seeds": list(training.seeds), "fields": shown}
 
     def resolve(self, form: TrainingForm) -> Training:
-        """Return the training described by a form.
+        """Return the training configuration described by a form.
 
         Raises:
             UnknownNameError: the configuration is unknown. InputError: a field is unknown or invalid, or a value names a file.
@@ -120,7 +120,7 @@ class Trainings:
 
 
 def write_training(place: Path, training: Training) -> None:
-    """Write the file of a training to the folder of a run, which is created."""
+    """Write a training file to the folder of a run, and create the folder."""
     place.mkdir(parents=True, exist_ok=True)
     write_whole(place / RECORD, dump(training))
 

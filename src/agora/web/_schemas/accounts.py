@@ -14,7 +14,7 @@ Role = Literal["look", "run", "administer"]
 
 
 class Me(Model):
-    """The signed-in person; name and role are empty if nobody is signed in."""
+    """The signed-in person; name and role are empty if no one is signed in."""
 
     accounts: bool
     name: str

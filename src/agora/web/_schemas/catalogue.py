@@ -154,7 +154,7 @@ class CardTraining(OpenModel):
 
 
 class CardSeed(OpenModel):
-    """A training with one seed."""
+    """A training run with one seed."""
 
     model_config = ALL_KEYS
 

@@ -53,7 +53,7 @@ class TrainingFields(Model):
 
 
 class SeedProgress(Model):
-    """The progress of a training with one seed; ``checkpoint`` is in steps."""
+    """The progress of a training run with one seed; ``checkpoint`` is in steps."""
 
     model_config = ALL_KEYS
 
@@ -65,13 +65,13 @@ class SeedProgress(Model):
 
 
 class Trainer(OpenModel):
-    """The trainer of a training, with its parameters."""
+    """The trainer of a training configuration, with its parameters."""
 
     name: str
 
 
 class TrainingFile(OpenModel):
-    """The content of a training's file."""
+    """The content of a training file."""
 
     name: str
     method: str

@@ -123,7 +123,7 @@ class Scenarios:
         self.store.remove(name)
 
     def check(self, text: str) -> dict[str, Any]:
-        """Return the problems of a scenario, and sentences that describe how everybody in it will behave.
+        """Return the problems of a scenario, and sentences that describe how everyone in it will behave.
 
         The ``element`` of a problem or a sentence, such as robots.0, dynamic.2, static.1 or interactive.0, is empty if it does not
         concern a specific element.

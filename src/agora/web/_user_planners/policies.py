@@ -47,7 +47,7 @@ class Policies:
     """The policies of a server's users.
 
     Args:
-        settings: settings of the server; the file ``training.yaml`` of a training is in the folder of its run.
+        settings: settings of the server; a training run's ``training.yaml`` file is in the folder of the run.
 
     Attributes:
         uploaded: uploaded policies.
@@ -64,7 +64,7 @@ class Policies:
         return [*trained, *map(self._describe_uploaded, self.uploaded.names())]
 
     def planners(self) -> list[dict[str, Any]]:
-        """Return uploaded policies as presets of the planner ``policy``."""
+        """Return uploaded policies as presets of the ``policy`` planner."""
         return [
             {
                 "name": one["name"],
@@ -217,7 +217,7 @@ def _policy_of(run: Path) -> Path | None:
 
 
 def _name(run: Path) -> str:
-    """Return the name of a training run's policy: the name of the training, followed by the end of the run's name."""
+    """Return the name of a training run's policy: the name of the training configuration, followed by the end of the run's name."""
     return f"{_training_in(run)['name']}-{run.name.rpartition('-')[2]}"
 
 
@@ -227,7 +227,7 @@ def _training_in(run: Path) -> dict[str, Any]:
 
 @lru_cache(maxsize=256)
 def _read(record: Path) -> dict[str, Any]:
-    """Return the training in a folder; the result can be cached because its file does not change."""
+    """Return the training configuration in a folder; the result can be cached because its file does not change."""
     return load(record, dict[str, Any])
 
 

@@ -1,4 +1,4 @@
-"""Planners uploaded as code: Python files that the planner ``contained`` runs in a sandboxed process.
+"""Planners uploaded as code: Python files that the ``contained`` planner runs in a sandboxed process.
 
 Each is a file ``planners/NAME.py`` in the server's folder; ``planners/NAME.json`` is its card, which a sandboxed process created
 when the file was uploaded. The server itself never imports such a file.

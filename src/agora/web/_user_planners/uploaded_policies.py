@@ -1,4 +1,4 @@
-"""Uploaded policies: weight files that the planner ``policy`` uses.
+"""Uploaded policies: weight files that the ``policy`` planner uses.
 
 Each is a file ``policies/NAME.safetensors`` in the server's folder. Weights are data: files that could be code, and files that do
 not match the network named in their header, are rejected.
@@ -137,7 +137,7 @@ def _check_head(name: str, data: bytes) -> None:
 
 
 def _check_loads(path: Path) -> Policy:
-    """Read a policy as the planner ``policy`` does: its header, the names and shapes of its weights, and its parts."""
+    """Read a policy as the ``policy`` planner does: its header, the names and shapes of its weights, and its parts."""
     planner = PolicyPlanner(str(path))
     _ = planner.declares
     return planner.policy

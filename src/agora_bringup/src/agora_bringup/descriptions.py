@@ -38,7 +38,7 @@ class Described:
 
     Attributes:
         text: URDF of the robot.
-        process: process of its robot_state_publisher; None if there is none.
+        process: process of its robot_state_publisher; None if none exists.
     """
 
     text: str
@@ -46,7 +46,7 @@ class Described:
 
 
 class Descriptions:
-    """The node ``robots``. If its private parameter ``state_publisher`` is false, the node publishes the frames itself."""
+    """The ``robots`` node. If its private parameter ``state_publisher`` is false, the node publishes the frames itself."""
 
     def __init__(self) -> None:
         wanted = rospy.get_param("~state_publisher", True)

@@ -1,7 +1,7 @@
 """Drive a robot by keyboard or joystick, within the limits of its model, while a key or button is held.
 
 Keys: ``w``/``s`` or up/down drive, ``a``/``d`` or left/right turn, ``q``/``e`` drive sideways (if the robot can), ``+``/``-`` set
-the share of the limits, space stops the robot, ``Q`` or Ctrl-C quits. Joystick (``joy``, ``sensor_msgs/Joy``): two axes, and a
+the fraction of the limits, space stops the robot, ``Q`` or Ctrl-C quits. Joystick (``joy``, ``sensor_msgs/Joy``): two axes, and a
 dead-man button.
 
 Dead-man function: a key counts for ``~hold`` s after it was last seen (a terminal repeats a held key after up to half a second). A
@@ -56,7 +56,7 @@ class Held:
     Attributes:
         model: model of the robot, with its limits.
         hold: time for which a key or a joystick's message counts, s.
-        share: share of the limits, in (0, 1].
+        share: fraction of the limits, in (0, 1].
     """
 
     model: RobotModel
@@ -93,7 +93,7 @@ class Held:
         return (0.0, 0.0, 0.0) if now - self._last < _STOP else None
 
     def _within(self, sides: list[float]) -> tuple[float, float, float]:
-        """Return a twist from shares of the model's limits."""
+        """Return a twist from fractions of the model's limits."""
         forward, sideways, turn = (max(-1.0, min(1.0, side)) * self.share for side in sides)
         low, high = self.model.vx
         vx = forward * high if forward > 0 else forward * -low

@@ -27,8 +27,8 @@ def occupancy(place: Map) -> Array:
 
 
 def to_metadata(place: Map, stamp: Any) -> MapMetaData:
-    """Return size, resolution and origin. The resolution is sent as float32, whose shortest decimal representation is that of the
-    map.
+    """Return size, resolution and origin. The resolution is sent as float32, whose shortest decimal representation is the
+    map's.
     """
     rows, columns = place.shape
     origin = to_pose((*place.origin, 0.0))

@@ -36,7 +36,7 @@ from agora_msgs.srv import GetDistanceMap, NewMap, NewMapResponse, SaveMap, Save
 
 
 class MapGeneratorNode:
-    """The node ``map_generator``.
+    """The ``map_generator`` node.
 
     Private parameter ``config``: Arena's ``map_generator.yaml``, given as a name in ``configs/map_generator`` or as a path. Graph
     parameters: ``map_file``, ``seed``, and ``map_save_dir``, the folder to which ``map_generator/save`` writes; it never writes
@@ -166,7 +166,7 @@ class MapGeneratorNode:
 
     @staticmethod
     def _generated(generator: Named, seed: int, number: int) -> Surroundings:
-        """Return place ``number`` of a generator and a seed, as the module ``dynamic_map`` creates it.
+        """Return place ``number`` of a generator and a seed, as the ``dynamic_map`` module creates it.
 
         Raises:
             InputError: the generator's parameters cannot be satisfied.

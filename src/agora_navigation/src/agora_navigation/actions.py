@@ -37,7 +37,7 @@ class Action:
         survive_jumps(self._server)
 
     def new(self) -> Any:
-        """Return the handle of the oldest new goal; None if there is none."""
+        """Return the handle of the oldest new goal; None if none exists."""
         try:
             return self.goals.get_nowait()
         except queue.Empty:

@@ -1,4 +1,4 @@
-"""Goals of the action ``move_base`` in an episode. The simulator owns every robot's goal, so it is asked to set them."""
+"""Goals of the ``move_base`` action in an episode. The simulator owns every robot's goal, so it is asked to set them."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ class MbfSettings:
 
 
 class Speed:
-    """The speed limits of a controller, as a share of the initial limits; reading or setting them may take up to ``patience`` s."""
+    """A controller's speed limits, as a fraction of the initial limits; reading or setting them may take up to ``patience`` s."""
 
     def __init__(self, place: str, names: tuple[str, ...], patience: float) -> None:
         self._names, self._top, self._share = names, {}, 1.0

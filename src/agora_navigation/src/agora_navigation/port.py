@@ -1,7 +1,7 @@
 """The port of one robot: its topics, whose messages are stored until the node processes them.
 
-In an episode the simulator owns the robot's goal: its status announces every goal (`Port.follow`), and goals from the action
-``move_base`` are set in the simulator. On a map without an episode, the port's own goals are used.
+In an episode the simulator owns the robot's goal: its status announces every goal (`Port.follow`), and goals from the
+``move_base`` action are set in the simulator. On a map without an episode, the port's own goals are used.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ class Compiling(event.Listener):  # type: ignore[misc]
         threading.Thread(target=self._tell, daemon=True).start()
 
     def on_start(self, _: Any) -> None:
-        """The compilation of a function has started, possibly during that of another."""
+        """The compilation of a function has started, possibly while another function is compiled."""
         if self._depth == 0:
             self._began = time.monotonic()
         self._depth += 1

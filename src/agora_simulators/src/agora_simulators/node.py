@@ -275,7 +275,7 @@ class SimulatorNode:
 
     @property
     def _plays(self) -> bool:
-        """True once an episode has begun; from then on, all parts of the graph share its robots and its map."""
+        """True once an episode has begun; from then on, all nodes of the graph share its robots and its map."""
         return bool(self._episode.entry)
 
     def _spawn(self, request: Any) -> None:

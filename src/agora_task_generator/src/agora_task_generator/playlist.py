@@ -214,7 +214,7 @@ class TaskModes:
         return Turn(start, plan.stage, (*self._robots,) * count)
 
     def _contestants(self, plan: ResetPlan) -> list[RobotEntry]:
-        """Return the robots; if the module ``benchmark`` runs a contest, they are driven by the contestant whose turn it is."""
+        """Return the robots; if the ``benchmark`` module runs a contest, they are driven by the contestant whose turn it is."""
         contest = next((m.part for m in plan.stage.modules if isinstance(m.part, Benchmark)), None)
         if contest is None:
             return self._robots
@@ -247,7 +247,7 @@ class SuiteEntries:
         self._follow(parameters)
 
     def _follow(self, parameters: Parameters) -> None:
-        """Take over the robots' planners, and the models from a robot setup file, which must match those of the suite."""
+        """Take over the robots' planners, and the models from a robot setup file, which must match the suite's."""
         self._robots = driven(parameters)
         self._models = [robot.model for robot in self._robots] if parameters.robot_setup_file else []
 
@@ -295,7 +295,7 @@ class SuiteEntries:
 
 
 def playlist_of(parameters: Parameters, settings: Settings) -> Playlist:
-    """Return the episodes that the parameters select: those of a suite, or from task modes.
+    """Return the episodes that the parameters select: from a suite, or from task modes.
 
     Raises:
         InputError: something does not exist or does not fit.

@@ -1,7 +1,7 @@
 """Compiles the kernels of a graph before any of its nodes is started, and reports progress.
 
-Otherwise every node would compile its own part while others wait for it, and the first episode would begin two minutes after RViz
-opens.
+Otherwise every node would compile its own kernels while others wait for it, and the first episode would begin two minutes after
+RViz opens.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ _ROOM = 0.3  # m, clearance to pedestrians for robots that are placed
 
 @dataclass(frozen=True, eq=False)
 class Present:
-    """The pedestrians at one time.
+    """The pedestrians at a given instant.
 
     Attributes:
         id: (K,) ids.

@@ -38,18 +38,18 @@ from agora_task_generator.services import Service
 from agora_task_generator.tools import Tools
 
 PARTS = ("map_generator", "simulator", "navigation", "pedsim_simulator", "crowdsim_agents", "recorder")
-"""The parts in the order in which they begin an episode: a part that listens to another part's first messages comes before it."""
-_TICK = 0.25  # s between two checks of the parts
+"""The nodes in the order in which they begin an episode: a node that listens to another node's first messages precedes it."""
+_TICK = 0.25  # s between two checks of the nodes
 _GLANCE = 0.02  # s between two checks for the status of a simulator that is already running
 _ARRIVED = 0.1  # s after which an earlier status message has arrived
-_PARTING = 0.5  # s to wait after a part has disappeared, because the whole graph may be shutting down
+_PARTING = 0.5  # s to wait after a node has disappeared, because the whole graph may be shutting down
 _SETTLED = 1.0  # s after a reset; later, a simulator without an episode must have been restarted
 
 
 class TaskGeneratorServer:
-    """The node ``task_generator_server``.
+    """The ``task_generator_server`` node.
 
-    Private parameters: ``config`` (path of a ``task_generator.yaml``), ``parts`` (the parts to which episodes are announced),
+    Private parameters: ``config`` (path of a ``task_generator.yaml``), ``parts`` (the nodes to which episodes are announced),
     ``manual`` (begin no episode before `PlayEpisode`), ``patience`` (time to wait for an answer, s), and Arena's parameters
     (`Reconfigure`). The node stores its position in ``progress``: if it is killed and restarted, it repeats the current episode and
     continues from there.
@@ -265,7 +265,7 @@ class TaskGeneratorServer:
         return "the simulator was restarted" if idle else ""
 
     def _follow_goals(self, status: EpisodeStatus) -> None:
-        """Announce the robots' new goals, both those of the episode and those set by hand."""
+        """Announce the robots' new goals, both the episode's goals and goals set by hand."""
         first = self.episode.robots[0].name
         for robot in status.robots:
             if robot.goal > self._goals.get(robot.name, robot.goal):
@@ -335,7 +335,7 @@ class TaskGeneratorServer:
             self._pause.ask()
 
     def _begin_turn(self, turn: Turn) -> bool:
-        """Begin an episode as the next reset; return whether all parts have loaded it."""
+        """Begin an episode as the next reset; return whether all nodes have loaded it."""
         self._number, self._interruptions, self._turn = self._number + 1, 0, turn
         memory = {} if self.playlist is None else self.playlist.memory()
         rospy.set_param("~progress", {"number": self._number, "asked": self._asked, "playlist": memory})
@@ -383,7 +383,7 @@ class TaskGeneratorServer:
         self.say.given_up(episode, reason)
 
     def _deliver(self, episode: Episode) -> bool:
-        """Deliver an episode to all parts, starting again from the beginning if a part is lost in the meantime."""
+        """Deliver an episode to all nodes, starting again from the beginning if a node is lost in the meantime."""
         while True:
             try:
                 self._hand_out(episode)
@@ -403,7 +403,7 @@ class TaskGeneratorServer:
                 rospy.logwarn(f"{error} while episode {episode.number} was sent out; it is sent again")
 
     def _told(self) -> list[tuple[str, Service]]:
-        """Return the parts that load the current episode."""
+        """Return the nodes that load the current episode, with their services."""
         return [(part, begin) for part, begin in self._begin.items() if part in self._wanted]
 
     def _hand_out(self, episode: Episode) -> None:

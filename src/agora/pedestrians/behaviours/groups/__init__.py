@@ -83,7 +83,7 @@ class Groups(Checked):
     """Members of a group (`agora.core.state.Traits.group`) walk together, or stand and talk together.
 
     In a walking group, one member, chosen at random with the episode's key, leads at the speed of the slowest member. The others
-    walk next to it in rows. The rows turn with the distance that the leader walks, not with its heading, so that nobody turns
+    walk next to it in rows. The rows turn with the distance that the leader walks, not with its heading, so that no one turns
     unnecessarily. Followers drift around their places; the initial drift of a follower is the deviation of its first position from
     its place. A follower that has no room next to the leader, or cannot see its place, follows the leader's path. Followers speed
     up when behind and slow down when ahead; the leader slows down when a member falls behind. A follower whose leader is gone

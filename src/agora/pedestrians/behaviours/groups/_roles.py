@@ -26,7 +26,7 @@ class GroupMemory(NamedTuple):
     Attributes:
         stale: (W,) whether the groups of a world must be recomputed.
         steered: whether the pedestrian is simulated; recorded pedestrians follow their recording.
-        member: group of the pedestrian at the last update; -1 for none.
+        member: group of the pedestrian at the last update; -1 if none.
         left: last group that the pedestrian left.
         leader: slot of the leader, or of the speaker; -1 for pedestrians that are not in a group of two or more.
         number: number of members, in the leader's slot.

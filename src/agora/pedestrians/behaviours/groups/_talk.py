@@ -86,7 +86,7 @@ def stand_in_circle(c, people, traits, minds, goals, w, i, dt):
 
 @hidden
 def may_join(c, people, traits, minds, settings, key, step, w, j, count):
-    """Return the slot of the lone walker that joins the conversation of speaker ``j`` now; -1 for none."""
+    """Return the slot of the lone walker that joins the conversation of speaker ``j`` now; -1 if none."""
     cx, cy, number = c.centre_x[w, j], c.centre_y[w, j], traits.group[w, j]
     best, lowest = -1, np.float64(settings.join[0])
     for i in range(count):
@@ -102,7 +102,7 @@ def may_join(c, people, traits, minds, settings, key, step, w, j, count):
 
 @hidden
 def may_leave(c, traits, goals, settings, key, step, w, j, count):
-    """Return the slot of the member that leaves the conversation of speaker ``j`` now; -1 for none."""
+    """Return the slot of the member that leaves the conversation of speaker ``j`` now; -1 if none."""
     best, lowest = -1, np.float64(settings.leave[0])
     for i in range(count):
         if c.leader[w, i] == j:

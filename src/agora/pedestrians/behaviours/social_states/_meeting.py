@@ -54,7 +54,7 @@ def _is_available(people, minds, memory, w, j):
 
 @lean_inlined
 def _partner(people, traits, minds, character, memory, w, i, reach, looks):
-    """Return the slot of the nearest available person within ``reach`` (if ``looks``, only in the cone of vision); -1 for none."""
+    """Return the slot of the nearest available person within ``reach`` (if ``looks``, only in the cone of vision); -1 if none."""
     best, least = -1, reach * reach
     sine, cosine = sincos(people.heading[w, i])
     for j in range(memory.count[w]):

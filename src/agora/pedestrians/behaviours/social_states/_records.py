@@ -82,13 +82,13 @@ class Memory(NamedTuple):
         goal_x: point to walk to instead of the waypoint, x, m.
         goal_y: point to walk to instead of the waypoint, y, m.
         gaze: direction to which the pedestrian turns while standing, rad; `FOREVER` if it does not turn.
-        trigger: distance at which a robot ends the initial wait, m; 0 for none.
-        robot: number of the robot that the pedestrian notices; -1 for none.
-        talk: id of the host of the conversation; -1 for none.
+        trigger: distance at which a robot ends the initial wait, m; 0 if none.
+        robot: number of the robot that the pedestrian notices; -1 if none.
+        talk: id of the host of the conversation; -1 if none.
         kind: kind of the conversation.
-        host: slot of the host of the conversation; -1 for none.
-        faces: slot of the conversation partner that the pedestrian looks at; -1 for none.
-        spot: number of the spot that the pedestrian uses; -1 for none.
+        host: slot of the host of the conversation; -1 if none.
+        faces: slot of the conversation partner that the pedestrian looks at; -1 if none.
+        spot: number of the spot that the pedestrian uses; -1 if none.
         place: place in the queue.
         arrived: whether the pedestrian is at the spot.
         event: event that the pedestrian wants to start; all such decisions are made first and then carried out.

@@ -4,9 +4,9 @@ Dolgov, Thrun, Montemerlo, Diebel, "Path planning for autonomous vehicles in unk
 
 States are poses; each cell of a grid of positions and 72 headings holds the cheapest pose found in it, at its exact position. From
 a state, the robot drives along its tightest curve to either side or straight on, forwards or backwards. The heuristic is the higher
-of two costs: that of the cheapest curve to the goal pose, ignoring obstacles (Reeds and Shepp; Dubins if the robot may not
-reverse), and that of the cheapest path of the body's disc around obstacles, over blocks of cells. If the cheapest curve is free of
-obstacles, it completes a path.
+of two costs: the cost of the cheapest curve to the goal pose, ignoring obstacles (Reeds and Shepp; Dubins if the robot may not
+reverse), and the cost of the cheapest path of the body's disc around obstacles, over blocks of cells. If the cheapest curve is free
+of obstacles, it completes a path.
 
 Differences from the paper:
 

@@ -10,8 +10,8 @@ a point ahead. A pedestrian's samples are its predicted path plus a Gaussian pro
 A pair of samples costs a3 (2 - 2 / (1 + exp(-a1 d^(2 a2)))) at their minimum distance d. Weights start at 1. In each of ten rounds,
 starting with the robot, each agent weights a sample by exp(-c), where c is its expected cost under the current weights of the other
 agents, and divides by the mean. The robot then drops samples that leave the corridor or come near the nearest pedestrian's current
-position, and drives the weighted mean of the rest. With nobody nearby, it drives the sample that ends nearest to the goal; if all
-samples come near somebody, it stops.
+position, and drives the weighted mean of the rest. With no one nearby, it drives the sample that ends nearest to the goal; if all
+samples come near someone, it stops.
 
 Differences from the source:
 - The arc to the point ahead has the radius d / (2 sin(bearing)); upstream constructs it from an axis that is suitable only for
@@ -21,7 +21,7 @@ Differences from the source:
 - Walls also exclude samples: those that come within 5 cm of a wall within ``wall_horizon`` or while braking or, if the robot is
   already closer than that, those that touch a wall. If no sample is left, all samples are repeated at half the speed, down to 0.
   The mean of samples to the left and right of an obstacle may hit the obstacle; the sample with the largest weight is driven in
-  that case. If a robot can neither drive nor turn, it backs up, provided that nobody is near and the space behind it is free.
+  that case. If a robot can neither drive nor turn, it backs up, provided that no one is near and the space behind it is free.
   Upstream only considers the sides of a corridor (``wall_horizon`` 0).
 - The corridor is around the line from the robot's position when it received the goal to the goal. If all samples leave it, the
   robot stops until one does not; upstream abandons the goal.
@@ -396,7 +396,7 @@ def _act(p, robot, route, walls, others, factor, shape, kept, twists, reasons, f
             retreat = backing_speed(around, top, min_vx[n], horizon, radii[n], places[n], bodies[n], count)
             twists[n, 0], reasons[n] = retreat, _TOUCHED if begins_touching else (_ESCAPING if retreat < ZERO else _BLOCKED)
             continue
-        # With nobody nearby there is no game: take the sample that ends nearest to the target.
+        # With no one nearby, there is no game: take the sample that ends nearest to the target.
         if count == 0:
             reach = min(left, top * p.step * np.float32(steps)) / max(distance, _TINY)
             best = _nearest_end(ways, allowed, reach * tx, reach * ty)

@@ -44,7 +44,7 @@ def touches(around, radius, place, body, count):
 
 @hidden
 def backing_speed(around, top, lowest, horizon, radius, place, body, count):
-    """Return the speed at which the robot backs up in a straight line, if the space behind it is free and nobody is near; otherwise
+    """Return the speed at which the robot backs up in a straight line, if the space behind it is free and no one is near; otherwise
     0.
     """
     for a in range(count):

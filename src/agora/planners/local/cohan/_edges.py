@@ -1,7 +1,7 @@
 """The costs between a robot's band and the bands of people: quantities and their derivatives.
 
 Singamaneni, Favier and Alami, "Human-aware navigation planner for diverse human-robot interaction contexts", IROS 2021; facts from
-the package hateb_local_planner of CoHAN 2 for ROS 1 (edge_agent_robot_safety.h, edge_agent_robot_rel_velocity.h,
+the hateb_local_planner package of CoHAN 2 for ROS 1 (edge_agent_robot_safety.h, edge_agent_robot_rel_velocity.h,
 edge_agent_robot_visibility.h, edge_agent_agent_safety.h, edge_invisible_human.h, penalties.h). Derivatives are ours.
 """
 

@@ -1,7 +1,7 @@
 """The modes of human-aware planning, and the transitions between them.
 
 Singamaneni, Favier and Alami, "Human-aware navigation planner for diverse human-robot interaction contexts", IROS 2021; facts from
-the package hateb_local_planner of CoHAN 2 (all_modes.xml, *_exit_condition.cpp, backoff.cpp). Upstream goes through its modes in
+the hateb_local_planner package of CoHAN 2 (all_modes.xml, *_exit_condition.cpp, backoff.cpp). Upstream goes through its modes in
 the order single band, dual band, velocity obstacles, back off, and starts again after that or with a new goal. In this planner, a
 robot also returns to the single band when there is no moving person that it considers.
 """
@@ -104,18 +104,18 @@ def _is_clear(cost, inverse, x, y, radius):
 
 @lean
 def find_retreat(scene, n, radius, still, standing, out):
-    """Write the pose that the robot backs off to; return whether there is one.
+    """Write the pose to which the robot retreats; return whether one was found.
 
     Candidates lie beside the robot's path back, two radii to the right or to the left, in steps of half a metre; paths rotated by
-    up to 90 degrees are tried as well. From each path, the first candidate is taken that the robot can reach in a straight line and
+    up to 90 degrees are tried as well. On each path, the first candidate is chosen that the robot can reach in a straight line and
     where its disc has no cost. Of these candidates, the nearest one is chosen.
 
     Args:
         scene: `agora.planners.local.teb.scene.Observed`.
         n: row.
         radius: radius of the robot, m.
-        still: (S, 3) standing discs; the first ``standing`` entries are valid.
-        standing: number of standing discs.
+        still: (S, 3) stationary discs; the first ``standing`` entries are valid.
+        standing: number of stationary discs.
         out: out, (3,) pose in the map frame, m and rad.
     """
     cost, inverse = scene.cost[n], ONE / scene.resolution

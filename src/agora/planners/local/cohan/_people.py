@@ -1,6 +1,6 @@
 """The people that a robot considers: visible people and their states, and positions where an unseen person may step out.
 
-Facts from the package agent_path_prediction of CoHAN 2 (agents_class.cpp). Upstream has a separate node that searches a map for
+Based on the agent_path_prediction package of CoHAN 2 (agents_class.cpp). Upstream has a separate node that searches a map for
 positions of invisible people; in this planner, they are at the edges of the visible area in the robot's costmap.
 """
 

@@ -1,6 +1,6 @@
 """The human-aware planner for one row after another: people, mode, bands, feasibility check, command.
 
-Facts from the package hateb_local_planner of CoHAN 2 (hateb_local_planner_ros.cpp, optimal_planner.cpp).
+Based on the hateb_local_planner package of CoHAN 2 (hateb_local_planner_ros.cpp, optimal_planner.cpp).
 """
 
 from __future__ import annotations
@@ -192,8 +192,8 @@ def _reduced_limits(bounds, most):
 
 @spliced
 def _optimise_together(p, q, times, weights, bounds, body, points, walls, movers, scratch, room, many):
-    """Resize and optimise ``many`` bands in turn, with the robot's first; ``walls`` holds the number of standing discs that are
-    walls, and the number of all standing discs.
+    """Resize and optimise ``many`` bands in turn, with the robot's first; ``walls`` holds the number of stationary discs that are
+    walls, and the number of all stationary discs.
 
     The robot's ``body`` is its shape, the radius around the shape, and the minimum desired distance to walls in lanes.
     """

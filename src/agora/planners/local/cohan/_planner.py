@@ -2,7 +2,7 @@
 
 Singamaneni, Favier and Alami, "Human-aware navigation planner for diverse human-robot interaction contexts", IROS 2021; Khambhaita
 and Alami, "Viewing robot navigation in human environment as a cooperative activity", ISRR 2017; facts, weights and thresholds from
-the package hateb_local_planner of CoHAN 2 for ROS 1. The robot's band is that of `teb`, with its differences. The nearest two
+the hateb_local_planner package of CoHAN 2 for ROS 1. The robot's band is that of `teb`, with its differences. The nearest two
 walking people have bands, too; all bands are optimised jointly, so that the robot also plans how people will make way for it.
 
 In single-band mode, there is no moving person to consider. If a moving person is in sight, people have bands (dual band). If the
@@ -71,7 +71,7 @@ _TUNABLE: dict[str, Span] = {
 
 
 def _band() -> Teb:
-    """Return the robot's band, with those of upstream's settings that do not depend on the robot."""
+    """Return the robot's band, with the upstream settings that do not depend on the robot."""
     return Teb(
         max_vel_x_backwards=0.4,
         min_obstacle_dist=0.2,

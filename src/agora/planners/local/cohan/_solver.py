@@ -47,7 +47,7 @@ def optimise_all(crowd, many, weights, bounds, shape, nears, more, s, near, iter
         bounds: three `agora.planners._bands.costs.Bounds`.
         shape: three `agora.planners._bands.shape.Shape`.
         nears: three `agora.planners._bands.costs.Near`.
-        more: factor applied to the weight of standing obstacles.
+        more: factor applied to the weight of stationary obstacles.
         s: `agora.planners.local.cohan._costs.Social`.
         near: whether a person is close enough for the safety cost.
         iterations: maximum number of iterations.

@@ -1,7 +1,7 @@
 """The dynamic window approach as ROS implements it.
 
 Fox, Burgard, Thrun, "The dynamic window approach to collision avoidance", IEEE RAM 4(1), 1997; the samples, critics, scales and
-default values are those of the package dwa_local_planner (ROS navigation, noetic-devel 9ad6441), whose parameter names are kept.
+default values are those of the dwa_local_planner package (ROS navigation, noetic-devel 9ad6441), whose parameter names are kept.
 
 Differences from the source:
 - If the local goal is inside an obstacle (a pedestrian stands on the path's last cell), it is moved back to the last free cell of
@@ -244,7 +244,7 @@ Parameters = kernel_record(
     computed=("period", "path_scale", "goal_scale"),
     others=("vx_samples", "centre"),
 )
-"""Limits are those of the planner alone. No number of samples along x is 0. Scales are costs per cell."""
+"""The limits are the planner's alone. No number of samples along x is 0. Scales are costs per cell."""
 
 
 def _copy_memory(memory: Memory, count: int) -> Recall:

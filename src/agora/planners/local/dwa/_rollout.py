@@ -127,7 +127,7 @@ def grid_cost(p, points, count, cost, inverse, scratch, align, twirl):
     """Return the score of a roll-out without the obstacle cost; -1 if it is discarded.
 
     The path and goal critics discard a roll-out whose centre enters an obstacle or a cell without a path to the goal; all four
-    critics discard a roll-out that leaves the window. The score is that of the last pose.
+    critics discard a roll-out that leaves the window. The score is the last pose's score.
     """
     column, row = np.int32(0), np.int32(0)
     nose_column, nose_row = np.int32(0), np.int32(0)

@@ -1,6 +1,6 @@
 """Checks for the model predictive planner: which part of a path can be driven, and whether a plan is free of collisions.
 
-Facts from mpc_local_planner (controller.cpp: isPoseTrajectoryFeasible).
+Based on mpc_local_planner (controller.cpp: isPoseTrajectoryFeasible).
 """
 
 from __future__ import annotations

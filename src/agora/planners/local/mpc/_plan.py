@@ -1,6 +1,6 @@
 """Plans of the model predictive planner: initial guesses, the previous plan shifted in time, and resampling.
 
-Facts from mpc_local_planner (controller.cpp, full_discretization_grid_base_se2.cpp). A plan is expressed in the robot's frame at
+Based on mpc_local_planner (controller.cpp, full_discretization_grid_base_se2.cpp). A plan is expressed in the robot's frame at
 the time of planning.
 """
 

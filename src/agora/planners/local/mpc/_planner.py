@@ -1,7 +1,7 @@
 """Model predictive control as a local planner.
 
 C. Rösmann, A. Makarow and T. Bertram, "Online motion planning based on nonlinear model predictive control with non-Euclidean
-rotation groups", ECC 2021; objectives, constraints, defaults and parameter names are those of the package mpc_local_planner
+rotation groups", ECC 2021; objectives, constraints, defaults and parameter names are those of the mpc_local_planner package
 (5b4e465). Over a horizon of equal steps, the planner minimises the cost of the poses (`agora.planners.local.mpc._problem`), subject
 to bounds on the commands and on their rates of change, and to a minimum distance to obstacles. The plan starts from the last
 command and ends at a standstill. The first command is driven.

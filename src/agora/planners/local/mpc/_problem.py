@@ -302,7 +302,7 @@ def _nlp(casadi: Any, form: Form) -> tuple[dict[str, Any], list[bool]]:
 
 
 def folder() -> Path:
-    """Return the folder for compiled problems, which is next to that of the kernels."""
+    """Return the folder for compiled problems, located next to the kernel folder."""
     return Path(numba.config.CACHE_DIR).parent / _FOLDER
 
 

@@ -1,6 +1,6 @@
 """The surroundings of one robot for the model predictive planner, in the robot's frame: path, walls as points, and discs over time.
 
-Facts from mpc_local_planner (mpc_local_planner_ros.cpp, stage_inequality_se2.cpp). The robot is at (0, 0) and faces along x; all
+Based on mpc_local_planner (mpc_local_planner_ros.cpp, stage_inequality_se2.cpp). The robot is at (0, 0) and faces along x; all
 values are float64.
 """
 

@@ -98,7 +98,7 @@ def _measure(queue, count, stride, cell, left):
 
 @spliced
 def _prepare(scene, n, progress, scratch, reach):
-    """Run the waves from the local path, and measure the path; return whether there is one."""
+    """Run the waves from the local path, and measure the path; return whether there is a path."""
     cost, inverse = scene.cost[n], scene.inverse
     x, y, origin_x, origin_y = scene.pose[n, 0], scene.pose[n, 1], scene.origin[n, 0], scene.origin[n, 1]
     column, row = cell_of(x - origin_x, y - origin_y, inverse, cost)

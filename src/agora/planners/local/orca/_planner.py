@@ -89,8 +89,8 @@ class OrcaPlanner(Checked):
         padding: length then added to every radius, m (CrowdNav: 0.01).
         differenced: whether pedestrians' velocities are computed from their last two positions, and are 0 for a new pedestrian, as
             in SocNavBench; False uses the perceived velocities.
-        responsibility: share of each avoidance manoeuvre that the robot takes (CrowdNav: 0.5; SocNavBench: 1, i.e. pedestrians take
-            none).
+        responsibility: fraction of each avoidance manoeuvre that the robot takes (CrowdNav: 0.5; SocNavBench: 1, i.e. pedestrians
+            take none).
         follow_path: drive to a point on the path; False drives straight to the goal.
         lookahead: distance along the path to the point to drive to, m, at most the distance to the goal.
         preferred_speed: preferred speed, m/s; None for the robot's maximum speed.

@@ -2,8 +2,8 @@
 
 Alonso-Mora, Breitenmoser, Rufli, Beardsley, Siegwart, "Optimal reciprocal collision avoidance for multiple non-holonomic robots",
 DARS 2010 (Springer 2013). The robot drives an arc at constant speed and turning rate for a time T, until it faces in the direction
-of the desired velocity, and then drives at that velocity. A point that moves at that velocity, with speed V at an angle a to the
-robot's heading, from the start is then never farther from the robot than
+of the desired velocity, and then drives at that velocity. Consider a point that moves at that velocity from the start (speed V,
+angle a to the robot's heading). It is then never farther from the robot than
 
     V T sin(|a| / 2),    if the arc is driven at the speed    V (a / 2) / tan(a / 2),
 

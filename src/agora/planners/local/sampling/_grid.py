@@ -1,6 +1,6 @@
-"""The waypoints of SocNavBench's sampling planner: a grid in the image of a camera on the robot, projected onto the floor.
+"""The waypoints of SocNavBench's sampling planner: a grid in the image from a camera on the robot, projected onto the floor.
 
-The grid is uniform in the image, so it is dense near the robot and sparse far away. Facts from SocNavBench (commit 2724ea85,
+The grid is uniform in the image, so it is dense near the robot and sparse far away. Based on SocNavBench (commit 2724ea85,
 ``ProjectedImageSpaceGrid``): its parameters bound x by 0 and 2.5 m and y by +-2.5 m, but the class replaces these bounds by the
 camera's field of view; only the bounds on the heading take effect.
 """

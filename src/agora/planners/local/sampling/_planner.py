@@ -25,7 +25,7 @@ Differences from the source:
   each period; the next spline corrects deviations of the robot.
 - The original's personal-space term is evaluated only on the first spline and added to all splines, so it has no effect. It is left
   out.
-- Limits that are not given are the robot's, including its turning radius; those of the benchmark's robot are in the preset
+- Limits that are not given are the robot's, including its turning radius; the benchmark robot's limits are in the preset
   `sampling_socnavbench`. Splines are computed for whole centimetres per second, like the robots' limits. If an interplanner slows a
   robot down to another speed, the robot drives the splines for the next higher tenth of a metre per second, more slowly.
 - If there are no splines for a start speed, those for the nearest start speed that has splines are used.

@@ -46,7 +46,7 @@ def obstacles(still, standing, moving, movers, goal, width, order, out):
     the line from the robot to the goal.
 
     Args:
-        still: (S, 3) standing discs; the first ``standing`` entries are valid.
+        still: (S, 3) stationary discs; the first ``standing`` entries are valid.
         moving: moving discs, as in `agora.planners._bands.discs.gather`; the first ``movers`` entries are valid.
         goal: x and y of the goal.
         width: gap between discs below which they are one obstacle, m.
@@ -224,7 +224,7 @@ def connect(nodes, many, still, standing, moving, movers, clear, threshold, edge
     Args:
         nodes: (many, 2).
         many: number of nodes.
-        still: (S, 3) standing discs; the first ``standing`` entries are valid.
+        still: (S, 3) stationary discs; the first ``standing`` entries are valid.
         moving: moving discs at their current positions, as in `agora.planners._bands.discs.gather`; the first ``movers`` entries
             are valid.
         clear: distance from every disc, m.

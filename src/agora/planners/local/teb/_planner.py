@@ -2,7 +2,7 @@
 
 Rösmann, Feiten, Wösch, Hoffmann, Bertram, "Trajectory modification considering dynamic constraints of autonomous robots", ROBOTIK
 2012, and Rösmann, Hoffmann, Bertram, "Integrated online trajectory planning and optimization in distinctive topologies", RAS 88,
-2017; the residuals, weights and default values are those of the package teb_local_planner (melodic-devel b68c328), whose parameter
+2017; the residuals, weights and default values are those of the teb_local_planner package (melodic-devel b68c328), whose parameter
 names are kept. Limits are soft, as in the package: a band may exceed the limits, but the command does not.
 
 Differences from the source:
@@ -354,4 +354,4 @@ Parameters = kernel_record(
     others=("shape", "shrink_periods", "oscillation_periods", "switching_periods"),
     without=_WEIGHTS,
 )
-"""Limits are those of the planner alone. ``force`` and ``cutoff`` are distances of obstacles, m."""
+"""The limits are the planner's alone. ``force`` and ``cutoff`` are distances of obstacles, m."""

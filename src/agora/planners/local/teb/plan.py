@@ -1,6 +1,6 @@
 """The timed elastic band planner for one row after another: local path, discs, bands, choice, feasibility check, command.
 
-Facts from teb_local_planner (optimal_planner.cpp, homotopy_class_planner.cpp, teb_local_planner_ros.cpp).
+Based on teb_local_planner (optimal_planner.cpp, homotopy_class_planner.cpp, teb_local_planner_ros.cpp).
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def write_all_discs(p, scene, n, scratch, standing):
 
 @spliced
 def _discs(p, scene, n, scratch):
-    """Write the discs around the robot; return the numbers of standing and of moving discs."""
+    """Write the discs around the robot; return the numbers of stationary and of moving discs."""
     x, y = scene.pose[n, 0], scene.pose[n, 1]
     sine, cosine = sincos(scene.pose[n, 2])
     left, bottom = x - scene.origin[n, 0], y - scene.origin[n, 1]

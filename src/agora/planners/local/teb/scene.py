@@ -102,7 +102,7 @@ class Scratch(NamedTuple):
         costs: (C,) costs of the bands.
         blocks: scratch for `agora.planners._bands.discs.cluster`.
         sums: scratch for `agora.planners._bands.discs.cluster`.
-        still: (S, 3) standing discs.
+        still: (S, 3) stationary discs.
         moving: (Q, 5 + 2 T) moving discs.
         near: discs near each pose, for the solver.
         work: working memory of the solver.

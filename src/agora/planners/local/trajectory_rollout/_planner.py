@@ -110,7 +110,8 @@ class TrajectoryRollout(Checked):
         occdist_scale: scale of the maximum costmap cost along the roll-out (see ``occdist_at``).
         occdist_length: as in `agora.planners.local.dwa`; 0 is the upstream behaviour.
         occdist_at: as in `agora.planners.local.dwa`; "outline" is upstream.
-        heading_lookahead: distance from the robot's centre to its nose, which turns in place bring towards the local goal, m.
+        heading_lookahead: distance from the robot's centre to its nose, m. When turning in place, the robot tries to bring its nose
+            closer to the local goal.
         oscillation_reset_dist: distance that the robot must move before it may turn to the other side again, m.
         escape_reset_dist: distance to back up, m.
         escape_reset_theta: angle that ends an escape once the robot has turned by it, rad.
@@ -186,7 +187,7 @@ class TrajectoryRollout(Checked):
             observation: as for `act`.
             memory: as for `act`.
             settings: arrays (N,) by name: ``max_vel_x``, ``max_vel_theta``, ``vx_samples``, ``vtheta_samples``,
-                ``path_distance_bias``, ``goal_distance_bias``, and ``inflation_radius``, which is at most that of the window.
+                ``path_distance_bias``, ``goal_distance_bias``, and ``inflation_radius``, which is at most the window's.
         """
         o, s = observation, settings
         assert o.path is not None and o.path_count is not None and o.costmap is not None
@@ -261,7 +262,7 @@ Parameters = kernel_record(
     computed=("period", "path_scale", "goal_scale", "min_vel_theta", "trans_stopped_vel", "theta_stopped_vel"),
     others=("centre", "y_vels"),
 )
-"""Limits are those of the planner alone. The last three computed values are those that `stop_and_turn` reads."""
+"""The limits are the planner's alone. The last three computed values are read by `stop_and_turn`."""
 
 
 def _copy_memory(memory: Memory, count: int) -> Recall:

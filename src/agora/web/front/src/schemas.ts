@@ -36,7 +36,7 @@ export type Card = {
   [key: string]: unknown;
 };
 
-/** A training with one seed. */
+/** A training run with one seed. */
 export type CardSeed = {
   seed: number;
   steps: number;
@@ -236,7 +236,7 @@ export type LiveWorker = {
   run: string;
 };
 
-/** The signed-in person; name and role are empty if nobody is signed in. */
+/** The signed-in person; name and role are empty if no one is signed in. */
 export type Me = {
   accounts: boolean;
   name: string;
@@ -577,7 +577,7 @@ export type SceneLidar = {
   range: number;
 };
 
-/** The progress of a training with one seed; ``checkpoint`` is in steps. */
+/** The progress of a training run with one seed; ``checkpoint`` is in steps. */
 export type SeedProgress = {
   seed: number;
   begun: boolean;
@@ -696,7 +696,7 @@ export type Took = {
   cpu: string;
 };
 
-/** The trainer of a training, with its parameters. */
+/** The trainer of a training configuration, with its parameters. */
 export type Trainer = {
   name: string;
   [key: string]: unknown;
@@ -727,7 +727,7 @@ export type TrainingFields = {
   fields: TreeField[];
 };
 
-/** The content of a training's file. */
+/** The content of a training file. */
 export type TrainingFile = {
   name: string;
   method: string;

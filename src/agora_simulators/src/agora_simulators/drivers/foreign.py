@@ -454,7 +454,7 @@ class Foreign(Models):
         return self._referee.touching()
 
     def close(self) -> None:
-        """Leave the world as it is, standing."""
+        """Release all resources, and leave the world as it is."""
         self._clock.unregister()
         for robot in self._watched:
             robot.close()
