@@ -408,7 +408,7 @@ export type ReportLine = {
   words: string;
 };
 
-/** The outcomes of the episodes of a stage. */
+/** The outcomes of all episodes of a stage. */
 export type Result = {
   stage: string;
   episodes: number;
