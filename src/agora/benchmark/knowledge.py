@@ -1,4 +1,4 @@
-"""What a planner knows besides its own pose and goal, derived from the channels that it reads: pedestrians, walls, a map."""
+"""The knowledge of a planner besides its own pose and goal, derived from the channels that it reads: pedestrians, walls, a map."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PEOPLE_LESS = {"path", "robots"}
 
 @dataclass(frozen=True)
 class Knowledge:
-    """What a robot knows besides its own pose and goal.
+    """The knowledge of a robot besides its own pose and goal.
 
     Attributes:
         pedestrians: level of perception; "none" if the planner reads no pedestrians.

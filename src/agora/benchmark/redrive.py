@@ -31,7 +31,7 @@ _KEY, _COMMAND, _PATHS = "key", "command", "paths"
 
 @dataclass(frozen=True, eq=False)
 class Drive:
-    """What one robot's planner contributed to an episode.
+    """The contribution of one robot's planner to an episode.
 
     Attributes:
         commands: (C, 3) twist at each call: vx, vy, omega in the robot's frame, m/s and rad/s, before limits and delay are applied.

@@ -99,7 +99,7 @@ class Recorder:
         self._bound = [bind(_sample, robots, people, *arrays) for people, robots in map(world.generation, (0, 1))]
 
     def start(self, world: int) -> None:
-        """Delete the records of a world and start anew."""
+        """Delete the records of a world and restart."""
         self.cursor[world] = 0
         self._events[world] = []
         self._readings[world] = [[] for _ in self._readings[world]]

@@ -235,9 +235,7 @@ def _step_back(maps, m, people, traits, robots, robot_traits, sees, backs, w, i,
 
 @hidden
 def _is_barred(maps, m, people, traits, robots, robot_traits, sees, routes, progress, backs, w, i, cost):
-    """Return whether people are stuck at the place where pedestrian i was held up, or bodies block all paths to that place and
-    beyond.
-    """
+    """Return whether people are stuck where pedestrian i was held up, or bodies block all paths to that place and beyond."""
     x, y, bx, by = people.x[w, i], people.y[w, i], backs.barred_x[w, i], backs.barred_y[w, i]
     for j in range(traits.count[w] if sees & SEES_PEDESTRIANS else 0):
         if people.active[w, j] and progress.stalled[w, j] > ONE and gap(people.x[w, j], people.y[w, j], bx, by) < ONE:
@@ -287,9 +285,7 @@ def _length_to(roads, routes, w, j, x, y):
 
 @hidden
 def _want_to_pass(roads, people, routes, w, i, j):
-    """Return whether pedestrians i and j want to pass each other, i.e. whether each is nearer, along the path, to the other's
-    waypoint than the other is.
-    """
+    """Return whether pedestrians i and j want to pass each other: each is nearer, along the path, to the other's waypoint."""
     ax, ay, bx, by = people.x[w, i], people.y[w, i], people.x[w, j], people.y[w, j]
     least = _MEETS * gap(ax, ay, bx, by)
     return (

@@ -37,7 +37,7 @@ _MOST = 1 << 20  # maximum size of the claims, bytes
 
 @dataclass(frozen=True)
 class Claims:
-    """What a planner's code claims about itself.
+    """The claims of a planner's code about itself.
 
     Attributes:
         label: category that the planner claims to belong to.
@@ -79,7 +79,7 @@ class IsolatedPlanner(Confined):
 
     @property
     def claims(self) -> Claims:
-        """What the planner's code claims about itself.
+        """The claims of the planner's code about itself.
 
         Raises:
             InputError: the planner cannot be imported, or does not accept its parameters.

@@ -54,7 +54,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
     played, on which planners are compared: world w plays entries w, w + W, w + 2 W, ..., so no result depends on when other
     episodes end. After the last entry, the first follows. Each seed passed to `reset` has separate entries
     (`agora.learning.entries`), which are shared neither with other seeds nor with the stage, so pass a seed for training. The
-    random parts of a stage are drawn anew for each entry; parts that are fixed in files, such as a scenario, stay the same.
+    random parts of a stage are redrawn for each entry; parts that are fixed in files, such as a scenario, stay the same.
 
     When an episode ends, the next one begins in the same step (`AutoresetMode.SAME_STEP`): the returned observation belongs to the
     new episode; ``infos["final_obs"]`` and ``infos["final_info"]`` belong to the old one. ``infos["entry"]`` is the number of an

@@ -1,4 +1,4 @@
-"""Whether the robot and pedestrians face each other: a cone around the heading and, if there is a map, a free line of sight.
+"""Mutual attention of robot and pedestrians: a cone around the heading and, if there is a map, a free line of sight.
 
 Arena 3.0's cone extends 5 degrees to either side, at any distance. Its code mirrors the bearing of pedestrians and ignores walls;
 both are corrected here. The field of view of a person is wider than that: the ``.field_of_view`` variant uses SRPB's 190 degrees,

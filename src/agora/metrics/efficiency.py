@@ -1,4 +1,4 @@
-"""How directly and how fast the robot reached its goal.
+"""Efficiency: the directness and the speed with which the robot reached its goal.
 
 L* is the length of a shortest collision-free path. For a polygonal robot, it is computed for the disc around the polygon. If this
 disc does not fit through, it is computed for the largest disc inside the polygon, so that every success has a value.

@@ -1,4 +1,4 @@
-"""How an episode ended, and the events before its end: success, contacts, failures, progress.
+"""The end of an episode, and the events before it: success, contacts, failures, progress.
 
 Contacts are events recorded at physics rate: one each time the robot begins to touch something. Bags of real robots contain no
 contacts; for them, reaching the goal is a success, and the numbers of contacts are undefined. Indicators have the unit "0/1"; their

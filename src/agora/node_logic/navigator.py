@@ -240,9 +240,7 @@ class Navigator:
         self.replan(robot)
 
     def tolerate(self, robot: int, distance: float, heading: float) -> None:
-        """Set the tolerances for a robot's goal: distance, m, and deviation from the goal heading, rad; pi or more accepts any
-        heading.
-        """
+        """Set the tolerances of a robot's goal: distance, m, and deviation from its heading, rad; pi or more accepts any."""
         goals = self._world.status.goals
         goals.tolerance[0, robot], goals.heading_tolerance[0, robot] = distance, heading
 
@@ -399,9 +397,7 @@ class Navigator:
         return self._observers.path(0, robot)
 
     def path_between(self, robot: int, start: ArrayLike, goal: ArrayLike) -> Floats:
-        """Return the path (K, 2) that would be planned for a robot from one position (2,) to another, m; (0, 2) if there is no
-        path.
-        """
+        """Return the path (K, 2) planned for a robot from one position (2,) to another, m; (0, 2) if there is no path."""
         return self._paths.find(0, robot, np.asarray(start, float), np.asarray(goal, float))
 
     def local_costmap(self, robot: int) -> tuple[Array, Array, float]:

@@ -57,7 +57,7 @@ class Cone(NamedTuple):
 
 
 class Belief(NamedTuple):
-    """What N robots remember about Q pedestrians.
+    """The memory of N robots about Q pedestrians.
 
     Attributes:
         begun: (N,) whether the robot's viewing direction is set.

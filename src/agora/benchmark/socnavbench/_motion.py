@@ -1,4 +1,4 @@
-"""How SocNavBench's robot executes a joystick's commands (CMU-TBD/SocNavBench 2724ea85): they are clipped and take effect
+"""The motion of SocNavBench's robot under joystick commands (CMU-TBD/SocNavBench 2724ea85): they are clipped and take effect
 immediately.
 
 Velocities move a unicycle by Euler steps (``systems/dubins_3d.py``); position commands set the pose (``execute_position_cmds``).

@@ -1,7 +1,7 @@
 """The interplanner that escorts a person: the robot leads, follows, or drives side by side.
 
-The three tasks are those of Francis et al. 2025 (Figure 7 r to t); the rule is our own. Whoever is behind moves on the trail of
-whoever is in front: the gap is a length along that trail, and no map is needed at corners. The pace is the person's speed,
+The three tasks are those of Francis et al. 2025 (Figure 7 r to t); the rule is our own. The follower moves on the trail of
+the leader: the gap is a length along that trail, and no map is needed at corners. The pace is the person's speed,
 corrected in proportion to the error of the gap.
 """
 
@@ -76,7 +76,7 @@ class Escort(Checked):
     arrival: Distance = 1.0
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
-        """Return the path and the pace; the memory holds the escorted person, and the trail of whoever is in front."""
+        """Return the path and the pace; the memory holds the escorted person, and the trail of the leader."""
         o = observation
         assert o.pedestrians is not None and o.path is not None and o.path_count is not None
         rows, seen = len(o.pose), o.pedestrians
@@ -165,7 +165,7 @@ def _drop_first_point(trail, count):
 
 @hidden
 def _distance_along_trail(trail, count, front_x, front_y, x, y):
-    """Return the distance along the trail from (x, y), which is behind, to whoever is in front; points of the trail that have been
+    """Return the distance along the trail from (x, y), which is behind, to the leader; points of the trail that have been
     passed are removed.
     """
     while count > 1 and _distance(trail[1, 0], trail[1, 1], x, y) <= _distance(trail[0, 0], trail[0, 1], x, y):
@@ -198,7 +198,7 @@ def _write_path_on_trail(path, trail, count, x, y, end_x, end_y, short):
 
 @hidden
 def _write_path_beside(path, x, y, place, motion, side, distance):
-    """Write a path to the position beside the person, and from there on in the walking direction; return its number of points.
+    """Write a path to the position next to the person, and from there on in the walking direction; return its number of points.
 
     The farther behind the robot is, the earlier the path reaches that line, so that the robot does not cut in behind the person.
     """

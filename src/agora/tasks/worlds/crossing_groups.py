@@ -29,8 +29,8 @@ _TRIES = 10_000
 class CrossingGroups(Checked):
     """A plane with a robot, people who walk from one point of a circle to another, and standing groups; for the modes ``scenario``.
 
-    The robot's start and goal are drawn together until they are far enough apart. A group stands in a ring, a V, a grid or a row;
-    the first group never stands in a row. The centre of the first group is at a fraction of the line from the robot's start to its
+    The robot's start and goal are drawn together until they are far enough apart. A group forms a ring, a V, a grid or a row;
+    the first group never forms a row. The centre of the first group is at a fraction of the line from the robot's start to its
     goal. Members who would be too close to someone are shifted at random. All other people start on the circle, opposite their
     first waypoint; their further waypoints are random points on the circle, for the ``restless`` behaviour. The circle and the area
     are centred on (0, 0).

@@ -209,7 +209,7 @@ def _line_up(c, people, traits, minds, goals, settings, w, first, count, leader,
 
 @hidden
 def _gather(c, people, traits, minds, goals, w, first, count, speaker, members):
-    """Place the members of a conversation around its o-space; space them anew if their number has changed."""
+    """Place the members of a conversation around its o-space; space them again if their number has changed."""
     number, known = c.member[w, speaker], 0
     for i in range(first, count):
         if c.member[w, i] == number and c.talks[w, i]:

@@ -104,9 +104,9 @@ def _is_clear(cost, inverse, x, y, radius):
 
 @lean
 def find_retreat(scene, n, radius, still, standing, out):
-    """Write the pose to which the robot retreats; return whether one was found.
+    """Write the pose to which the robot retreats; return whether there is such a pose.
 
-    Candidates lie beside the robot's path back, two radii to the right or to the left, in steps of half a metre; paths rotated by
+    Candidates lie next to the robot's path back, two radii to the right or to the left, in steps of half a metre; paths rotated by
     up to 90 degrees are tried as well. On each path, the first candidate is chosen that the robot can reach in a straight line and
     where its disc has no cost. Of these candidates, the nearest one is chosen.
 

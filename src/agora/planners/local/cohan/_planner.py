@@ -7,7 +7,7 @@ walking people have bands, too; all bands are optimised jointly, so that the rob
 
 In single-band mode, there is no moving person to consider. If a moving person is in sight, people have bands (dual band). If the
 robot has not come closer to its goal for 2 s while a person is within 2.5 m, people are discs at constant velocity (velocity
-obstacles). If the nearest person has stopped and 2 s have passed in that mode, the robot backs off to a position beside its path
+obstacles). If the nearest person has stopped and 2 s have passed in that mode, the robot backs off to a position next to its path
 and waits there until the people have passed, for at most 30 s. In a door, the robot drives slowly, and people are discs.
 
 Differences from the source:
@@ -16,7 +16,7 @@ Differences from the source:
 - The weight for people that may step out is 0.1 instead of 1, because there are many edges in the costmap, and the robot would stop
   at each of them.
 - People's bands are initialised from the predicted path, at the person's own speed; in this mode, upstream assumes that people walk
-  to a point behind the robot. The bands are initialised anew in every period.
+  to a point behind the robot. The bands are reinitialised in every period.
 - A person counts as walking above 0.1 m/s. Standing people are static obstacles; their heading is unknown, so there is no cost for
   being behind them.
 - Doors, and positions from which a person may step out, are detected in the costmap; upstream gets them from separate nodes.

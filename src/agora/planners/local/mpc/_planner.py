@@ -42,7 +42,7 @@ Differences from the source:
 - A robot that touches a wall stops. No disc may penetrate the robot more deeply than it already does, so that a robot in contact
   with a person can move away.
 - If nothing nearby moves, initial steps in which a plan waits are removed. The first command changes by at most what one control
-  period allows, and later commands by what one step allows. Otherwise a robot next to a corner would plan, at every call anew, to
+  period allows, and later commands by what one step allows. Otherwise a robot next to a corner would plan, at every call, to
   wait in order to make a sharper turn.
 
 Not implemented: several plans in parallel, other footprints, full weight matrices, terminal sets.
@@ -388,9 +388,7 @@ class Mpc(Checked):
         return best[0], best[1] < math.inf
 
     def _converge(self, dt: float, robot: Robot, route: Array, goal: Array, things: Things, guess: Plan) -> tuple[Plan, float]:
-        """Iterate from a guess until the plan no longer changes; return the best plan and its cost, which is infinite if the solver
-        finds none.
-        """
+        """Iterate from a guess until the plan no longer changes; return the best plan and its cost, infinite if there is none."""
         end, cost, step = guess.poses[-1, 2], math.inf, self._step(robot)
         goal = np.array([goal[0], goal[1], end + wrap_below_pi(goal[2] - end)])
         for _ in range(self.outer_ocp_iterations or (5 if self.free_time else 1)):

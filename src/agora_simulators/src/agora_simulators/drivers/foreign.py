@@ -1,5 +1,4 @@
-"""Common base of the drivers for external simulators: they set up an episode in the simulator, observe it, and let the referee
-apply the rules.
+"""Common base of the drivers for external simulators: set up an episode, observe it, and let the referee apply the rules.
 
 The simulator has its own time, which it publishes on ``<driver>/clock`` and which restarts at 0 when the simulator is restarted.
 Stamps in the graph are the start of the episode plus the time elapsed since. A driver stores the last clock message, the odometry
@@ -86,9 +85,7 @@ class Foreign(Models):
         self._clock = rospy.Subscriber(f"{self.name}/clock", Clock, self._tick, queue_size=1, tcp_nodelay=True)
 
     def _service(self, name: str, kind: Any) -> Callable[..., Any]:
-        """Return a service of the simulator as a function of its request fields; the function raises `CallError` once the simulator
-        is gone.
-        """
+        """Return a service of the simulator as a function of its request fields, which raises `CallError` if it is gone."""
         call = Call(name, kind, self._patience)
         self._calls.append(call)
 
@@ -158,8 +155,7 @@ class Foreign(Models):
     def begin(self, start: Start, stage: Stage, names: Sequence[str], since: float) -> None:
         """Load an episode; see `agora.node_logic.driver.Driver`.
 
-        Existing robots and walls are reused, because deleting models can destabilise a simulator (gzserver 11.1 aborts when a robot
-        with planar_move is deleted).
+        Existing robots and walls are reused, because gzserver 11.1 aborts when a robot with planar_move is deleted.
         """
         self._lost, self._alive = "", time.monotonic()
         with self._noticing():
@@ -196,9 +192,7 @@ class Foreign(Models):
                 watched.track = Track(self._zero, robot.pose)
 
     def _halt(self) -> None:
-        """Pause time once the robots have stopped; otherwise they would begin an episode with their last command, and some of them
-        have inertia.
-        """
+        """Pause time once the robots have stopped; otherwise they would begin an episode with their last command."""
         for robot in self._watched:
             assert robot.command is not None
             robot.command.publish(Twist())
@@ -233,8 +227,7 @@ class Foreign(Models):
     def set_map(self, place: Map) -> None:
         """Change the static surroundings.
 
-        Every map is a model with a new name, because gzserver 11.1 sometimes loses a model spawned under a name that was just
-        deleted.
+        Every map is a model with a new name, because gzserver 11.1 sometimes loses a model whose name was just deleted.
         """
         bodies = solids(Place(place, self._furniture)).bodies
         if (told := repr(bodies)) == self._told:
@@ -407,9 +400,7 @@ class Foreign(Models):
         return min([self._now, *(robot.track.last.time for robot in self._watched)])
 
     def _silence(self) -> str:
-        """Return a description of the topics that have been silent for so long that the simulator counts as lost; empty if there
-        are none.
-        """
+        """Return a description of the topics whose silence means that the simulator is lost; empty if there are none."""
         now = time.monotonic()
         if now - self._alive > _SILENCE:
             return f"no message on {self._clock.resolved_name} for {_SILENCE:g} s"
@@ -428,8 +419,7 @@ class Foreign(Models):
     def readings(self) -> Sequence[Reading]:
         """Return the scans that have arrived since the last call, up to the current step.
 
-        A scan from the very start of the episode is not returned, because it may have been taken while the world was still being
-        set up.
+        A scan from the very start of the episode is left out, because it may have been taken while the world was being set up.
         """
         with self._news:
             now = self._moment(self.step) + _AT_ONCE
