@@ -201,7 +201,7 @@ def test_suites_planners_robots_and_policies_are_listed(client):
     stages = {stage["name"]: stage for stage in suites["demo"]["stages"]}
     assert stages["doorway"]["count"] == 6
     assert "corridor" in stages["corridor"]["about"]
-    assert any("wall between them that has doors" in stage["about"] for stage in suites["generated"]["stages"])
+    assert any("separated by a wall with doors" in stage["about"] for stage in suites["generated"]["stages"])
     assert "stages:" in client.get("/api/suites/demo").json()["text"]
     planners = {planner["name"]: planner for planner in client.get("/api/planners").json()}
     assert (planners["orca"]["missing"], planners["orca"]["learned"], planners["sarl"]["learned"]) == ("", False, True)

@@ -221,7 +221,7 @@ def test_an_outcome_that_is_none_is_refused():
         (b"\x80\x04\x95junk that somebody pickled", "expected an Agora message"),
         (save({"a": np.zeros(2)}), "expected an Agora message"),
         (save({"a": np.zeros(2)}, {"agora": "[" * 9000}), "expected an Agora message"),
-        (save({"a": np.zeros(2)}, {"agora": '{"format": "agora.start", "version": 1, "content": NaN}'}), "expected a message"),
+        (save({"a": np.zeros(2)}, {"agora": '{"format": "agora.start", "version": 1, "content": NaN}'}), "an Agora message"),
         (pack("agora.start", version_of("agora.start") + 1, {}), "version 2 of agora.start; this Agora reads version 1"),
         (pack("agora.map", 1, {}), "expected the format agora.start, got agora.map"),
         (pack("agora.strat", 1, {}), "no format called 'agora.strat'; did you mean 'agora.start'"),

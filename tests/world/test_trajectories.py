@@ -148,7 +148,7 @@ def test_arrays_are_read_only_copies():
     ("changes", "message"),
     [
         ({"knot_time": [0.0, 0.0]}, "the times of pedestrian 4 do not increase"),
-        ({"knot_x": [0.0]}, "do not fit together"),
+        ({"knot_x": [0.0]}, "inconsistent shapes"),
         ({"knot_x": [0.0, np.nan]}, "not finite"),
         ({"first": [0, 0], "id": [4]}, "at least one knot"),
         ({"first": [0, 1, 2], "id": [4, 4]}, "an id occurs twice"),

@@ -227,7 +227,7 @@ def hunav(
         Path | None, typer.Option(help="The map (.yaml); by default the map that the file names, looked for near it.")
     ] = None,
 ) -> None:
-    """Create a world folder from a HuNavSim agents.yaml: its map, and its agents with their goals and reactions to robots."""
+    """Create a world folder from a HuNavSim agents.yaml: its map, and its agents with goals and reactions."""
     from agora.datasets.hunav_agents import import_hunav
 
     _say_imported(import_hunav(source, output, map), output)

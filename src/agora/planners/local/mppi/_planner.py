@@ -2,8 +2,8 @@
 
 G. Williams, N. Wagener, B. Goldfain, P. Drews, J. M. Rehg, B. Boots and E. A. Theodorou, "Information theoretic MPC for model-based
 reinforcement learning", ICRA 2017, algorithm 2: samples u + eps, weights exp(-S / temperature), the weighted mean of the samples as
-the new plan, smoothed by a Savitzky-Golay filter, and a plan that is shifted with time. Parameters that Nav2's MPPI controller also has
-have its names and default values (std, temperature, gamma, time_steps; Nav2 has 0.05 s per step).
+the new plan, smoothed by a Savitzky-Golay filter, and a plan that is shifted with time. Parameters of Nav2's MPPI controller have
+its names and default values (std, temperature, gamma, time_steps; Nav2 has 0.05 s per step).
 
 The publication leaves the cost to the user. In this planner, it consists of the terms of the dynamic window approach (`dwa`),
 averaged over a roll-out: the distances of the centre and of the nose to the path, and along it to the local goal; the costmap's
