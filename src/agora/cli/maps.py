@@ -239,9 +239,7 @@ def irsim(
     output: NewWorld,
     seed: Annotated[int, typer.Option(help="Seed of random places and shapes.", min=0)] = 0,
 ) -> None:
-    """Create a world folder from an ir-sim YAML world: static obstacles become the map, moving obstacles become people; robots are
-    included.
-    """
+    """Create a world folder from an ir-sim YAML world: static obstacles as the map, moving obstacles as people, and robots."""
     from agora.datasets.irsim_world import import_irsim
 
     _say_imported(import_irsim(source, output, seed), output)
