@@ -9,6 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from benchmarks.narrow import kept
+
+from tests.learned import wall_readers
 
 sys.path.append(str(Path(__file__).parents[1] / "docs"))
 
@@ -64,6 +67,12 @@ def test_every_measured_planner_of_the_catalogue_has_a_row_and_every_name_is_uni
     assert len({one.measurement.name for one in every}) == len(every)
     kept = {row["planner"] for row in rows.measured(EDITION)}
     assert {one.measurement.key for one in every if one.measurement.table == EDITION and one.state != "missing"} == kept
+
+
+def test_the_narrow_places_are_measured_with_the_planners_that_their_table_may_have():
+    keys = {one.key for one in catalogue.catalogue() if one.table == "narrow"}
+    assert keys == wall_readers() - {"recovering"}
+    assert {row["planner"] for row in kept()} <= keys
 
 
 def test_the_list_counts_states_by_table_and_names_what_changed(states, capsys, monkeypatch):

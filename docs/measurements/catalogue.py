@@ -25,6 +25,7 @@ import yaml
 from agora.benchmark.informed import INFORMED
 from agora.benchmark.provenance.planner_code import code_of, digest_of
 from agora.planners.presets import named_planner, runnable_planners
+from agora.registry import available, make
 from agora.tasks.modules.axis import axis_of
 from agora.tasks.suite import load_suite
 
@@ -120,13 +121,20 @@ def _limits() -> Iterator[Measurement]:
 
 
 def _narrow() -> Iterator[Measurement]:
-    """Yield the narrow places: one measurement per planner."""
+    """Yield the narrow places: one measurement per planner that reads walls and was not trained."""
     kept = KEPT / "narrow.csv"
     there = {row["planner"] for row in _rows(kept)}
-    for label in sorted({*there, *_planners()}):
+    there = {row["planner"] for row in _rows(kept)}
+    for label in sorted(_wall_readers()):
         run = (f"python benchmarks/narrow.py {label} --write",)
         own = {"places": _code("agora.testing.narrow")}
         yield Measurement("narrow", label, run, _engine() | _planner(label) | own, _path(kept), label in there)
+
+
+def _wall_readers() -> set[str]:
+    """Return the planners that read walls and have no weights: the others do at a wall whatever they have learned."""
+    parts = {name: make("planners", name) for name in _planners() & {*available("planners")}}
+    return {name for name, part in parts.items() if "costmap" in part.declares.channels and not hasattr(part, "file")}
 
 
 def _bench(what: str, stages: Sequence[str], options: str, folder: str) -> tuple[str, ...]:
