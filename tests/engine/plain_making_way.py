@@ -50,7 +50,7 @@ def ways_made(crowd, progress, asking, standing, w):
             off = places[i] - places[j]
             apart = np.hypot(*off) - bodies
             later = asks is not None and apart > near - 0.01 and traits.id[w, j] > traits.id[w, asks]
-            if j == i or progress.stalled[w, j] < 2.5 or apart > near + 0.01 or later:
+            if j == i or progress.stalled[w, j] < 1.5 or apart > near + 0.01 or later:
                 continue
             if off @ ahead[j] > -0.5 * bodies and abs(_across(off, ahead[j])) < bodies + 0.15:
                 near, asks = min(near, apart), j

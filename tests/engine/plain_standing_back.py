@@ -16,6 +16,7 @@ from agora.engine import detour
 from agora.engine.progress import Progress
 from agora.engine.routes import Routes
 from agora.engine.standing_back import Backs
+from agora.maps import road_kernels
 from agora.maps.roads import SEEN, Roads
 
 FREE, BACK, ROUND = range(3)
@@ -47,6 +48,11 @@ class Scene(NamedTuple):
 def _has_path(maps, people, traits, routes, robots, robot_traits, sees, w, i, to_x, to_y, cost):
     m = maps.index[w]
     return detour.has_path(maps, m, people, traits, routes, robots, robot_traits, sees, w, i, to_x, to_y, cost)
+
+
+@kernel
+def _road(maps, m, x, y, to_x, to_y, radius):
+    return road_kernels.road(maps, m, x, y, to_x, to_y, radius)
 
 
 def _towards(a, b):
@@ -99,35 +105,61 @@ def _avoids(roads, a, b, barred):
     return not any(leads_through(barred, *pair) for pair in zip(points, points[1:], strict=False))
 
 
-def other_way(roads, start, end, barred):
+def other_way(roads, maps, m, radius, start, end, barred):
     """The place through which the cheapest other path leads, as near to its middle as possible; the rightmost of equal ones.
 
-    Paths lead from the nearest place seen from the one point to the nearest place seen from the other, each seen past the blocked
-    place. It is None if the usual path is free, or if every other path is blocked too or is more than 20 m longer.
+    Paths lead from a place seen from the one point to a place seen from the other. It is None if the usual path is free, or if
+    every other path is blocked too or is more than 20 m longer.
     """
-    ends = []
-    for point in (start, end):
-        open_ = [a for a in _seen_from(roads, point) if not leads_through(barred, point, _place(roads, a))]
-        if not open_:
-            return None
-        ends.append(open_[0])
-    a, b = ends
-    if _avoids(roads, a, b, barred):
+    near = {point: _seen_from(roads, point) for point in (start, end)}
+    cost = {
+        (point, a): float(_road(maps, m, *map(np.float32, (*point, *_place(roads, a), radius))))
+        for point in near
+        for a in near[point]
+    }
+
+    def paths(v):
+        """The costs of the free paths to place v, and of those from it."""
+        to = [
+            cost[start, a] + float(roads.cost[a, v])
+            for a in near[start]
+            if not leads_through(barred, start, _place(roads, a)) and _avoids(roads, a, v, barred)
+        ]
+        on = [
+            cost[end, b] + float(roads.cost[b, v])
+            for b in near[end]
+            if not leads_through(barred, _place(roads, b), end) and _avoids(roads, v, b, barred)
+        ]
+        return to, on
+
+    usual = [
+        (cost[start, a] + cost[end, b] + float(roads.cost[a, b]), a, b)
+        for a in near[start]
+        for b in near[end]
+        if np.isfinite(roads.cost[a, b])
+    ]
+    if not usual:
         return None
-    paths = []
+    least, a, b = min(usual, key=lambda path: path[0])
+    points = start, _place(roads, a), _place(roads, b), end
+    if _avoids(roads, a, b, barred) and not any(leads_through(barred, *pair) for pair in (points[:2], points[2:])):
+        return None
+    found = []
     for v in range(len(roads.place)):
-        halves, there = (float(roads.cost[a, v]), float(roads.cost[v, b])), _place(roads, v)
-        is_far = min(halves) >= 1.0 and math.dist(start, there) >= 1.5
-        if is_far and sum(halves) <= roads.cost[a, b] + 20.0 and not leads_through(barred, start, there):
+        there = _place(roads, v)
+        if math.dist(start, there) < 1.5 or leads_through(barred, start, there):
+            continue
+        to, on = paths(v)
+        if to and on and min(*to, *on) >= 1.0:
             right = _cross(_towards(start, there), _towards(start, barred))
-            paths.append((sum(halves), min(halves), right, v))
-    paths = [path for path in paths if _avoids(roads, a, path[-1], barred) and _avoids(roads, path[-1], b, barred)]
-    if not paths:
+            found.append((min(to) + min(on), min(min(to), min(on)), right, v))
+    found = [path for path in found if path[0] < least + 20.01]
+    if not found:
         return None
-    cheapest = min(total for total, *_ in paths)
-    paths = [path for path in paths if path[0] < cheapest + 0.01]
-    middle = max(shorter for _, shorter, *_ in paths)
-    return max((path for path in paths if path[1] > middle - 0.01), key=lambda path: path[2])[-1]
+    cheapest = min(total for total, *_ in found)
+    found = [path for path in found if path[0] < cheapest + 0.01]
+    middle = max(shorter for _, shorter, *_ in found)
+    return max((path for path in found if path[1] > middle - 0.01), key=lambda path: path[2])[-1]
 
 
 class _World:
@@ -188,18 +220,21 @@ class _World:
         self.set(self.scene.crowd.traits, i, speed=speed)
 
     def blocker(self, i, point):
-        """The body within 1 m of a point that is nearest to it, a standing robot or a person who wants to stand: its place, and
-        whether it may make way.
+        """The nearest standing robot within 1 m of a point, or else the nearest person who wants to stand: its place, and whether
+        it may make way.
         """
         backs, minds = self.scene.backs, self.scene.minds
-        bodies = [
+        robots = [(math.dist(place, point), place, False) for place, speed, _ in self.robots if speed < 0.15]
+        people = [
             (math.dist(self.place[j], point), self.place[j], minds.state[self.w, j] not in KEEP_SEATS)
             for j in self.seen
             if j != i and self.stands(j) and backs.what[self.w, j] != BACK
         ]
-        bodies += [(math.dist(place, point), place, False) for place, speed, _ in self.robots if speed < 0.15]
-        near = [body for body in bodies if body[0] < CLOSES]
-        return min(near)[1:] if near else None
+        for bodies in (robots, people):
+            near = [body for body in bodies if body[0] < CLOSES]
+            if near:
+                return min(near)[1:]
+        return None
 
     def left_from(self, j, point):
         """How far pedestrian j would have to go from a point to its waypoint, over its roads if it is on a path over them."""
@@ -227,7 +262,9 @@ class _World:
         return is_under_way and _dot(way, direction) < -0.5 * math.hypot(*way)
 
     def queues(self, i, direction):
-        """Whether pedestrian i queues: near it there is no robot, nobody stands, and nobody wants to go where it is."""
+        """Whether pedestrian i queues: near it there is no robot, nobody stands, and nobody wants to go where it is. The first in a
+        queue, or a pedestrian on its own, does so for 5 s.
+        """
         here, what = self.place[i], self.scene.backs.what[self.w]
         near = [j for j in self.seen if j != i and math.dist(self.place[j], here) <= 3.0 and what[j] == FREE]
         if any(self.stands(j) for j in near) or any(math.dist(place, here) < 3.0 for place, *_ in self.robots):
@@ -236,7 +273,17 @@ class _World:
         meets = any(self.meet(i, j) for j in against)
         self.happened["meets an oncomer"] += meets
         self.happened["does not meet an oncomer"] += bool(against) and not meets
-        return not meets
+        if meets:
+            return False
+        is_first = not any(_dot(_towards(here, self.place[j]), direction) > 0.0 for j in near)
+        self.happened["is the first"] += is_first
+        return not is_first or self.stalled(i) <= 5.0
+
+    def is_nearly_there(self, i, length):
+        """Whether the waypoint of a pedestrian is less than 2 m away, and somebody stands next to the pedestrian."""
+        beside = [j for j in self.seen if j != i and self.stands(j)]
+        gaps = (math.dist(self.place[i], self.place[j]) - self.radius[i] - self.radius[j] for j in beside)
+        return length + self.scene.routes.rest[self.w, i] < 2.0 and any(gap < 0.4 for gap in gaps)
 
     def met_on_line(self, i, end):
         """How many people pedestrian i meets on the straight line to a point; None if it cannot get there or stay there."""
@@ -252,9 +299,9 @@ class _World:
         return met
 
     def is_clear(self, start, end, least):
-        """Whether the clearance is at least ``least`` along a line, sampled in steps of the spare clearance or half a cell."""
+        """Whether the clearance is at least ``least`` along a line, sampled in steps of the spare clearance or a quarter of a cell."""
         maps = self.scene.crowd.maps
-        shortest, length, walked = 0.5 * float(maps.resolution[maps.index[self.w]]), math.dist(start, end), 0.0
+        shortest, length, walked = 0.25 * float(maps.resolution[maps.index[self.w]]), math.dist(start, end), 0.0
         free = self.clearance(start)
         while free >= least:
             walked += max(free - least, shortest)
@@ -296,24 +343,24 @@ class _World:
         here, length = self.place[i], max(math.hypot(*self.ahead(i)), 1e-6)
         direction = self.ahead(i)[0] / length, self.ahead(i)[1] / length
         barred = _beyond(here, LOOKS_AHEAD, direction)
-        blocker = self.blocker(i, barred)
-        if blocker is None and self.queues(i, direction):
-            self.set(progress, i, hopeless=self.stalled(i) > 12.0)
-            return "queues, and gives up" if self.stalled(i) > 12.0 else "queues"
-        if blocker is not None:
-            barred, makes_way = blocker
-            if makes_way and held < 8.0:
-                return "asks a standing person"
+        blocker, is_near = self.blocker(i, barred), self.is_nearly_there(i, length)
+        self.set(backs, i, what=FREE)
+        barred = barred if blocker is None else blocker[0]
         times = int(backs.times[self.w, i])
         if backs.since[self.w, i] > SAME_FOR or math.dist(barred, self.barred(i)) > SAME_PLACE:
             self.happened["has forgotten another blocked place"] += times > 0
             times = 0
+        if blocker is not None and blocker[1] and not is_near and times == 0 and held < 5.0:
+            return "asks a standing person"
+        if blocker is None and not is_near and self.queues(i, direction):
+            self.set(progress, i, hopeless=self.stalled(i) > 12.0)
+            return "queues, and gives up" if self.stalled(i) > 12.0 else "queues"
         self.set(backs, i, barred_x=barred[0], barred_y=barred[1], since=0.0, time=0.0, times=times)
-        roads, via = self.roads(i), None
-        if roads is not None and blocker is not None:
-            via = other_way(roads, here, self.waypoint(i), barred)
+        roads, via, maps = self.roads(i), None, self.scene.crowd.maps
+        if roads is not None and blocker is not None and not is_near and times == 0:
+            via = other_way(roads, maps, maps.index[self.w], self.radius[i], here, self.waypoint(i), barred)
             self.happened["has no other way"] += via is None
-        place = self.place_behind(i, direction) if via is None else _place(roads, via)
+        place = here if is_near else self.place_behind(i, direction) if via is None else _place(roads, via)
         if place is None:
             self.set(backs, i, asks=True)
             self.set(progress, i, hopeless=self.stalled(i) > 6.0)
@@ -321,14 +368,16 @@ class _World:
         self.set(backs, i, what=BACK if via is None else ROUND, x=place[0], y=place[1], times=times + 1)
         self.set(progress, i, hopeless=times + 1 >= TURNS_TO_GIVE_UP, stalled=0.0, late=0.0)
         again = " once more" if times + 1 >= TURNS_TO_GIVE_UP else ""
-        return ("steps back" if via is None else "takes another way") + again
+        return ("stops" if is_near else "steps back" if via is None else "takes another way") + again
 
     def is_asked(self, i):
         """Whether somebody within 0.4 m ahead of pedestrian i wants to step back."""
-        for j in self.there:
+        backs, w = self.scene.backs, self.w
+        for j in self.seen:
+            asks = backs.asks[w, j] or (backs.what[w, j] == BACK and self.stalled(j) > 1.0)
             off = _towards(self.place[i], self.place[j])
             is_ahead = _dot(off, self.ahead(i)) > 0.0 and math.hypot(*off) < self.radius[i] + self.radius[j] + 0.4
-            if j != i and self.scene.backs.asks[self.w, j] and is_ahead:
+            if j != i and asks and is_ahead:
                 return True
         return False
 
@@ -363,35 +412,38 @@ class _World:
         is_away = math.dist(here, barred) > LOOKS_AHEAD + 0.8
         if not is_there and not (is_away and stuck > 2.0):
             self.walk(i, place, min(self.scene.crowd.traits.speed[w, i], np.float32(0.8)))
-            self.set(backs, i, what=FREE if stuck > 4.0 else BACK)
-            return "cannot get to its place" if stuck > 4.0 else "goes to its place"
+            self.set(backs, i, what=FREE if stuck > 2.5 else BACK)
+            return "cannot get to its place" if stuck > 2.5 else "goes to its place"
         kind, time = int(self.scene.crowd.traits.id[w, i]) % 5, np.float32(waited + period)
         self.set(backs, i, time=time)
         ends, looks = time > (5.0 + kind) * times, math.floor(2.0 * waited) < math.floor(2.0 * time)
         is_free = looks and time > np.float32(2.5) + np.float32(0.8) * np.float32(kind) and not self.is_barred(i)
         if ends or is_free:
             self.set(backs, i, what=FREE)
+            self.set(self.scene.progress, i, aware=6.0)
             return "has waited long enough" if ends else "finds the place free"
         self.walk(i, here, 0.0)
         return "waits short of its place" if not is_there else "waits"
 
     def go_round(self, i):
-        """A pedestrian on another way goes there, until it is there or stuck. Return what it does."""
+        """A pedestrian on another way goes there, until it is there. Return what it does."""
         backs = self.scene.backs
         place = self._point(backs.x, backs.y, i)
-        is_there = math.dist(self.place[i], place) < 1.0
-        if is_there or self.stalled(i) > 4.0:
+        if math.dist(self.place[i], place) < 1.0:
             self.set(backs, i, what=FREE)
-            return "has got round" if is_there else "does not get round"
+            return "has got round"
         self.set(self.scene.crowd.waypoints, i, x=place[0], y=place[1])
         return "goes round"
 
     def gives_in(self, i):
         """Whether a pedestrian that wants to go on is held up too long, or is stuck behind somebody who asks for room."""
-        stalled = self.stalled(i)
-        if self.scene.backs.what[self.w, i] != FREE or self.stands(i) or stalled == 0.0:
+        stalled, what = self.stalled(i), self.scene.backs.what[self.w, i]
+        if what == BACK or self.stands(i) or stalled == 0.0:
             return False
-        held = stalled > 4.0 or self.late(i) > 6.0
+        if what == ROUND:
+            self.happened["does not get round"] += stalled > 2.0
+            return stalled > 2.0
+        held = stalled > 3.5 or self.late(i) > 6.0
         is_asked = not held and stalled > 1.0 and self.is_asked(i)
         self.happened["is asked"] += is_asked
         return held or is_asked
@@ -401,10 +453,10 @@ class _World:
         backs.waiting[w] = 0
         for i in range(self.n):
             self.set(backs, i, since=backs.since[w, i] + period)
+            self.set(backs, i, asks=False)
             if i not in self.there or self.scene.minds.taken[w, i]:
                 self.set(backs, i, what=FREE)
                 continue
-            self.set(backs, i, asks=False)
             if self.gives_in(i):
                 self.happened[self.give_in(i)] += 1
                 continue

@@ -41,7 +41,7 @@ def test_progress_is_that_of_the_twin(seed):
     for w, i in np.ndindex(shape):
         given = (people.x[w, i], people.y[w, i]), traits.speed[w, i], people.active[w, i], left[w, i]
         assert found[w, i] == pytest.approx(progress_after(before[w, i], 0.1, *given), abs=1e-5)
-    waits = (progress.stalled > 2.5).sum(axis=1)
+    waits = (progress.stalled > 1.5).sum(axis=1)
     assert np.array_equal(progress.stopped, waits) and waits.sum() > 2
 
 

@@ -48,8 +48,8 @@ WALKING = SOCIAL_STATES.index("walking")
 
 HAPPENS = (
     "asks a standing person", "queues", "queues, and gives up", "meets an oncomer", "does not meet an oncomer",
-    "sees somebody stuck", "sees no path", "has no other way",
-    "takes another way", "takes another way once more", "steps back", "steps back once more", "has forgotten another blocked place",
+    "sees somebody stuck", "sees no path", "has no other way", "is the first",
+    "takes another way", "stops", "stops once more", "steps back", "steps back once more", "has forgotten another blocked place",
     "asks those behind", "asks those behind, and gives up", "is asked",
     "goes to its place", "cannot get to its place", "waits", "waits short of its place", "has waited long enough",
     "finds the place free", "goes elsewhere", "goes round", "has got round", "does not get round",
@@ -67,8 +67,8 @@ assert all(one.shape[0] != one.shape[1] for one in MAPS)
 
 
 @kernel
-def _way(roads, x, y, to_x, to_y, barred_x, barred_y):
-    return standing_back._alternative_place(roads, 0, x, y, to_x, to_y, barred_x, barred_y)
+def _way(roads, maps, x, y, to_x, to_y, barred_x, barred_y, radius):
+    return standing_back._alternative_place(roads, maps, 0, 0, x, y, to_x, to_y, barred_x, barred_y, radius)
 
 
 def _inside(rng, m, around, spread, width):
@@ -142,7 +142,7 @@ def drawn(seed, pairs=False):
     progress.stalled[...] = rng.uniform(0.0, 14.0, shape) * (rng.random(shape) < 0.7)
     progress.late[...] = rng.uniform(0.0, 11.0, shape) * (rng.random(shape) < 0.5)
     backs.what[...] = rng.choice([FREE, BACK, ROUND], size=shape, p=(0.6, 0.3, 0.1))
-    backs.times[...] = rng.integers(0, 4, shape) + (backs.what != FREE)
+    backs.times[...] = rng.integers(0, 4, shape) * (rng.random(shape) < 0.6) + (backs.what != FREE)
     backs.since[...] = rng.uniform(0.0, 60.0, shape)
     backs.time[...] = rng.uniform(0.0, 12.0, shape) * (rng.random(shape) < 0.5)
     backs.asks[...] = rng.random(shape) < 0.3
@@ -222,8 +222,9 @@ def compare(seed, sees, pairs=False):
 @pytest.mark.parametrize("mirrored", [False, True])
 def test_kernel_and_twin_choose_the_same_other_way(mirrored):
     """Three doors connect two rooms, and one door is blocked; with ``mirrored``, the other two are symmetric about it."""
-    rng, leads, found = np.random.default_rng(5), roads_of(rooms(1.5, 4.0, 6.5), 0.3), Counter()
-    roads = stored([leads])
+    plan = rooms(1.5, 4.0, 6.5)
+    rng, leads, found = np.random.default_rng(5), roads_of(plan, 0.3), Counter()
+    roads, maps, radius = stored([leads]), build_store([plan], [0]), np.float32(0.3)
     for _ in range(600):
         far = rng.choice([1.7, 5.0])
         start, end = rng.uniform((8.0 - far, 1.0), (7.6, 7.0)), rng.uniform((8.4, 1.0), (8.0 + far, 7.0))
@@ -233,8 +234,8 @@ def test_kernel_and_twin_choose_the_same_other_way(mirrored):
         if rng.random() < 0.5:
             start, end = end, start
         start, end, barred = (point.astype(np.float32) for point in (start, end, barred))
-        twin = other_way(leads, *(tuple(point.tolist()) for point in (start, end, barred)))
-        assert _way(roads, *start, *end, *barred) == (-1 if twin is None else twin), (start, end, barred)
+        twin = other_way(leads, maps, 0, radius, *(tuple(point.tolist()) for point in (start, end, barred)))
+        assert _way(roads, maps, *start, *end, *barred, radius) == (-1 if twin is None else twin), (start, end, barred)
         found[twin] += 1
     assert found.pop(None) > 50 and found.total() > 50 and len(found) > 2
 

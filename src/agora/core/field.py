@@ -10,6 +10,7 @@ from agora.core.jit import hidden
 from agora.core.scalar import HALF, ONE, ZERO
 
 _TINY = np.float32(1e-9)
+_STEP = np.float32(0.25)  # cells, shortest step along a line
 _EDGE = np.float32(1.001)
 
 
@@ -55,10 +56,10 @@ def is_clear(maps, m, x0, y0, x1, y1, least):
     """Return whether the distance to the nearest obstacle is at least ``least`` everywhere on a straight line from (x0, y0) to (x1,
     y1).
 
-    The line is traversed in steps as long as the distance at each point allows, but not shorter than half a cell.
+    The line is traversed in steps as long as the distance at each point allows, but not shorter than `_STEP`.
     """
     length, u0, v0, du, dv, right, top = _line_through_cells(maps, m, x0, y0, x1, y1)
-    columns, start, shortest = maps.columns[m], maps.clearance_start[m], HALF * maps.resolution[m]
+    columns, start, shortest = maps.columns[m], maps.clearance_start[m], _STEP * maps.resolution[m]
     t = ZERO
     while True:
         u, v = min(max(u0 + t * du, ZERO), right), min(max(v0 + t * dv, ZERO), top)
@@ -74,7 +75,7 @@ def is_clear(maps, m, x0, y0, x1, y1, least):
 def is_clear_between(maps, m, x0, y0, x1, y1, least, d):
     """`is_clear` for a line at whose ends the distance is known to be at least ``least``; it is ``d`` at the first end."""
     length, u0, v0, du, dv, right, top = _line_through_cells(maps, m, x0, y0, x1, y1)
-    columns, start, shortest = maps.columns[m], maps.clearance_start[m], HALF * maps.resolution[m]
+    columns, start, shortest = maps.columns[m], maps.clearance_start[m], _STEP * maps.resolution[m]
     t = max(d - least, shortest)
     while t < length:
         u, v = min(max(u0 + t * du, ZERO), right), min(max(v0 + t * dv, ZERO), top)

@@ -14,13 +14,15 @@ from agora.core.state import Bools, Floats, Ints
 STALLED = np.float32(1.5)
 """Time without progress after which a pedestrian searches for a detour, s."""
 
-WAITS = np.float32(2.5)
+WAITS = np.float32(1.5)
 """Time without progress after which others make way, s."""
+
+AWARE = np.float32(6.0)
+"""Time for which a pedestrian that was stuck or stepped back considers stationary bodies, s."""
 
 AT_PLACE = np.float32(0.6)
 """Distance to its waypoint at which a pedestrian does not count as blocked, m."""
 
-_AWARE = np.float32(6.0)  # s for which a pedestrian that was stuck considers standing bodies
 _GETS_ON = np.float32(0.4)  # m, from its last place, at which a pedestrian has made progress; less if it prefers less than 1 m/s
 _NEARER = np.float32(0.5)  # m, by which a path must become shorter
 _LATE = np.float32(12.0)  # s after which a pedestrian whose path does not become shorter gives up its waypoint
@@ -80,7 +82,7 @@ def record_progress(h, people, traits, progress, w, i, left):
     if not wants:
         progress.aware[w, i] = ZERO
     elif progress.stalled[w, i] > STALLED:
-        progress.aware[w, i] = _AWARE
+        progress.aware[w, i] = AWARE
         progress.stopped[w] += progress.stalled[w, i] > WAITS
     else:
         progress.aware[w, i] = max(progress.aware[w, i] - h, ZERO)

@@ -1,13 +1,15 @@
 """Standing back: a pedestrian that cannot get through takes another route, or steps out of the passage and waits.
 
 A pedestrian gives in if it makes no progress for `GIVES_IN`, or walks back and forth without coming nearer to its waypoint. By then
-it has found no detour (`agora.engine.detour`), and no one has made way. It then stops pushing ahead. If a robot or a standing
-person blocks a road, and another route over the roads of the map leads to its waypoint, it takes that route. Otherwise, it steps
-back to the side of the passage, and waits until no one stands at the blocked place any more, or for some seconds at most. Then it
-tries again. If it is held up a second time at the same place, it gives up its waypoint (`agora.engine.occupied_waypoints`).
+it has found no detour (`agora.engine.detour`), and no one has made way. It then stops pushing ahead. If its waypoint is near and
+people stand next to it, it waits where it is. If a robot or a standing person blocks a road, and another route over the roads of
+the map leads to its waypoint, it takes that route. Otherwise, it steps back to the side of the passage, and waits until no one
+stands at the blocked place any more, or for some seconds at most. Then it tries again. If it is held up a second time at the same
+place, or on the other route, it does not take another route, but steps back and gives up its waypoint
+(`agora.engine.occupied_waypoints`).
 
-The people behind it step back in the same way. People with free space behind them step back first. No one steps back from a queue
-in which all people go the same way.
+The people behind it step back in the same way, and sooner if it has no room to step back. People with free space behind them step
+back first. No one steps back from a queue in which all people go the same way; the first in a queue does so after `_ASKS`.
 """
 
 from __future__ import annotations
@@ -23,18 +25,20 @@ from agora.core.scalar import HALF, ONE, TWO, ZERO
 from agora.core.state import SOCIAL_STATES, Bools, Floats, Ints
 from agora.engine.detour import has_path
 from agora.engine.narrow import gap
-from agora.engine.progress import AT_PLACE
-from agora.maps.road_kernels import cell_near
+from agora.engine.progress import AT_PLACE, AWARE
+from agora.maps.road_kernels import cell_near, road
 from agora.maps.roads import SEEN
 from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
 
-GIVES_IN = np.float32(4.0)
+GIVES_IN = np.float32(3.5)
 """Time without progress after which a pedestrian takes another route or steps back, s."""
 
 _LATE = np.float32(6.0)  # s without the path becoming shorter, after which it gives in, too
 
 FREE, BACK, ROUND = range(3)
 """A pedestrian follows its route, steps back, or takes another route."""
+
+_GIVES_UP = GIVES_IN, np.float32(2.5), np.float32(2.0)  # s without progress after which it no longer does so
 
 _AHEAD = np.float32(0.6)  # m, from the pedestrian to the middle of the blocked place
 _CLOSES = np.float32(1.0)  # m, from there, within which a standing body blocks the passage
@@ -56,11 +60,12 @@ _ROOM = np.float32(0.1)  # m, to people and walls at its waiting place; if a wal
 _PACE = np.float32(0.8)  # m/s, at most, while stepping back
 _REACHED = np.float32(1.0)  # m, from the place via which another route leads
 _BEHIND = np.float32(0.4)  # m, between the bodies, within which a pedestrian is asked for room
-_ASKS = np.float32(8.0)  # s, for which a pedestrian asks people who stand to make way
+_ASKS = np.float32(5.0)  # s, for which a pedestrian asks people who stand to make way
 _COMPANY = np.float32(3.0)  # m, within which others are near
 _MEETS = np.float32(0.3)  # share of the distance between two people by which each is nearer to the other's waypoint if they meet
 _QUEUES = np.float32(12.0)  # s without progress in a queue after which a pedestrian gives up its waypoint
 _HOPELESS = np.float32(6.0)  # s without progress after which a pedestrian without room gives up its waypoint
+_NEARLY_THERE = np.float32(2.0)  # m, from its waypoint, within which a pedestrian waits where it is
 _TIMES = 2  # times that a pedestrian is held up at the same place before it gives up its waypoint
 _EQUAL = np.float32(0.01)  # m, by which the costs of equal routes may differ
 _MIDDLE = np.float32(0.25), np.float32(3.0)  # m beyond the radius, and radii: clearances that leave no room to pass
@@ -119,21 +124,6 @@ def _is_through(bx, by, ax, ay, cx, cy):
 
 
 @hidden
-def _place_near(roads, q, x, y, bx, by):
-    """Return the nearest place on roads q that is visible from a point along a line that does not lead through a blocked place; -1
-    if there is none.
-    """
-    base, cell = roads.place_start[q], cell_near(roads, q, x, y)
-    for s in range(SEEN if cell >= 0 else 0):
-        a = roads.seen[cell, s]
-        if a < 0:
-            break
-        if not _is_through(bx, by, x, y, roads.place_x[base + a], roads.place_y[base + a]):
-            return a
-    return -1
-
-
-@hidden
 def _is_open(roads, q, a, b, bx, by):
     """Return whether the path from place a to place b avoids a blocked place."""
     base, n, pairs = roads.place_start[q], roads.places[q], roads.pair_start[q]
@@ -149,30 +139,83 @@ def _is_open(roads, q, a, b, bx, by):
 
 
 @hidden
-def _alternative_place(roads, q, x, y, to_x, to_y, bx, by):
+def _length_past(roads, maps, m, q, x, y, v, bx, by, to_v, radius, most):
+    """Return the cost of the cheapest path between a point and place v that avoids a blocked place; infinite if no such path is
+    cheaper than ``most``. The path leads from the point to the place if ``to_v``, and back otherwise.
+    """
+    base, n, pairs, cell, best = roads.place_start[q], roads.places[q], roads.pair_start[q], cell_near(roads, q, x, y), most
+    for s in range(SEEN if cell >= 0 else 0):
+        a = roads.seen[cell, s]
+        if a < 0:
+            break
+        ax, ay, way = roads.place_x[base + a], roads.place_y[base + a], roads.cost[pairs + np.int64(a) * n + v]
+        if way + gap(x, y, ax, ay) >= best:  # a lower bound of the cost
+            continue
+        way += road(maps, m, x, y, ax, ay, radius)
+        if to_v:
+            passes = way < best and not _is_through(bx, by, x, y, ax, ay) and _is_open(roads, q, a, v, bx, by)
+        else:
+            passes = way < best and not _is_through(bx, by, ax, ay, x, y) and _is_open(roads, q, v, a, bx, by)
+        best = way if passes else best
+    return best if best < most else _INFINITE
+
+
+@hidden
+def _usual_path(roads, maps, m, q, x, y, to_x, to_y, bx, by, radius):
+    """Return the cost of the cheapest path from one point to another, infinite if there is none, and whether it avoids a blocked
+    place.
+    """
+    base, n, pairs, best, first, last = roads.place_start[q], roads.places[q], roads.pair_start[q], _INFINITE, -1, -1
+    here, there = cell_near(roads, q, x, y), cell_near(roads, q, to_x, to_y)
+    for s in range(SEEN if here >= 0 and there >= 0 else 0):
+        a = roads.seen[here, s]
+        for t in range(SEEN if a >= 0 else 0):
+            b = roads.seen[there, t]
+            if b < 0:
+                break
+            way = roads.cost[pairs + np.int64(a) * n + b]
+            way += road(maps, m, x, y, roads.place_x[base + a], roads.place_y[base + a], radius)
+            way += road(maps, m, roads.place_x[base + b], roads.place_y[base + b], to_x, to_y, radius)
+            if way < best:
+                best, first, last = way, a, b
+    if first < 0:
+        return best, False
+    ax, ay, zx, zy = (
+        roads.place_x[base + first],
+        roads.place_y[base + first],
+        roads.place_x[base + last],
+        roads.place_y[base + last],
+    )
+    passes = not _is_through(bx, by, x, y, ax, ay) and not _is_through(bx, by, zx, zy, to_x, to_y)
+    return best, passes and _is_open(roads, q, first, last, bx, by)
+
+
+@hidden
+def _alternative_place(roads, maps, m, q, x, y, to_x, to_y, bx, by, radius):
     """Return a place near the middle of the cheapest path from one point to another that avoids a blocked place.
 
     Returns -1 if there is no such path or only a long one, or if the usual path does not lead through the blocked place. Of equally
     cheap paths, the right-hand one is chosen.
     """
-    a, b = _place_near(roads, q, x, y, bx, by), _place_near(roads, q, to_x, to_y, bx, by)
-    if a < 0 or b < 0 or _is_open(roads, q, a, b, bx, by):
+    usual, avoids = _usual_path(roads, maps, m, q, x, y, to_x, to_y, bx, by, radius)
+    if avoids or usual == _INFINITE:
         return -1
-    base, n, pairs = roads.place_start[q], roads.places[q], roads.pair_start[q]
+    base = roads.place_start[q]
     # Of places on equally cheap routes, the one closest to the middle of its route is taken (the shorter part is longest), then the
     # right-hand one.
-    best, middle, right, found = roads.cost[pairs + np.int64(a) * n + b] + _FURTHER, ZERO, -_INFINITE, -1
-    for v in range(n):
-        there, on = roads.cost[pairs + np.int64(a) * n + v], roads.cost[pairs + np.int64(v) * n + b]
-        total, inner = there + on, min(there, on)
-        side = (roads.place_x[base + v] - x) * (by - y) - (roads.place_y[base + v] - y) * (bx - x)
-        same = total > best - _EQUAL and (inner < middle - _EQUAL or (inner < middle + _EQUAL and side <= right))
-        if total > best + _EQUAL or same or inner < _REACHED:
-            continue
+    best, middle, right, found = usual + _FURTHER, ZERO, -_INFINITE, -1
+    for v in range(roads.places[q]):
         vx, vy = roads.place_x[base + v], roads.place_y[base + v]
         if gap(x, y, vx, vy) < _REACHED + HALF or _is_through(bx, by, x, y, vx, vy):
             continue  # the pedestrian is there already, or the straight line to place v leads through the blocked place
-        if _is_open(roads, q, a, v, bx, by) and _is_open(roads, q, v, b, bx, by):
+        there = _length_past(roads, maps, m, q, x, y, v, bx, by, True, radius, best + _EQUAL)
+        if there == _INFINITE:
+            continue
+        on = _length_past(roads, maps, m, q, to_x, to_y, v, bx, by, False, radius, best + _EQUAL - there)
+        total, inner = there + on, min(there, on)
+        side = (vx - x) * (by - y) - (vy - y) * (bx - x)
+        same = total > best - _EQUAL and (inner < middle - _EQUAL or (inner < middle + _EQUAL and side <= right))
+        if total < best + _EQUAL and inner >= _REACHED and not same:
             best, middle, right, found = min(best, total), inner, side, v
     return found
 
@@ -251,17 +294,19 @@ def _nearest_obstacle(people, traits, minds, robots, sees, backs, w, i, x, y):
     stand. Also return whether there is one within `_CLOSES`, and whether it is a person who may make way.
     """
     near, bx, by, moves = _CLOSES, x, y, False
+    for r in range(robots.x.shape[1] if sees & SEES_ROBOTS else 0):
+        vx, vy = robots.world_vx[w, r], robots.world_vy[w, r]
+        away = gap(robots.x[w, r], robots.y[w, r], x, y)
+        if robots.active[w, r] and vx * vx + vy * vy < _STANDS * _STANDS and away < near:
+            near, bx, by = away, robots.x[w, r], robots.y[w, r]
+    if near < _CLOSES:
+        return bx, by, True, False
     for j in range(traits.count[w] if sees & SEES_PEDESTRIANS else 0):
         stays = j != i and people.active[w, j] and traits.speed[w, j] == ZERO and backs.what[w, j] != BACK
         away = gap(people.x[w, j], people.y[w, j], x, y)
         if stays and away < near:
             near, bx, by = away, people.x[w, j], people.y[w, j]
             moves = minds.state[w, j] != _SITTING and minds.state[w, j] != _WORKING
-    for r in range(robots.x.shape[1] if sees & SEES_ROBOTS else 0):
-        vx, vy = robots.world_vx[w, r], robots.world_vy[w, r]
-        away = gap(robots.x[w, r], robots.y[w, r], x, y)
-        if robots.active[w, r] and vx * vx + vy * vy < _STANDS * _STANDS and away < near:
-            near, bx, by, moves = away, robots.x[w, r], robots.y[w, r], False
     return bx, by, near < _CLOSES, moves
 
 
@@ -296,8 +341,10 @@ def _want_to_pass(roads, people, routes, w, i, j):
 
 @hidden
 def _is_in_queue(roads, people, traits, robots, sees, routes, backs, w, i, ux, uy):
-    """Return whether all people near pedestrian i, who walks in direction (ux, uy), go the same way, and no robot is near."""
-    x, y = people.x[w, i], people.y[w, i]
+    """Return whether all people near pedestrian i, who walks in direction (ux, uy), go the same way, and no robot is near. Also
+    return whether none of them is ahead.
+    """
+    x, y, first = people.x[w, i], people.y[w, i], True
     for j in range(traits.count[w] if sees & SEES_PEDESTRIANS else 0):
         far = gap(people.x[w, j], people.y[w, j], x, y) > _COMPANY
         if j == i or far or not people.active[w, j] or backs.what[w, j] != FREE:
@@ -306,11 +353,23 @@ def _is_in_queue(roads, people, traits, robots, sees, routes, backs, w, i, ux, u
         away = math.sqrt(dx * dx + dy * dy)
         opposed = away + routes.rest[w, j] > AT_PLACE and dx * ux + dy * uy < -HALF * away
         if traits.speed[w, j] == ZERO or (opposed and _want_to_pass(roads, people, routes, w, i, j)):
-            return False
+            return False, first
+        first = first and (people.x[w, j] - x) * ux + (people.y[w, j] - y) * uy <= ZERO
     for r in range(robots.x.shape[1] if sees & SEES_ROBOTS else 0):
         if robots.active[w, r] and gap(robots.x[w, r], robots.y[w, r], x, y) < _COMPANY:
-            return False
-    return True
+            return False, first
+    return True, first
+
+
+@hidden
+def _has_standing_neighbour(people, traits, sees, w, i):
+    """Return whether a person who wants to stand is next to pedestrian i."""
+    for j in range(traits.count[w] if sees & SEES_PEDESTRIANS else 0):
+        reach = traits.radius[w, i] + traits.radius[w, j] + _BEHIND
+        away = gap(people.x[w, j], people.y[w, j], people.x[w, i], people.y[w, i])
+        if j != i and people.active[w, j] and traits.speed[w, j] == ZERO and away < reach:
+            return True
+    return False
 
 
 @hidden
@@ -320,19 +379,25 @@ def _give_in(roads, maps, m, people, traits, waypoints, minds, robots, robot_tra
     dx, dy = routes.x[w, i] - x, routes.y[w, i] - y
     length = max(math.sqrt(dx * dx + dy * dy), _TINY)
     ux, uy = dx / length, dy / length
+    backs.what[w, i] = FREE
     bx, by, closed, moves = _nearest_obstacle(people, traits, minds, robots, sees, backs, w, i, x + _AHEAD * ux, y + _AHEAD * uy)
-    if moves and max(progress.stalled[w, i], progress.late[w, i]) < _ASKS:
+    nearly = length + routes.rest[w, i] < _NEARLY_THERE and _has_standing_neighbour(people, traits, sees, w, i)
+    other = backs.since[w, i] > _FORGETS or gap(bx, by, backs.barred_x[w, i], backs.barred_y[w, i]) > _SAME
+    times = 0 if other else backs.times[w, i]
+    if moves and not nearly and times == 0 and max(progress.stalled[w, i], progress.late[w, i]) < _ASKS:
         return
-    if not closed and _is_in_queue(roads, people, traits, robots, sees, routes, backs, w, i, ux, uy):
+    queues, first = _is_in_queue(roads, people, traits, robots, sees, routes, backs, w, i, ux, uy)
+    if not closed and not nearly and queues and not (first and progress.stalled[w, i] > _ASKS):
         progress.hopeless[w, i] = progress.stalled[w, i] > _QUEUES
         return
-    if backs.since[w, i] > _FORGETS or gap(bx, by, backs.barred_x[w, i], backs.barred_y[w, i]) > _SAME:
-        backs.times[w, i] = 0
+    backs.times[w, i] = times
     backs.barred_x[w, i], backs.barred_y[w, i], backs.since[w, i], backs.time[w, i] = bx, by, ZERO, ZERO
     q, v = routes.roads[w, i], -1
-    if q >= 0 and closed:
-        v = _alternative_place(roads, q, x, y, waypoints.x[w, i], waypoints.y[w, i], bx, by)
-    if v >= 0:
+    if q >= 0 and closed and not nearly and times == 0:
+        v = _alternative_place(roads, maps, m, q, x, y, waypoints.x[w, i], waypoints.y[w, i], bx, by, traits.radius[w, i])
+    if nearly:
+        backs.what[w, i], backs.x[w, i], backs.y[w, i] = BACK, x, y
+    elif v >= 0:
         backs.what[w, i] = ROUND
         backs.x[w, i], backs.y[w, i] = roads.place_x[roads.place_start[q] + v], roads.place_y[roads.place_start[q] + v]
     elif _step_back(maps, m, people, traits, robots, robot_traits, sees, backs, w, i, ux, uy):
@@ -354,18 +419,31 @@ def _is_held(people, backs, w, i):
 
 
 @hidden
-def _is_asked(people, traits, routes, backs, w, i):
-    """Return whether a pedestrian directly ahead of pedestrian i wants to step back."""
+def _is_asked(people, traits, sees, routes, progress, backs, w, i):
+    """Return whether a pedestrian directly ahead of pedestrian i wants to step back, but has no room."""
     x, y = people.x[w, i], people.y[w, i]
     dx, dy = routes.x[w, i] - x, routes.y[w, i] - y
-    for j in range(traits.count[w]):
-        if j == i or not (backs.asks[w, j] and people.active[w, j]):
+    for j in range(traits.count[w] if sees & SEES_PEDESTRIANS else 0):
+        asks = backs.asks[w, j] or (backs.what[w, j] == BACK and progress.stalled[w, j] > ONE)
+        if j == i or not (asks and people.active[w, j]):
             continue
         ax, ay = people.x[w, j] - x, people.y[w, j] - y
         reach = traits.radius[w, i] + traits.radius[w, j] + _BEHIND
         if ax * dx + ay * dy > ZERO and ax * ax + ay * ay < reach * reach:
             return True
     return False
+
+
+@hidden
+def _gives_in(people, traits, sees, routes, progress, backs, w, i):
+    """Return whether pedestrian i, which wants to walk on, has been held up for too long, or is asked for room."""
+    stalled = progress.stalled[w, i]
+    if backs.what[w, i] == BACK or traits.speed[w, i] == ZERO or stalled == ZERO:
+        return False
+    if backs.what[w, i] == ROUND:
+        return stalled > _GIVES_UP[ROUND]
+    held = stalled > _GIVES_UP[FREE] or progress.late[w, i] > _LATE
+    return held or (stalled > ONE and _is_asked(people, traits, sees, routes, progress, backs, w, i))
 
 
 @hidden
@@ -385,7 +463,7 @@ def _wait(period, maps, m, people, traits, waypoints, robots, robot_traits, sees
     back = gap(people.x[w, i], people.y[w, i], backs.barred_x[w, i], backs.barred_y[w, i]) > _AHEAD + _CLEAR
     waits = waits or (back and progress.stalled[w, i] > TWO)
     if not waits:
-        if progress.stalled[w, i] > GIVES_IN:
+        if progress.stalled[w, i] > _GIVES_UP[BACK]:
             backs.what[w, i] = FREE
         waypoints.x[w, i], waypoints.y[w, i] = backs.x[w, i], backs.y[w, i]
         traits.speed[w, i] = min(traits.speed[w, i], _PACE)
@@ -397,7 +475,7 @@ def _wait(period, maps, m, people, traits, waypoints, robots, robot_traits, sees
     if looks and backs.time[w, i] > _SHORTEST[0] + _SHORTEST[1] * kind:
         ends = ends or not _is_barred(maps, m, people, traits, robots, robot_traits, sees, routes, progress, backs, w, i, cost)
     if ends:
-        backs.what[w, i] = FREE
+        backs.what[w, i], progress.aware[w, i] = FREE, AWARE
         return
     waypoints.x[w, i], waypoints.y[w, i] = people.x[w, i], people.y[w, i]
     traits.speed[w, i] = ZERO
@@ -425,13 +503,11 @@ def stand_back(
         m, backs.waiting[w] = maps.index[w], 0
         for i in range(traits.count[w]):
             backs.since[w, i] += period
+            backs.asks[w, i] = False
             if not people.active[w, i] or minds.taken[w, i]:
                 backs.what[w, i] = FREE
                 continue
-            stalled = progress.stalled[w, i] if backs.what[w, i] == FREE and traits.speed[w, i] > ZERO else ZERO
-            backs.asks[w, i] = False
-            late = progress.late[w, i] if stalled > ZERO else ZERO
-            if stalled > GIVES_IN or late > _LATE or (stalled > ONE and _is_asked(people, traits, routes, backs, w, i)):
+            if _gives_in(people, traits, sees, routes, progress, backs, w, i):
                 _give_in(
                     roads, maps, m, people, traits, waypoints, minds, robots, robot_traits, sees, routes, progress, backs, w, i
                 )
@@ -442,8 +518,7 @@ def stand_back(
                     period, maps, m, people, traits, waypoints, robots, robot_traits, sees, routes, progress, backs, w, i, cost[w]
                 )
             elif backs.what[w, i] == ROUND:
-                there = gap(people.x[w, i], people.y[w, i], backs.x[w, i], backs.y[w, i]) < _REACHED
-                if there or progress.stalled[w, i] > GIVES_IN:
+                if gap(people.x[w, i], people.y[w, i], backs.x[w, i], backs.y[w, i]) < _REACHED:
                     backs.what[w, i] = FREE
                 else:
                     waypoints.x[w, i], waypoints.y[w, i] = backs.x[w, i], backs.y[w, i]

@@ -18,6 +18,7 @@ _CRUMB = np.float32(0.4)  # m, distance between two places on the trail
 _SLIM = np.float32(0.15)  # m, half the width of the strip that must be free for a person to be seen
 _REVERSED = np.float32(-0.5)  # cosine of the turn from which a group walks back instead of wheeling
 _WALKING = np.float32(0.2)  # m/s
+_FELL_BEHIND = np.float32(3.0)  # m, from its place, at which a follower walks there in any direction
 _CREEP = np.float32(0.3)  # fraction of its speed that a waiting leader keeps
 _STROLL = np.float32(0.4)  # minimum speed of a follower, as a multiple of its preferred speed: at speed 0 it could not make way
 _ELSEWHERE = np.float32(0.6)  # m
@@ -165,7 +166,7 @@ def _drift(c, traits, clock, settings, w, i):
 @hidden
 def follow_leader(c, people, traits, minds, goals, maps, clock, settings, w, i, dt):
     """Set a follower's waypoint and speed. The follower does not walk backwards while its leader walks, or to cover a few steps
-    sideways.
+    sideways, unless it has fallen behind.
     """
     leader, m = c.leader[w, i], maps.index[w]
     x, y, ux, uy = people.x[w, i], people.y[w, i], c.ux[w, leader], c.uy[w, leader]
@@ -195,6 +196,8 @@ def follow_leader(c, people, traits, minds, goals, maps, clock, settings, w, i, 
             back += _CRUMB
             beside = ZERO
             file_x, file_y, along_x, along_y = point_on_trail(c, people, w, leader, back)
+        if back >= _CRUMB * CRUMBS:  # it sees no place on the trail
+            file_x, file_y, along_x, along_y = point_on_trail(c, people, w, leader, c.behind[w, i])
         speed = speed_of(people, w, leader) * (ONE - beside)
         place_x, place_y = file_x + beside * (place_x - file_x), file_y + beside * (place_y - file_y)
         vx, vy = beside * vx + speed * along_x, beside * vy + speed * along_y
@@ -209,7 +212,7 @@ def follow_leader(c, people, traits, minds, goals, maps, clock, settings, w, i, 
     wanted_x, wanted_y = vx + gain * (dx + lean_x), vy + gain * (dy + lean_y)
     if gap < _EASY and speed_of(people, w, leader) < _WALKING:
         wanted_x, wanted_y = ZERO, ZERO
-    elif is_leaving(people, goals, w, leader):
+    elif gap < _FELL_BEHIND and is_leaving(people, goals, w, leader):
         along = min(wanted_x * ux + wanted_y * uy, ZERO)
         wanted_x, wanted_y = wanted_x - along * ux, wanted_y - along * uy
     wanted = math.sqrt(wanted_x * wanted_x + wanted_y * wanted_y)
