@@ -299,7 +299,7 @@ class _World:
         return met
 
     def is_clear(self, start, end, least):
-        """Whether the clearance is at least ``least`` along a line, sampled in steps of the spare clearance or a quarter of a cell."""
+        """Whether the clearance is at least ``least`` along a line, in steps of the spare clearance or a quarter of a cell."""
         maps = self.scene.crowd.maps
         shortest, length, walked = 0.25 * float(maps.resolution[maps.index[self.w]]), math.dist(start, end), 0.0
         free = self.clearance(start)
