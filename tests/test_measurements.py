@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -23,38 +23,19 @@ EDITION = "social@2026.12"
 
 
 @pytest.fixture
-def states(monkeypatch, tmp_path):
-    """Return a function that gives the states of the measurements of a table, if the dependencies of a planner are others."""
-    folder, copies = freshness.HERE, itertools.count()
-    every = [one for one in catalogue.catalogue() if one.table in (EDITION, "planners")]
-
-    def found(label: str = "", **changed: str) -> dict[str, freshness.Freshness]:
-        parts = [dataclasses.replace(one, depends=dict(one.depends) | changed) if one.key == label else one for one in every]
-        copy = tmp_path / f"docs_{next(copies)}" / "measurements"
-        shutil.copytree(folder, copy, ignore=shutil.ignore_patterns(".pytask", "__pycache__"))
-        monkeypatch.setattr(freshness, "HERE", copy)
-        monkeypatch.setattr(catalogue, "catalogue", lambda: iter(parts))
-        monkeypatch.setattr(freshness, "catalogue", lambda: iter(parts))
-        sys.modules.pop("task_measure", None)  # pytask collects tasks when it imports the file
-        freshness.freshness.cache_clear()
-        return freshness.freshness()
-
-    yield found
-    freshness.freshness.cache_clear()
+def stale_teb(monkeypatch):
+    """Make the measurements of the edition and of `planners` fresh, except that TEB was changed after its row of the edition."""
+    states = {}
+    for one in catalogue.catalogue():
+        if one.table in (EDITION, "planners"):
+            changed = ("planner",) if (one.table, one.key) == (EDITION, "teb") else ()
+            states[one.name] = freshness.Freshness(one, "stale" if changed else "fresh", changed)
+    for module in (freshness, rows):
+        monkeypatch.setattr(module, "freshness", lambda: states)
 
 
-def test_values_are_fresh_until_a_dependency_changes_and_only_those_of_that_planner_become_stale(states):
-    before = states()
-    fresh = {name for name, one in before.items() if one.state == "fresh"}
-    assert "social_2026_12[teb]" in fresh and "planners[teb]" not in fresh
-    after = states("teb", planner="other")
-    assert after["social_2026_12[teb]"].state == "stale" and after["social_2026_12[teb]"].changed == ("planner",)
-    assert {name for name, one in after.items() if one.state == "fresh"} == fresh - {"social_2026_12[teb]"}
-    assert states("teb", engine="other", suite="another")["social_2026_12[teb]"].changed == ("engine", "suite")
-
-
-def test_pages_and_the_readme_mark_stale_values(states):
-    states("teb", planner="other")
+@pytest.mark.usefixtures("stale_teb")
+def test_pages_and_the_readme_mark_stale_values():
     marks = {row["planner"]: row["stale"] for row in rows.measured(EDITION)}
     assert marks["teb"] == "stale" and marks["orca"] == ""
     assert any("| `teb` (stale) |" in line for line in standings.standings())
@@ -62,21 +43,15 @@ def test_pages_and_the_readme_mark_stale_values(states):
     assert "`teb` (stale)" in lines and "`orca`" in lines
 
 
-def test_every_measured_planner_of_the_catalogue_has_a_row_and_every_name_is_unique(states):
-    every = list(states().values())
-    assert len({one.measurement.name for one in every}) == len(every)
+def test_every_measured_planner_of_the_catalogue_has_a_row_and_every_name_is_unique():
+    every = list(catalogue.catalogue())
+    assert len({one.name for one in every}) == len(every)
     kept = {row["planner"] for row in rows.measured(EDITION)}
-    assert {one.measurement.key for one in every if one.measurement.table == EDITION and one.state != "missing"} == kept
+    assert {one.key for one in every if one.table == EDITION and one.measured} == kept
 
 
-def test_the_narrow_places_are_measured_with_the_planners_that_their_table_may_have():
-    keys = {one.key for one in catalogue.catalogue() if one.table == "narrow"}
-    assert keys == wall_readers() - {"recovering"}
-    assert {row["planner"] for row in kept()} <= keys
-
-
-def test_the_list_counts_states_by_table_and_names_what_changed(states, capsys, monkeypatch):
-    states("teb", planner="other")
+@pytest.mark.usefixtures("stale_teb")
+def test_the_list_counts_states_by_table_and_names_what_changed(capsys, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["freshness.py"])
     assert freshness.main() == 0
     line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("social_2026_12 "))
@@ -87,3 +62,66 @@ def test_the_list_counts_states_by_table_and_names_what_changed(states, capsys, 
     monkeypatch.setattr(sys, "argv", ["freshness.py", "tebb"])
     with pytest.raises(SystemExit, match="no measurement is called tebb; the tables are planners, social_2026_12"):
         freshness.main()
+
+
+def test_the_narrow_places_are_measured_with_the_planners_that_their_table_may_have():
+    keys = {one.key for one in catalogue.catalogue() if one.table == "narrow"}
+    assert keys == wall_readers() - {"recovering"}
+    assert {row["planner"] for row in kept()} <= keys
+
+
+CATALOGUE = """
+import importlib.util
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+spec = importlib.util.spec_from_file_location("real_catalogue", {real!r})
+real = sys.modules["real_catalogue"] = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(real)
+Measurement = real.Measurement
+
+
+def catalogue():
+    for key in ("one", "two"):
+        kept = ROOT / f"rows of {{key}}"
+        depends = {{name: (ROOT / f"{{name}}.txt").read_text() for name in ("engine", key)}}
+        yield Measurement("a table", key, (f"echo made >> '{{kept.name}}'",), depends, kept.name, kept.exists())
+"""
+"""A catalogue of two measurements that append a line to a file."""
+
+
+@pytest.fixture
+def small(tmp_path):
+    """Return the root of a repository with a small catalogue, and a function that runs freshness.py there."""
+    folder = tmp_path / "docs" / "measurements"
+    shutil.copytree(freshness.HERE, folder, ignore=shutil.ignore_patterns(".pytask", "__pycache__", "pytask.lock"))
+    (folder / "catalogue.py").write_text(CATALOGUE.format(real=str(freshness.HERE / "catalogue.py")))
+    for name in ("engine", "one", "two"):
+        (tmp_path / f"{name}.txt").write_text("1")
+
+    def run(*arguments: str) -> list[str]:
+        command = [sys.executable, str(folder / "freshness.py"), *arguments]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return [" ".join(line.split()) for line in done.stdout.splitlines()]
+
+    return tmp_path, run
+
+
+def test_making_a_measurement_runs_its_commands_and_only_a_changed_dependency_makes_it_stale(small):
+    root, run = small
+    one, two = (root / f"rows of {name}" for name in ("one", "two"))
+    assert run("a_table") == ["missing a_table[one]", "missing a_table[two]"]
+    run("--make", "a_table[one]")
+    assert one.read_text() == "made\n" and not two.exists()
+    assert run("a_table") == ["fresh a_table[one]", "missing a_table[two]"]
+    run("--make")
+    assert one.read_text() == "made\n" and two.read_text() == "made\n"
+    (root / "two.txt").write_text("2")
+    assert run("a_table") == ["fresh a_table[one]", "stale a_table[two] two"]
+    (root / "engine.txt").write_text("2")
+    assert run("a_table") == ["stale a_table[one] engine", "stale a_table[two] engine, two"]
+    run("--make", "two")
+    assert one.read_text() == "made\n" and two.read_text() == "made\nmade\n"
+    assert run("a_table") == ["stale a_table[one] engine", "fresh a_table[two]"]
