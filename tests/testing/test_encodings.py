@@ -10,37 +10,45 @@ import pytest
 from agora.interfaces import Encoding
 from agora.learning.arena_reward import ArenaReward
 from agora.learning.cadrl_reward import CadrlReward
+from agora.learning.drl_vo_reward import DrlVoReward
 from agora.learning.rewards import Reward
 from agora.policies.agents import Agents
 from agora.policies.commands import Commands
 from agora.policies.encoding import FromLimitToLimit, Observe
 from agora.policies.joint_state import JointState
+from agora.policies.key_points import KeyPoints
 from agora.policies.networks.ag_rl import AgRlNetwork
 from agora.policies.networks.cadrl import CadrlNetwork
 from agora.policies.networks.ds_rnn import DsRnnNetwork
 from agora.policies.networks.ga3c import Ga3cNetwork
 from agora.policies.networks.judge import Judge
+from agora.policies.networks.lstm_rl import LstmRlNetwork
 from agora.policies.networks.mlp import Mlp
+from agora.policies.networks.sa_cadrl import SaCadrlNetwork
 from agora.policies.networks.sarl import SarlNetwork
 from agora.policies.planner_choice import PlannerChoice
 from agora.policies.robot_and_people import RobotAndPeople
 from agora.policies.rollout_settings import RolloutSettings
+from agora.policies.scan_and_aim import ScanAndAim
+from agora.registry import available, load, name_of
 from agora.testing import ContractError, check_encoding, check_network, check_reward
 
+ENCODINGS = [
+    Observe(7, pedestrians=3, lookahead=1.5, scans=3),
+    Observe(0, goal_range=3.0),
+    JointState(people=2),
+    RobotAndPeople(people=3, places_only=False),
+    RolloutSettings(beams=9),
+    PlannerChoice(("teb", "dwa", "orca"), beams=7, pedestrians=2),
+    Commands(),
+    Commands(people=2, reach=3.0, sectors=32, margin=0.1),
+    Agents(people=3),
+    KeyPoints(beams=7, points=3),
+    ScanAndAim(beams=7),
+]
 
-@pytest.mark.parametrize(
-    "encoding",
-    [
-        Observe(7, pedestrians=3, lookahead=1.5, scans=3),
-        Observe(0, goal_range=3.0),
-        JointState(people=2),
-        RobotAndPeople(people=3, places_only=False),
-        RolloutSettings(beams=9),
-        PlannerChoice(("teb", "dwa", "orca"), beams=7, pedestrians=2),
-        Commands(),
-        Commands(people=2, reach=3.0, sectors=32, margin=0.1),
-    ],
-)
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
 def test_the_encodings_keep_the_contract(encoding):
     check_encoding(encoding)
 
@@ -53,6 +61,8 @@ NETWORKS = [
     (Ga3cNetwork(0.2), Agents(people=2), 2, 0.2),
     (CadrlNetwork(0.1), JointState(people=2), 2, 0.25),
     (SarlNetwork(0.1), JointState(people=2), 2, 0.25),
+    (LstmRlNetwork(0.1), JointState(people=2), 2, 0.25),
+    (SaCadrlNetwork(0.1), JointState(people=2), 2, 0.25),
     (Judge((7, 5), (6, 4)), Commands(people=3), 1, 0.1),
 ]
 
@@ -62,12 +72,25 @@ def test_the_networks_keep_the_contract(network, observe, actions, period):
     check_network(network, observe, actions=actions, period=period)
 
 
-@pytest.mark.parametrize(
-    "reward",
-    [Reward(foreseen=-1.0), CadrlReward(progress=0.2), ArenaReward(elder=-1.0, heading=0.1, along_path=True, smooth=0.1)],
-)
+REWARDS = [
+    Reward(foreseen=-1.0),
+    CadrlReward(progress=0.2),
+    ArenaReward(elder=-1.0, heading=0.1, along_path=True, smooth=0.1),
+    DrlVoReward(),
+]
+
+
+@pytest.mark.parametrize("reward", REWARDS)
 def test_the_rewards_keep_the_contract(reward):
     check_reward(reward)
+
+
+@pytest.mark.parametrize(
+    ("kind", "checked"), [("encodings", ENCODINGS), ("networks", [one[0] for one in NETWORKS]), ("rewards", REWARDS)]
+)
+def test_each_part_of_the_library_is_checked(kind, checked):
+    names = {name_of(kind, one) for one in checked}
+    assert names == {name for name in available(kind) if load(kind, name).__module__.startswith("agora.")}
 
 
 @dataclasses.dataclass(frozen=True)

@@ -20,7 +20,6 @@ from agora.policies.key_points import KeyPoints, spline
 from agora.policies.policy import Policy, TrainedRobot
 from agora.robots.model import load_robot
 from agora.tasks.suite import load_suite
-from agora.testing import check_encoding
 from agora.testing.scenes import observation
 
 JACKAL = load_robot("jackal")
@@ -87,8 +86,7 @@ def test_it_stops_after_three_feared_paths_and_turns_to_its_goal_until_it_fears_
     assert dataclasses.replace(afraid, fear=1.0).act(robots(1), memory).twists[0, 0] == pytest.approx(1.5, abs=1e-4)
 
 
-def test_its_encoding_keeps_the_contract():
-    check_encoding(KeyPoints(beams=7, points=3))
+def test_its_encoding_hides_the_twist_and_states_bad_sizes():
     o = robots()
     assert (SEE(o) == SEE(dataclasses.replace(o, twist=o.twist + 1.0))).all()
     for wrong, said in (({"beams": 0}, "beams: must be at least 1"), ({"samples": 5}, "samples: must be more than points = 5")):

@@ -17,7 +17,6 @@ from agora.policies.policy import Policy, TrainedRobot
 from agora.policies.scan_and_aim import ScanAndAim
 from agora.robots.model import load_robot
 from agora.tasks.suite import load_suite
-from agora.testing import check_encoding
 from agora.testing.scenes import observation
 
 JACKAL = load_robot("jackal_barn")
@@ -96,8 +95,7 @@ def test_a_disc_is_as_large_as_its_radius(planner):
     assert twists[0, 0] == 0.0 and twists[1, 0] == pytest.approx(1.0)
 
 
-def test_its_encoding_keeps_the_contract_and_hides_the_twist():
-    check_encoding(ScanAndAim(beams=7))
+def test_its_encoding_hides_the_twist():
     o = before([0.3], [(1.0, 0.2)])
     see = ScanAndAim(beams=9)
     assert (see(o) == see(dataclasses.replace(o, twist=o.twist + 1.0))).all()
