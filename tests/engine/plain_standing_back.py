@@ -19,7 +19,7 @@ from agora.engine.standing_back import Backs
 from agora.maps import road_kernels
 from agora.maps.roads import SEEN, Roads
 
-FREE, BACK, ROUND = range(3)
+FREE, BACK, ROUND, STAY = range(4)
 KEEP_SEATS = SOCIAL_STATES.index("sitting"), SOCIAL_STATES.index("working")
 LOOKS_AHEAD, CLOSES = 0.6, 1.0  # m, to the middle of the blocked place, and from there to the body that blocks it
 SAME_PLACE, SAME_FOR = 2.5, 40.0  # m and s, within which a blocked place is the same as before
@@ -365,7 +365,7 @@ class _World:
             self.set(backs, i, asks=True)
             self.set(progress, i, hopeless=self.stalled(i) > 6.0)
             return "asks those behind, and gives up" if self.stalled(i) > 6.0 else "asks those behind"
-        self.set(backs, i, what=BACK if via is None else ROUND, x=place[0], y=place[1], times=times + 1)
+        self.set(backs, i, what=STAY if is_near else BACK if via is None else ROUND, x=place[0], y=place[1], times=times + 1)
         self.set(progress, i, hopeless=times + 1 >= TURNS_TO_GIVE_UP, stalled=0.0, late=0.0)
         again = " once more" if times + 1 >= TURNS_TO_GIVE_UP else ""
         return ("stops" if is_near else "steps back" if via is None else "takes another way") + again
@@ -382,10 +382,11 @@ class _World:
         return False
 
     def is_held(self, i):
-        """Whether a pedestrian stands back or is still where it was held up not long ago."""
+        """Whether a pedestrian stands back or is, on its way, still where it was held up not long ago."""
         backs, w = self.scene.backs, self.w
         is_near = math.dist(self.place[i], self.barred(i)) < 3.0
-        return backs.what[w, i] == BACK or (backs.times[w, i] > 0 and backs.since[w, i] < SAME_FOR and is_near)
+        is_far = math.hypot(*self.ahead(i)) + self.scene.routes.rest[w, i] >= 2.0 and backs.what[w, i] != STAY
+        return backs.what[w, i] == BACK or (backs.times[w, i] > 0 and backs.since[w, i] < SAME_FOR and is_near and is_far)
 
     def is_barred(self, i):
         """Whether somebody is stuck where pedestrian i was held up, or no path leads from the pedestrian to 1 m beyond."""
@@ -412,7 +413,7 @@ class _World:
         is_away = math.dist(here, barred) > LOOKS_AHEAD + 0.8
         if not is_there and not (is_away and stuck > 2.0):
             self.walk(i, place, min(self.scene.crowd.traits.speed[w, i], np.float32(0.8)))
-            self.set(backs, i, what=FREE if stuck > 2.5 else BACK)
+            self.set(backs, i, **({"what": FREE} if stuck > 2.5 else {}))
             return "cannot get to its place" if stuck > 2.5 else "goes to its place"
         kind, time = int(self.scene.crowd.traits.id[w, i]) % 5, np.float32(waited + period)
         self.set(backs, i, time=time)
@@ -438,7 +439,7 @@ class _World:
     def gives_in(self, i):
         """Whether a pedestrian that wants to go on is held up too long, or is stuck behind somebody who asks for room."""
         stalled, what = self.stalled(i), self.scene.backs.what[self.w, i]
-        if what == BACK or self.stands(i) or stalled == 0.0:
+        if what in (BACK, STAY) or stalled == 0.0:
             return False
         if what == ROUND:
             self.happened["does not get round"] += stalled > 2.0
@@ -454,14 +455,14 @@ class _World:
         for i in range(self.n):
             self.set(backs, i, since=backs.since[w, i] + period)
             self.set(backs, i, asks=False)
-            if i not in self.there or self.scene.minds.taken[w, i]:
+            if i not in self.there or self.scene.minds.taken[w, i] or self.stands(i):
                 self.set(backs, i, what=FREE)
                 continue
             if self.gives_in(i):
                 self.happened[self.give_in(i)] += 1
                 continue
             backs.waiting[w] += self.is_held(i)
-            if backs.what[w, i] == BACK:
+            if backs.what[w, i] in (BACK, STAY):
                 self.happened[self.wait(i, period)] += 1
             elif backs.what[w, i] == ROUND:
                 self.happened[self.go_round(i)] += 1

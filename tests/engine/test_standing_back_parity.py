@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from tests.engine.plain_standing_back import BACK, FREE, ROUND, Scene, other_way, stand_back_plainly
+from tests.engine.plain_standing_back import BACK, FREE, ROUND, STAY, Scene, other_way, stand_back_plainly
 from tests.engine.test_making_way import aisle
 from tests.engine.test_standing_back import rooms
 from tests.pedestrians.crowds import empty
@@ -141,7 +141,7 @@ def drawn(seed, pairs=False):
     routes.wanted_x[...], routes.wanted_y[...] = waypoints.x, waypoints.y
     progress.stalled[...] = rng.uniform(0.0, 14.0, shape) * (rng.random(shape) < 0.7)
     progress.late[...] = rng.uniform(0.0, 11.0, shape) * (rng.random(shape) < 0.5)
-    backs.what[...] = rng.choice([FREE, BACK, ROUND], size=shape, p=(0.6, 0.3, 0.1))
+    backs.what[...] = rng.choice([FREE, BACK, ROUND, STAY], size=shape, p=(0.6, 0.2, 0.1, 0.1))
     backs.times[...] = rng.integers(0, 4, shape) * (rng.random(shape) < 0.6) + (backs.what != FREE)
     backs.since[...] = rng.uniform(0.0, 60.0, shape)
     backs.time[...] = rng.uniform(0.0, 12.0, shape) * (rng.random(shape) < 0.5)

@@ -27,6 +27,7 @@ LOOK = np.float32(2.0)
 _FULL = np.float32(4.0)
 """Distance around the entrance, m: no one enters while a person within this distance is blocked."""
 
+_STUCK = np.float32(2.5)  # s without progress after which a pedestrian counts as stuck
 _SOME, _SHARE = 3, 16  # minimum number of people, and reciprocal of the minimum share
 _OUT = np.float32(0.6)  # m, distance to the last waypoint at which a pedestrian always leaves
 _CROWDED = np.float32(1.8)  # m, the same for a pedestrian that others block
@@ -53,11 +54,16 @@ def _has_room(after, traits, robots, robot_traits, stalled, w, i):
 
 
 @hidden
-def _is_full(after, traits, stuck, w):
-    """Return whether the place is full, i.e. at least `_SOME` people, and more than one in `_SHARE`, are stuck or held up."""
+def _is_full(after, traits, stalled, stuck, w):
+    """Return whether the place is full, i.e. at least `_SOME` people, and more than one in `_SHARE`, are stuck or held up.
+
+    Args:
+        stuck: number of people who are held up.
+    """
     there = 0
     for i in range(traits.count[w]):
         there += after.active[w, i]
+        stuck += after.active[w, i] and stalled[w, i] > _STUCK
     return stuck >= _SOME and _SHARE * stuck > there
 
 
@@ -107,7 +113,7 @@ def enter_and_leave(
         while count < after.x.shape[1] and ZERO < waypoints.enters[w, count] <= time:
             count += 1
         traits.count[w] = count
-        full = _is_full(after, traits, progress.stopped[w] + waiting[w], w)
+        full = _is_full(after, traits, progress.stalled, waiting[w], w)
         for i in range(traits.count[w]):
             if after.active[w, i]:
                 if _has_left(after, waypoints, kept_off, progress.stalled, w, i):

@@ -35,10 +35,10 @@ GIVES_IN = np.float32(3.5)
 
 _LATE = np.float32(6.0)  # s without the path becoming shorter, after which it gives in, too
 
-FREE, BACK, ROUND = range(3)
-"""A pedestrian follows its route, steps back, or takes another route."""
+FREE, BACK, ROUND, STAY = range(4)
+"""A pedestrian follows its route, steps back, takes another route, or waits where it is, near its waypoint."""
 
-_GIVES_UP = GIVES_IN, np.float32(2.5), np.float32(2.0)  # s without progress after which it no longer does so
+_GIVES_UP = GIVES_IN, np.float32(2.5), np.float32(2.0)  # s without progress after which it no longer does one of the first three
 
 _AHEAD = np.float32(0.6)  # m, from the pedestrian to the middle of the blocked place
 _CLOSES = np.float32(1.0)  # m, from there, within which a standing body blocks the passage
@@ -78,7 +78,7 @@ class Backs(NamedTuple):
     """The people of W worlds who step back or take another route.
 
     Attributes:
-        what: (W, P) current action: `FREE`, `BACK` or `ROUND`.
+        what: (W, P) current action: `FREE`, `BACK`, `ROUND` or `STAY`.
         x: (W, P) place to which the pedestrian steps back, or via which its other route leads, x, m.
         y: (W, P) place to which the pedestrian steps back, or via which its other route leads, y, m.
         time: (W, P) time for which the pedestrian has waited at that place, s.
@@ -87,7 +87,8 @@ class Backs(NamedTuple):
         since: (W, P) time since the pedestrian was held up at the blocked place, s; above `_FORGETS` if there is no such place.
         times: (W, P) number of times that the pedestrian was held up at the blocked place.
         asks: (W, P) whether the pedestrian wants to step back, but the people behind it leave no room.
-        waiting: (W,) number of people who step back, or are still near the place at which they were held up (`_is_held`).
+        waiting: (W,) number of people who step back, or are still near the place at which they were held up on their way
+            (`_is_held`).
     """
 
     what: Ints
@@ -396,7 +397,7 @@ def _give_in(roads, maps, m, people, traits, waypoints, minds, robots, robot_tra
     if q >= 0 and closed and not nearly and times == 0:
         v = _alternative_place(roads, maps, m, q, x, y, waypoints.x[w, i], waypoints.y[w, i], bx, by, traits.radius[w, i])
     if nearly:
-        backs.what[w, i], backs.x[w, i], backs.y[w, i] = BACK, x, y
+        backs.what[w, i], backs.x[w, i], backs.y[w, i] = STAY, x, y
     elif v >= 0:
         backs.what[w, i] = ROUND
         backs.x[w, i], backs.y[w, i] = roads.place_x[roads.place_start[q] + v], roads.place_y[roads.place_start[q] + v]
@@ -412,10 +413,12 @@ def _give_in(roads, maps, m, people, traits, waypoints, minds, robots, robot_tra
 
 
 @hidden
-def _is_held(people, backs, w, i):
-    """Return whether pedestrian i steps back, or is still near the place at which it was held up."""
-    near = gap(people.x[w, i], people.y[w, i], backs.barred_x[w, i], backs.barred_y[w, i]) < _COMPANY
-    return backs.what[w, i] == BACK or (near and backs.times[w, i] > 0 and backs.since[w, i] < _FORGETS)
+def _is_held(people, routes, backs, w, i):
+    """Return whether pedestrian i steps back, or is still near the place at which it was held up on its way."""
+    x, y = people.x[w, i], people.y[w, i]
+    near = gap(x, y, backs.barred_x[w, i], backs.barred_y[w, i]) < _COMPANY
+    on_its_way = gap(x, y, routes.x[w, i], routes.y[w, i]) + routes.rest[w, i] >= _NEARLY_THERE and backs.what[w, i] != STAY
+    return backs.what[w, i] == BACK or (near and on_its_way and backs.times[w, i] > 0 and backs.since[w, i] < _FORGETS)
 
 
 @hidden
@@ -438,7 +441,7 @@ def _is_asked(people, traits, sees, routes, progress, backs, w, i):
 def _gives_in(people, traits, sees, routes, progress, backs, w, i):
     """Return whether pedestrian i, which wants to walk on, has been held up for too long, or is asked for room."""
     stalled = progress.stalled[w, i]
-    if backs.what[w, i] == BACK or traits.speed[w, i] == ZERO or stalled == ZERO:
+    if backs.what[w, i] == BACK or backs.what[w, i] == STAY or stalled == ZERO:
         return False
     if backs.what[w, i] == ROUND:
         return stalled > _GIVES_UP[ROUND]
@@ -504,7 +507,7 @@ def stand_back(
         for i in range(traits.count[w]):
             backs.since[w, i] += period
             backs.asks[w, i] = False
-            if not people.active[w, i] or minds.taken[w, i]:
+            if not people.active[w, i] or minds.taken[w, i] or traits.speed[w, i] == ZERO:  # at its place, it stands by choice
                 backs.what[w, i] = FREE
                 continue
             if _gives_in(people, traits, sees, routes, progress, backs, w, i):
@@ -512,8 +515,8 @@ def stand_back(
                     roads, maps, m, people, traits, waypoints, minds, robots, robot_traits, sees, routes, progress, backs, w, i
                 )
                 continue  # if the waypoint is given up, it is replaced first
-            backs.waiting[w] += _is_held(people, backs, w, i)
-            if backs.what[w, i] == BACK:
+            backs.waiting[w] += _is_held(people, routes, backs, w, i)
+            if backs.what[w, i] == BACK or backs.what[w, i] == STAY:
                 _wait(
                     period, maps, m, people, traits, waypoints, robots, robot_traits, sees, routes, progress, backs, w, i, cost[w]
                 )
