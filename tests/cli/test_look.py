@@ -54,7 +54,7 @@ def test_a_camera_inside_a_wall_is_told_of(x, inside, tmp_path):
     ("words", "said"),
     [
         (("-o", "seen.gif"), "expected a name that ends in .png or .mp4"),
-        (("-o", "nowhere/seen.png"), "no file can be written there"),
+        (("-o", "nowhere/seen.png"), "seen.png: cannot be written; expected a file name in an existing, writable folder"),
         (("-o", "seen.png", "--robot", 4), "expected 0 to 0, got 4"),
         (("-o", "seen.png", "--show", "colour"), "expected some of rgb, depth, segmentation, got colour"),
         (("-o", "seen.png", "--camera", "wdth=3"), "did you mean 'width'"),

@@ -29,7 +29,7 @@ def run(
         typer.Option(
             "--planner",
             "-p",
-            help="NAME, NAME:key=value,key=value, PLANNER+INTERPLANNER, or informed.",
+            help="Planner: NAME, NAME:key=value,key=value, PLANNER+INTERPLANNER, or informed.",
         ),
     ],
     interplanner: InterPlannerName = "",
@@ -41,7 +41,9 @@ def run(
     live: Annotated[bool, typer.Option("--live", help="Show the episode in a window.")] = False,
     pedestrians: Annotated[
         str | None,
-        typer.Option(help="Knowledge of people: truth, view, visible, tracked or camera; as in the stage by default."),
+        typer.Option(
+            help="The planner's knowledge of people: truth, view, visible, tracked or camera; by default, as in the stage."
+        ),
     ] = None,
     seed: Seed = None,
     simulator: Simulator = "",
@@ -83,7 +85,7 @@ def run(
     if recording.outcome is not Outcome.REACHED and not recording.failure:
         typer.echo(why(recording).words + unread_note(blind(mine), unaware(mine), label, recording.outcome.label))
     if others:
-        typer.echo(f"other robots: {', '.join(other.outcome.label for other in others)}; metrics are those of the first")
+        typer.echo(f"other robots: {', '.join(other.outcome.label for other in others)}; the metrics are those of the first robot")
     for number, each in enumerate(recordings):
         if each.failure:
             who = "the simulator" if each.outcome is Outcome.SIMULATOR_FAILED else "its planner"
@@ -122,7 +124,7 @@ def _planner(text: str, interplanner: str) -> tuple[str, Named]:
     from agora.planners.presets import names_interplanner
 
     if names_interplanner(text):
-        refuse(f"with --planner {text}, which names one", "interplanner")
+        refuse(f"with --planner {text}, which already names an interplanner", "interplanner")
     if interplanner and text == INFORMED:
         refuse(f"with --planner {text}, which is not a planner", "interplanner")
     return entrant(text, interplanner)
@@ -165,7 +167,7 @@ def _check_outputs(live: bool, **files: tuple[Path | None, tuple[str, ...]]) -> 
         if path.suffix.lower() not in endings:
             raise InputError(f"--{option} {path}: expected a name that ends in {' or '.join(endings)}")
         if path.is_dir() or not path.absolute().parent.is_dir() or not os.access(path.absolute().parent, os.W_OK):
-            raise InputError(f"--{option} {path}: no file can be written there")
+            raise InputError(f"--{option} {path}: cannot be written; expected a file name in an existing, writable folder")
     if live:
         from agora.viewer.live import check_screen
 

@@ -17,7 +17,7 @@ def web(
     host: Annotated[
         str,
         typer.Option(
-            help="Address of this machine to listen at, 0.0.0.0 for all; an address that others can reach turns accounts on."
+            help="Address of this machine to listen on, 0.0.0.0 for all; if other machines can reach it, accounts are turned on."
         ),
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port on this machine; 0 for any free port.", min=0, max=65535)] = 8080,
@@ -29,11 +29,16 @@ def web(
         ),
     ] = "",
     workers: Annotated[
-        int, typer.Option(help="Workers of the queue, each for one run at a time; an additional worker trains. 0 for none.", min=0)
+        int,
+        typer.Option(
+            help="Number of workers, each of which executes one run at a time; an additional worker executes training runs. 0 for "
+            "none.",
+            min=0,
+        ),
     ] = 1,
     executor: Annotated[
         str,
-        typer.Option(help="Executor of the runs, with parameters: ray:address=HOST:6379; processes here by default."),
+        typer.Option(help="Executor of the runs, with its parameters, such as ray:address=HOST:6379; local processes by default."),
     ] = "",
     accounts: Annotated[
         bool,
@@ -43,13 +48,15 @@ def web(
     ] = False,
     name: Annotated[
         list[str] | None,
-        typer.Option(help="With accounts: host name of the server in requests; repeat it for several. Any by default."),
+        typer.Option(
+            help="With accounts: host name that requests may use for the server; repeat the option for several. Any by default."
+        ),
     ] = None,
     proxy: Annotated[
         list[str] | None,
         typer.Option(
-            help="With accounts: address or network of a trusted proxy that names the client; repeat it for several. Proxies "
-            "on this machine are trusted."
+            help="With accounts: address or network of a trusted proxy that names the client; repeat the option for several. "
+            "Proxies on this machine are trusted."
         ),
     ] = None,
     allow_code: Annotated[
@@ -63,7 +70,7 @@ def web(
     from agora.extras import lacking
 
     if workers == 0:
-        refuse("with --workers 0: give agora server worker its own executor", "executor")
+        refuse("with --workers 0 (agora server worker has its own --executor option)", "executor")
     if absent := lacking(["web"]):
         raise InputError(f"agora web: {absent}")
     from agora.web.serve import is_loopback, serve
