@@ -138,7 +138,7 @@ def test_the_doctor_calls_nothing_ok_that_is_not_there(agora, monkeypatch):
     code, text, _ = agora("doctor")
     assert code == 0
     assert [line.split()[0] for line in text.splitlines() if " torch" in line or " ROS" in line] == ["absent", "absent"]
-    assert "absent  torch: training: not there (" in text and "pip install" in text
+    assert "absent  torch: training: not found (" in text and "pip install" in text
 
 
 def test_one_episode_is_run_and_shown_in_every_way(agora, small):

@@ -56,7 +56,7 @@ def test_a_camera_inside_a_wall_is_told_of(x, inside, tmp_path):
         (("-o", "seen.gif"), "expected a name that ends in .png or .mp4"),
         (("-o", "nowhere/seen.png"), "seen.png: cannot be written; expected a file name in an existing, writable folder"),
         (("-o", "seen.png", "--robot", 4), "expected 0 to 0, got 4"),
-        (("-o", "seen.png", "--show", "colour"), "expected some of rgb, depth, segmentation, got colour"),
+        (("-o", "seen.png", "--show", "colour"), "expected one or more of rgb, depth, segmentation, got colour"),
         (("-o", "seen.png", "--camera", "wdth=3"), "did you mean 'width'"),
         (("-o", "seen.png", "--camera", "view=9"), "view"),
         (("-o", "seen.png", "--camera", "jackal,width=32"), "robot 'jackal' has no camera"),

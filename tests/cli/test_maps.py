@@ -150,7 +150,7 @@ def test_an_arena_that_is_imported_is_reported(agora, tmp_path):
         ("map generate canteen:width=2 -o x", "counter 1: a counter of 2 m"),
         ("map show hopital", "no world or map generator called 'hopital'; did you mean 'hospital'?"),
         ("map show ./nowhere", "there is no folder ./nowhere"),
-        ("map show hospital -o a.gif", "a.gif: figures are written as .png, .pdf, .svg"),
+        ("map show hospital -o a.gif", "a.gif: expected a file name with one of the extensions .png, .pdf, .svg"),
         ("map show hospital -o no/where/a.png", "no/where/a.png: cannot be written: No such file or directory"),
         ("map validate hopital", "Import worlds of Arena with: agora import arena FOLDER"),
         ("map export hospital -o x --export sfd", "no kind of 3-D file called 'sfd'; did you mean 'sdf'?"),
