@@ -72,7 +72,7 @@ def test_two_who_talk_and_one_who_walks_are_drawn_saved_and_watched(page, folder
     page.get_by_label("Name").fill(name)
     page.get_by_role("button", name="Draw it").click()
     board = Board(page)
-    expect(page.get_by_text("there is no robot yet")).to_be_visible()
+    expect(page.get_by_text("the scenario has no robot yet")).to_be_visible()
     board.tool("Robot")
     board.drag(1.5, 5.0, 2.5, 6.0)
     expect(page.locator(".hint")).to_contain_text("where it is to go")

@@ -67,7 +67,7 @@ def train(
                             typer.echo(f"seed {number}: {100 * event.share:.0f} %, {event}", err=True)
                     case SeedRecord():
                         if event.stopped:
-                            steps = f"the time limit was reached after {event.steps} steps"
+                            steps = f"its time limit was reached after {event.steps} steps"
                             typer.echo(f"seed {number}: {steps}; the same command with --resume continues", err=True)
                         for result in event.results:
                             typer.echo(f"seed {number}, {chosen.test}/{result.stage}: {result}")
