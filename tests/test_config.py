@@ -173,7 +173,7 @@ def test_every_problem_of_a_file_is_reported_with_its_line_and_key():
         (
             "- kind: static\n  radius",
             "- radius",
-            "w.yaml:7: things[0]: expected the key 'kind' with one of static, moving, got none",
+            "w.yaml:7: things[0]: expected the key 'kind' with one of static, moving, but the key is missing",
         ),
         ("{radius: 0.25}", "[1]", "w.yaml:10: start: expected a mapping or nothing, got a list of 1"),
         ("{radius: 0.25}", "{radis: 0.25}", "w.yaml:10: start.radis: unknown key; did you mean 'radius'?"),

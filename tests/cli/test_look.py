@@ -20,7 +20,7 @@ def look(*words):
 def test_a_picture_shows_what_is_asked_for_side_by_side(tmp_path):
     answer = look(*SMALL, "--time", 0.5, "--show", "rgb,depth,segmentation", "-o", tmp_path / "seen.png")
     assert answer.exit_code == 0, answer.output
-    assert "what robot 0 sees, at 0.5 s" in answer.output
+    assert "camera view of robot 0 at 0.5 s" in answer.output
     picture = np.array(Image.open(tmp_path / "seen.png"))
     assert picture.shape == (24, 96, 3) and all(len(np.unique(part)) > 2 for part in np.split(picture, 3, axis=1))
     assert [path.name for path in tmp_path.iterdir()] == ["seen.png"]
