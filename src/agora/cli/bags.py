@@ -23,12 +23,12 @@ def bag(
         ),
     ],
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder for the results and a report.")] = None,
-    robot: Annotated[str, typer.Option(help="Model of the robot, if the recording does not name it.")] = "",
+    robot: Annotated[str, typer.Option(help="Robot model, if the recording does not specify it.")] = "",
     goal: Annotated[str, typer.Option(help="Goal to use instead of the recorded goals: x,y on the map, m.")] = "",
     odometry: Annotated[str, typer.Option(help="Odometry topic to read, if a bag has several.")] = "",
     people: Annotated[str, typer.Option(help="People topic to read, if a bag has several.")] = "",
     planner: Annotated[
-        str, typer.Option("--planner", "-p", help="Name of the planner that drove the robot, instead of the recorded one.")
+        str, typer.Option("--planner", "-p", help="Name of the planner that drove the robot, to use instead of the recorded name.")
     ] = "",
     replay: Annotated[Path | None, typer.Option(help="Write a page that replays the episodes (.html).")] = None,
     demonstrations: Annotated[

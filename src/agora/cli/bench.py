@@ -100,7 +100,7 @@ def bench(
     The suite limits makes episodes harder along several axes and measures the difficulty at which each planner succeeds half the
     time. The informed robot, which knows the future, and pure_pursuit, which does not see people, run in addition to the planners.
     -p informed adds the informed robot to any suite. A folder with Arena's config.yaml, suites and contests is run with the
-    planners of its contest unless planners are named. The planner ros stands for whatever drives the robots in a running ROS graph;
+    planners of its contest unless planners are named. The planner ros stands for the planner of a running ROS graph;
     socnavbench:address=PATH is a SocNavBench joystick that connects to PATH_recv (agora serve).
     """
     from agora.cli.outside import run_outside

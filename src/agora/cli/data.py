@@ -25,7 +25,7 @@ def data_import(
     name: Annotated[str, typer.Argument(help="Name of the data set (agora data status).")],
     source: Annotated[Path, typer.Argument(help="Folder of the data set; for a scene, its folder or its TrajNet++ file.")],
     scene: Annotated[str, typer.Option(help="For eth_ucy only: import the source as an additional scene with this name.")] = "",
-    frame_rate: Annotated[float | None, typer.Option(help="Frames per second of the scene.")] = None,
+    frame_rate: Annotated[float | None, typer.Option(help="Frame rate of the scene, frames per second.")] = None,
     scale: Annotated[float | None, typer.Option(help="Metres per unit (such as a pixel) of the scene's positions.")] = None,
     columns: Annotated[
         str, typer.Option(help="Columns of the scene's file: 'pedestrian frame x y' or 'frame pedestrian x y'.")

@@ -26,13 +26,13 @@ def look(
     suite: SuiteName,
     output: Annotated[Path, typer.Option("--output", "-o", help="Picture (.png) or video (.mp4) to write.")],
     stage: Annotated[str | None, typer.Option(help="Stage of the suite; the first by default.")] = None,
-    episode: Annotated[int, typer.Option(help="Number of the episode in its stage.")] = 0,
+    episode: Annotated[int, typer.Option(help="Index of the episode in its stage, from 0.")] = 0,
     time: Annotated[
         float | None,
         typer.Option(help="Time of the picture, s, 3 by default; for a video, its end time.", min=0.0),
     ] = None,
-    robot: Annotated[int, typer.Option(help="Number of the robot.", min=0)] = 0,
-    planner: Annotated[str, typer.Option("--planner", "-p", help="Planner of the robots.")] = "dwa",
+    robot: Annotated[int, typer.Option(help="Index of the robot, from 0.", min=0)] = 0,
+    planner: Annotated[str, typer.Option("--planner", "-p", help="Planner that drives the robots.")] = "dwa",
     camera: Annotated[
         str,
         typer.Option(

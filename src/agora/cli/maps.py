@@ -164,7 +164,7 @@ def arena(
 def arena_reward(
     source: Annotated[Path, typer.Argument(help="An Arena 3.0 or rosnav-rl reward file (reward_functions/NAME.yaml).")],
     safe_distance: Annotated[float, typer.Option(help="safety_distance from Arena's training_config.yaml, m.", min=0.0)] = 0.5,
-    subgoals: Annotated[bool, typer.Option("--subgoals", help="Measure progress to sub-goals (subgoal_mode).")] = False,
+    subgoals: Annotated[bool, typer.Option("--subgoals", help="Measure progress towards sub-goals (subgoal_mode).")] = False,
 ) -> None:
     """Print an Arena 3.0 reward file as the ``reward`` key of a training file, and list the differences on the error stream."""
     from agora.learning.arena_reward_file import read_arena_reward

@@ -15,7 +15,7 @@ def list_(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
 ) -> None:
-    """List everything that has a name: suites, robots, worlds, and components of every kind."""
+    """List the names of suites, robots, worlds, and components of every kind."""
     from agora.errors import UnknownNameError
     from agora.registry import KINDS, available
     from agora.share import names_in  # the modules for suites and policies import the engine

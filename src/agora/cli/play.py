@@ -14,7 +14,7 @@ def play(
     keys: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Episodes, SUITE/STAGE/EPISODE/PLANNER, as the report names them; with --check, all by default.", metavar="KEY..."
+            help="Episodes as named in the report, SUITE/STAGE/EPISODE/PLANNER; with --check, all by default.", metavar="KEY..."
         ),
     ] = None,
     video: Annotated[bool, typer.Option("--videos", "--video", help="Write a video of each episode (.mp4).")] = False,

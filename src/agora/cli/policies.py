@@ -38,7 +38,7 @@ def export(
 
 @policies.command()
 def show(policy: PolicyName) -> None:
-    """Print what a policy sees, what it does and what it was trained on, and the results on its card, if it has one."""
+    """Print a policy's observations, actions and training suite, and the results on its card, if it has one."""
     from agora.policies.policy import load_policy
 
     lines = [*_described(load_policy(policy)), *_of_card(_card(policy))]

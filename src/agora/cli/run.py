@@ -34,7 +34,7 @@ def run(
     ],
     interplanner: InterPlannerName = "",
     stage: Annotated[str | None, typer.Option(help="Stage of the suite; the first by default.")] = None,
-    episode: Annotated[int, typer.Option(help="Number of the episode in its stage.")] = 0,
+    episode: Annotated[int, typer.Option(help="Index of the episode in its stage, from 0.")] = 0,
     picture: Annotated[Path | None, typer.Option(help="Write a picture (.png, .pdf or .svg).")] = None,
     video: Annotated[Path | None, typer.Option(help="Write a video (.mp4).")] = None,
     replay: Annotated[Path | None, typer.Option(help="Write a page that replays the episode (.html).")] = None,
@@ -50,7 +50,7 @@ def run(
     metric: numbers.Named = None,
     every: numbers.All = False,
 ) -> None:
-    """Run one episode, print eight numbers, and write the requested files; exits with 1 if the planner or the simulator failed."""
+    """Run one episode, print its main metrics, and write the requested files; exits with code 1 if the planner or simulator failed."""
     from agora.benchmark.contest import read_benchmark
     from agora.benchmark.informed import Informed
     from agora.benchmark.knowledge import blind, unaware

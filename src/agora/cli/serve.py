@@ -62,7 +62,7 @@ def socnavbench(
 ) -> None:
     """Act as SocNavBench's simulator for one of its joysticks, and write results and a report.
 
-    The episodes are those of the suite socnavbench, under its rules. The joystick names the planner of the results.
+    The episodes are those of the suite socnavbench, under its rules. The joystick provides the planner's name for the results.
     """
     from agora.tasks.suite import load_suite
 

@@ -60,7 +60,11 @@ def validate(
         ),
     ] = None,
     places: Annotated[
-        bool, typer.Option("--places", help="Measure the motion of people in the worlds of every map generator, or of --suite.")
+        bool,
+        typer.Option(
+            "--places",
+            help="Measure the motion of people in the worlds of every map generator, or in the suites given with --suite.",
+        ),
     ] = False,
     suite: Annotated[
         list[str] | None, typer.Option(help="With --places: suites to measure; repeat the option for several.")

@@ -43,7 +43,8 @@ def web(
     accounts: Annotated[
         bool,
         typer.Option(
-            "--accounts", help="Require users to sign in even if only this machine can reach the address, as behind a proxy."
+            "--accounts",
+            help="Require users to sign in even if only this machine can reach the address, as is the case behind a proxy.",
         ),
     ] = False,
     name: Annotated[
@@ -55,17 +56,19 @@ def web(
     proxy: Annotated[
         list[str] | None,
         typer.Option(
-            help="With accounts: address or network of a trusted proxy that names the client; repeat the option for several. "
+            help="With accounts: address or network of a trusted proxy that reports the client's address; repeat the option for several. "
             "Proxies on this machine are trusted."
         ),
     ] = None,
     allow_code: Annotated[
         bool,
-        typer.Option("--allow-code", help="Let users with the role run upload planners as Python files, which run confined."),
+        typer.Option(
+            "--allow-code", help="Let users with the role run upload planners as Python files, which run in confined processes."
+        ),
     ] = False,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
 ) -> None:
-    """Open Agora in a browser to run, watch, drive and compare. By default, only this machine can reach it; Ctrl-C ends it."""
+    """Open Agora in a browser to run, watch, drive and compare. By default, only this machine can reach it; press Ctrl-C to stop."""
     from agora.errors import InputError
     from agora.extras import lacking
 
