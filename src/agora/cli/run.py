@@ -50,7 +50,7 @@ def run(
     metric: numbers.Named = None,
     every: numbers.All = False,
 ) -> None:
-    """Run one episode, print its main metrics, and write the requested files; exits with code 1 if the planner or simulator failed."""
+    """Run one episode, print nine metrics, and write the requested files; exits with code 1 if the planner or simulator failed."""
     from agora.benchmark.contest import read_benchmark
     from agora.benchmark.informed import Informed
     from agora.benchmark.knowledge import blind, unaware

@@ -56,8 +56,8 @@ def web(
     proxy: Annotated[
         list[str] | None,
         typer.Option(
-            help="With accounts: address or network of a trusted proxy that reports the client's address; repeat the option for several. "
-            "Proxies on this machine are trusted."
+            help="With accounts: address or network of a trusted proxy that reports the client's address; repeat the option for "
+            "several. Proxies on this machine are trusted."
         ),
     ] = None,
     allow_code: Annotated[
@@ -68,7 +68,7 @@ def web(
     ] = False,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
 ) -> None:
-    """Open Agora in a browser to run, watch, drive and compare. By default, only this machine can reach it; press Ctrl-C to stop."""
+    """Open Agora in a browser to run, watch, drive or compare. Only this machine can reach it by default. Ctrl-C stops it."""
     from agora.errors import InputError
     from agora.extras import lacking
 
