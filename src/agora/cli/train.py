@@ -68,7 +68,7 @@ def train(
                     case SeedRecord():
                         if event.stopped:
                             steps = f"its time limit was reached after {event.steps} steps"
-                            typer.echo(f"seed {number}: {steps}; the same command with --resume continues", err=True)
+                            typer.echo(f"seed {number}: {steps}; run the same command with --resume to continue", err=True)
                         for result in event.results:
                             typer.echo(f"seed {number}, {chosen.test}/{result.stage}: {result}")
         if policy_kept(seed_folder(folder, chosen.seeds[0])) is not None:
