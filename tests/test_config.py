@@ -173,7 +173,7 @@ def test_every_problem_of_a_file_is_reported_with_its_line_and_key():
         (
             "- kind: static\n  radius",
             "- radius",
-            "w.yaml:7: things[0]: expected the key 'kind' with one of static, moving, got none",
+            "w.yaml:7: things[0]: expected the key 'kind' with one of static, moving, but the key is missing",
         ),
         ("{radius: 0.25}", "[1]", "w.yaml:10: start: expected a mapping or nothing, got a list of 1"),
         ("{radius: 0.25}", "{radis: 0.25}", "w.yaml:10: start.radis: unknown key; did you mean 'radius'?"),
@@ -184,7 +184,7 @@ def test_every_problem_of_a_file_is_reported_with_its_line_and_key():
         ("seed: 7", "seed: !!int seven", "w.yaml:3: expected a int, got 'seven'"),
         ("seed: 7", "seed: [7", "w.yaml:4: not valid YAML"),
         ("seed: 7", "\tseed: 7", "w.yaml:3: not valid YAML"),
-        ("extra: {", "extra: &x {self: *x, ", "w.yaml:13: the aliases of this file contain themselves"),
+        ("extra: {", "extra: &x {self: *x, ", "w.yaml:13: the aliases in this file refer to themselves"),
         ("extra: {", "extra: {[1]: 2, ", "w.yaml:13: expected a name as key"),
         ("seed: 7", "seed: *nowhere", "w.yaml:3: not valid YAML: found undefined alias"),
     ],
@@ -350,7 +350,7 @@ def test_a_megabyte_is_refused_in_seconds_with_its_line(is_json):
 
 def test_what_is_too_large_for_lines_is_refused_at_once():
     long = "[" + f'"{"x" * 1000}", ' * 6_000 + '"x"]'
-    with pytest.raises(InputError, match="too large; YAML should have at most 6 MB"):
+    with pytest.raises(InputError, match="too large; a YAML file may have at most 6 MB"):
         config.parse(long, list[str], "w.yaml")
     with pytest.raises(InputError, match=r"w.json: invalid, and too large to locate the error"):
         config.parse(long, list[int], "w.json", is_json=True)

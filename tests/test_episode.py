@@ -94,7 +94,7 @@ def test_noise_recordings_drawn_waypoints_and_periods_that_rarely_meet_do_not_kn
 
 FAILURES = {
     "raises": "ZeroDivisionError: on purpose",
-    "raises_what_has_no_text": "Wordless: has no printable text",
+    "raises_what_has_no_text": "Wordless: its message cannot be printed",
     "raises_what_no_file_takes": "ValueError: no file takes \\udc80",
     "is_not_finite": "nan",
     "has_another_shape": "twists of shape (1, 2), not (1, 3)",

@@ -186,5 +186,5 @@ def test_an_encoding_a_network_and_a_reward_are_added_trained_driven_and_exporte
     assert "seed 1, demo/crossing: success" in said["train"]
     assert said["run"].startswith("demo/hall/0") and "policy" in said["bench"] and said["policy"].strip() == "wary.onnx"
     shown = said[show]
-    assert "leaky of 83 weights: size=8, leak=0.5" in shown and "6 values of bearings: reach=3" in shown
+    assert "leaky with 83 weights: size=8, leak=0.5" in shown and "6 values, encoded by bearings: reach=3" in shown
     assert "Leaky(size=8, leak=0.5) Bearings(reach=3.0) own" in said["python"]

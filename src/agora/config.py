@@ -243,11 +243,11 @@ class Builder:
         kind, name, given = plug.kind, node, Node({}, node.line)
         if isinstance(node.value, dict):
             if "name" not in node.value and not plug.usual:
-                raise self.wrong(node.line, join(path, "name"), f"expected the name of a {KINDS[kind]}, got nothing")
+                raise self.wrong(node.line, join(path, "name"), f"expected a valid {KINDS[kind]} name, got nothing")
             name = node.value.get("name", Node(plug.usual, node.line))
             given = dataclasses.replace(node, value={k: v for k, v in node.value.items() if k != "name"})
         if not isinstance(name.value, str):
-            raise self.unexpected(name, path, f"the name of a {KINDS[kind]}")
+            raise self.unexpected(name, path, f"a valid {KINDS[kind]} name")
         try:
             part = load_component(kind, name.value)
         except UnknownNameError as error:
@@ -345,7 +345,7 @@ class Builder:
         if key not in node.value and len(nameless) == 1:
             return nameless[0]
         if key not in node.value:
-            raise self.wrong(node.line, path, f"expected the key {key!r} with one of {', '.join(names)}, got none")
+            raise self.wrong(node.line, path, f"expected the key {key!r} with one of {', '.join(names)}, but the key is missing")
         return names[self.choice(node.value[key], tuple(names), join(path, key))]
 
     def sequence(self, node: Node, make: Any, arguments: tuple[Any, ...], path: str) -> Any:

@@ -19,11 +19,11 @@ __all__ = ["UPSTREAMS", "ros_package"]
 
 UPSTREAMS = {
     "robot_state_publisher": (
-        "frames on the robots; without it agora_bringup publishes them",
+        "coordinate frames of the robots; without it, agora_bringup publishes them",
         "apt install ros-robot-state-publisher",
     ),
     "rviz": ("windows", "apt install rviz"),
-    "joy": ("teleoperation by joystick", "build joystick_drivers of ros-drivers, branch main"),
+    "joy": ("teleoperation by joystick", "build joystick_drivers from ros-drivers, branch main"),
     "amcl": ("complexity:=2", "build it: .rosinstall, navigation"),
     "mbf_costmap_nav": ("navigation:=mbf", "build it: .rosinstall, move_base_flex"),
     "navfn": ("navigation:=mbf", "build it: .rosinstall, navigation"),
@@ -39,14 +39,14 @@ UPSTREAMS = {
 """Third-party ROS packages that the graph can use, with their purpose and how to get them."""
 
 _OTHERS = {
-    "onnxruntime": ("people in images", "images"),
-    "cv2": ("people in images by HOG", "images"),
+    "onnxruntime": ("person detection in images", "images"),
+    "cv2": ("person detection in images with HOG", "images"),
     "rosbags": ("bags", "ros"),
-    "mcap": ("files of MCAP", "ros"),
-    "mujoco": ("the simulator mujoco, and cameras", "mujoco"),
+    "mcap": ("MCAP files", "ros"),
+    "mujoco": ("the mujoco simulator, and cameras", "mujoco"),
     "optuna": ("agora tune", "tune"),
-    "onnx": ("policies as ONNX", "onnx"),
-    "ray": ("the executor ray", "ray"),
+    "onnx": ("export of policies as ONNX", "onnx"),
+    "ray": ("the ray executor", "ray"),
     "sklearn": ("agora validate", "validate"),
 }
 """Packages that only some commands need, with their purpose and the extra that includes them."""
@@ -63,7 +63,7 @@ def examine() -> Iterator[tuple[str, bool | None]]:
     for package, (what, extra) in _OTHERS.items():
         yield _package(package, what, extra)
     yield _pictures()
-    yield _optional("screen for --live", os.environ.get("DISPLAY"), "pictures and videos need none")
+    yield _optional("screen for --live", os.environ.get("DISPLAY"), "not needed for pictures and videos")
     yield _optional("gcc for make bench", shutil.which("gcc"), "needed only for the comparison with C")
     yield _optional(
         f"AGORA_DATA: {os.environ.get('AGORA_DATA', '')}".rstrip(": "), os.environ.get("AGORA_DATA"), "agora data import"
@@ -74,7 +74,7 @@ def examine() -> Iterator[tuple[str, bool | None]]:
 
 def _optional(what: str, found: object, how: str) -> tuple[str, bool | None]:
     """Return the line for an optional part: its purpose, and how to get it or manage without it."""
-    return (what, True) if found else (f"{what}: not there ({how})", None)
+    return (what, True) if found else (f"{what}: not found ({how})", None)
 
 
 def _package(package: str, what: str, extra: str) -> tuple[str, bool | None]:
@@ -101,9 +101,9 @@ def _pictures() -> tuple[str, bool | None]:
 
     found = ", ".join(f"{name} {'found' if there else 'not found'}" for name, there in libraries().items())
     try:
-        return f"pictures without a screen for cameras: by {backend()} ({found})", True
+        return f"off-screen rendering for cameras: {backend()} ({found})", True
     except InputError as error:
-        return f"pictures without a screen for cameras: none ({found}): {error}", None
+        return f"off-screen rendering for cameras: not available ({found}): {error}", None
 
 
 def ros_package(name: str) -> str | None:
@@ -128,7 +128,7 @@ def _ros() -> Iterator[tuple[str, bool]]:
         yield f"the workspace is sourced: agora_bringup in {ros_package('agora_bringup')}", True
     uri = os.environ.get("ROS_MASTER_URI", "http://localhost:11311")
     answers = _answers(uri)
-    yield f"roscore at {uri}: {'answers' if answers else 'none; roslaunch starts one'}", answers
+    yield f"roscore at {uri}: {'answers' if answers else 'not running; roslaunch starts it'}", answers
     for name, (use, how) in UPSTREAMS.items():
         found = ros_package(name)
         yield f"{name}: {found}" if found else f"{name}: not found (only for {use}; {how})", found is not None

@@ -133,7 +133,7 @@ def in_words(error: BaseException) -> str:
     try:
         text = " ".join(str(error).split())
     except Exception:  # noqa: BLE001 - a stranger's exception may do anything
-        text = "has no printable text"
+        text = "its message cannot be printed"
     text = text.encode("utf-8", "backslashreplace").decode()
     return text if isinstance(error, AgoraError) else f"{type(error).__name__}: {text}".removesuffix(": ")
 

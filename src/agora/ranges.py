@@ -122,7 +122,7 @@ def meant_degrees(angle: float, most: float) -> str:
     """Return the end of a message that rejects an angle, rad: a hint that the same number of degrees may be meant, if the angle
     exceeds ``most``.
     """
-    return f"; an angle is in radians, and {angle:g} degrees are {math.radians(angle):.4g}" if abs(angle) > most else ""
+    return f"; angles are in radians: {angle:g} degrees are {math.radians(angle):.4g} rad" if abs(angle) > most else ""
 
 
 def range_of(hint: Any) -> Within | None:

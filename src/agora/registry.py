@@ -191,7 +191,9 @@ def name_of(kind: str, component: Any) -> str:
         if defined or getattr(sys.modules.get(point.module), point.attr, None) is made:  # or exported from that module
             return name
     group = f'[project.entry-points."agora.{kind}"]'
-    raise InputError(f"{KINDS[kind]} {made.__name__} is not registered; a package registers it in pyproject.toml, under {group}")
+    raise InputError(
+        f"{KINDS[kind]} {made.__name__} is not registered; register it in the pyproject.toml of its package, under {group}"
+    )
 
 
 def make(kind: str, name: str, **parameters: Any) -> Any:

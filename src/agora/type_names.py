@@ -53,7 +53,7 @@ def explain_unknown_parameters(node: Node, plug: Plug) -> Iterator[tuple[str, st
     known, kind = _parameters(plug.kind, plug.usual), KINDS[plug.kind]
     for key in node.value:
         if key not in known:
-            others = f"choose another {kind} with the key name: {', '.join(available(plug.kind))}"
+            others = f"(to choose another {kind}, set the key name: {', '.join(available(plug.kind))})"
             yield key, f"{kind} {plug.usual!r} has no parameter {key!r}; {nearest(key, known)} {others}"
 
 

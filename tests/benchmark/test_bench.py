@@ -134,8 +134,8 @@ def test_a_run_that_is_stopped_says_what_is_kept_and_how_to_go_on(reference, tmp
     done = len({row["key"].rpartition("/")[0] for row in store.read_rows(folder / "episodes")})
     assert process.returncode == code and 2 < done < 48
     assert (
-        error
-        == f"stopped by {name}: {done} of 48 episodes are finished and kept in {folder}; the same command with --resume continues\n"
+        error == f"stopped by {name}: {done} of 48 episodes are finished and kept in {folder}; "
+        "run the same command with --resume to continue\n"
     )
     _wait(lambda: not _members(process.pid))
 

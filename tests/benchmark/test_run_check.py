@@ -105,7 +105,7 @@ def test_the_command_names_a_row_and_a_recording_that_were_changed_and_exits_wit
     folder = shutil.copytree(run, tmp_path / "run")
     key = "single_pedestrian/frontal_approach/1/go_to_goal"
     answer = CliRunner().invoke(app, ["play", str(folder), "--check", key])
-    assert (answer.exit_code, "agrees: the commands of 1 rows" in answer.output) == (0, True)
+    assert (answer.exit_code, "agrees: the recorded commands of 1 rows" in answer.output) == (0, True)
     rows = next(path for path in (folder / "episodes").iterdir() if f"{key}/0" in store.keys(path))
     mark = RunFolder.read(folder).record.id or ""
     changed = [{**row, "jerk_max": row["jerk_max"] * (1 + (row["key"] == f"{key}/0"))} for row in store.read_rows(rows)]

@@ -138,7 +138,7 @@ def test_the_doctor_calls_nothing_ok_that_is_not_there(agora, monkeypatch):
     code, text, _ = agora("doctor")
     assert code == 0
     assert [line.split()[0] for line in text.splitlines() if " torch" in line or " ROS" in line] == ["absent", "absent"]
-    assert "absent  torch: training: not there (" in text and "pip install" in text
+    assert "absent  torch: training: not found (" in text and "pip install" in text
 
 
 def test_one_episode_is_run_and_shown_in_every_way(agora, small):
@@ -278,7 +278,10 @@ def test_without_a_planner_all_that_are_registered_are_compared(agora, small, tm
         ("run demo -p orca --stage hal", "no stage called 'hal'; did you mean 'hall'?"),
         ("run demo -p orca --picture a.gif", "--picture a.gif: expected a name that ends in .png or .pdf or .svg"),
         ("run demo -p orca --video a.avi", "--video a.avi: expected a name that ends in .mp4"),
-        ("run demo -p orca --replay nowhere/a.html", "--replay nowhere/a.html: no file can be written there"),
+        (
+            "run demo -p orca --replay nowhere/a.html",
+            "--replay nowhere/a.html: cannot be written; expected a file name in an existing, writable folder",
+        ),
         ("run demo -p orca --live", "no screen: neither DISPLAY nor WAYLAND_DISPLAY is set"),
         ("report .", "no run.yaml; expected the folder of a run"),
         ("list robotz", "no kind called 'robotz'; did you mean 'robots'?"),

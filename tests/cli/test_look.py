@@ -20,7 +20,7 @@ def look(*words):
 def test_a_picture_shows_what_is_asked_for_side_by_side(tmp_path):
     answer = look(*SMALL, "--time", 0.5, "--show", "rgb,depth,segmentation", "-o", tmp_path / "seen.png")
     assert answer.exit_code == 0, answer.output
-    assert "what robot 0 sees, at 0.5 s" in answer.output
+    assert "camera view of robot 0 at 0.5 s" in answer.output
     picture = np.array(Image.open(tmp_path / "seen.png"))
     assert picture.shape == (24, 96, 3) and all(len(np.unique(part)) > 2 for part in np.split(picture, 3, axis=1))
     assert [path.name for path in tmp_path.iterdir()] == ["seen.png"]
@@ -54,9 +54,9 @@ def test_a_camera_inside_a_wall_is_told_of(x, inside, tmp_path):
     ("words", "said"),
     [
         (("-o", "seen.gif"), "expected a name that ends in .png or .mp4"),
-        (("-o", "nowhere/seen.png"), "no file can be written there"),
+        (("-o", "nowhere/seen.png"), "seen.png: cannot be written; expected a file name in an existing, writable folder"),
         (("-o", "seen.png", "--robot", 4), "expected 0 to 0, got 4"),
-        (("-o", "seen.png", "--show", "colour"), "expected some of rgb, depth, segmentation, got colour"),
+        (("-o", "seen.png", "--show", "colour"), "expected one or more of rgb, depth, segmentation, got colour"),
         (("-o", "seen.png", "--camera", "wdth=3"), "did you mean 'width'"),
         (("-o", "seen.png", "--camera", "view=9"), "view"),
         (("-o", "seen.png", "--camera", "jackal,width=32"), "robot 'jackal' has no camera"),

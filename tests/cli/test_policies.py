@@ -49,9 +49,9 @@ def test_a_policy_that_comes_along_is_written_as_a_file_that_another_runtime_ope
 
 def test_a_policy_with_a_card_is_shown_with_what_it_reaches():
     said = {name: text.strip() for name, text in shown("sarl").items()}
-    assert said["network"].startswith("sarl of 25,127 weights: width=0.5, ahead=(speeds=5, headings=16, step=0.25")
+    assert said["network"].startswith("sarl with 25,127 weights: width=0.5, ahead=(speeds=5, headings=16, step=0.25")
     assert said["does"] == "a velocity in preferred speeds, in the goal frame"
-    assert said["sees"].startswith("37 values of joint_state: people=5, reach=12")
+    assert said["sees"].startswith("37 values, encoded by joint_state: people=5, reach=12")
     assert said["trained on"] == "suite crowdnav_training, stage circle"
     assert said["test"].startswith("crowdnav/visible, seed 1: success 0.982")
     assert said["published"].startswith("crowdnav/invisible: success 0.990") and said["label"] == "small"
@@ -62,17 +62,17 @@ def test_files_without_a_card_are_shown_too(tmp_path):
     layer = Layer(np.zeros((see.length, 3), np.float32), np.zeros(3, np.float32))
     Policy.of_layers(see, (layer,), {"steps": "12"}, TrainedRobot(-0.5, 1.0, 0.4, 2.0), 0.2).save(tmp_path / "policy.safetensors")
     said = {name: text.strip() for name, text in shown(tmp_path / "policy.safetensors").items()}
-    assert said["network"] == "mlp of 30 weights: sizes=[], activation=['none']" and said["does"].endswith("; every 0.2 s")
+    assert said["network"] == "mlp with 30 weights: sizes=[], activation=['none']" and said["does"].endswith("; every 0.2 s")
     assert said["robot"].startswith("min_vx=-0.5, max_vx=1") and (said["steps"], said["card"]) == ("12", "none")
     torch.manual_seed(1)
     actor = DsRnnNetwork(width=0.05).learner(Shape(RobotAndPeople(people=2), 2, period=0.4)).policy({})
     actor.save(tmp_path / "actor.safetensors")
     said = {name: text.strip() for name, text in shown(tmp_path / "actor.safetensors").items()}
-    assert said["network"].startswith("ds_rnn of ") and said["memory"] == f"{actor.state_size} values"
+    assert said["network"].startswith("ds_rnn with ") and said["memory"] == f"{actor.state_size} values"
     assert said["does"] == "a velocity in preferred speeds, in the goal frame; every 0.4 s"
     Ga3cNetwork().learner(Shape(Agents(), 2, period=0.2)).policy({}).save(tmp_path / "ga3c.safetensors")
     said = {name: text.strip() for name, text in shown(tmp_path / "ga3c.safetensors").items()}
-    assert said["network"] == "ga3c of 104,971 weights: width=1" and said["does"].startswith(
+    assert said["network"] == "ga3c with 104,971 weights: width=1" and said["does"].startswith(
         "a speed in preferred speeds, and a change"
     )
 

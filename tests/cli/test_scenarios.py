@@ -51,7 +51,7 @@ def test_a_file_is_shown(tmp_path):
 
 def test_a_draw_is_written_as_a_world_that_is_valid_and_says_the_same(tmp_path):
     answer = agora("generate", "intersection_wait", "--seed", "4", "--output", str(tmp_path / "w"))
-    assert "not in the file: pedestrian 0 waits on its path" in answer.output
+    assert "not written to the file: pedestrian 0 waits on its path" in answer.output
     path = tmp_path / "w" / "scenarios" / "intersection_wait.json"
     written = read_scenario(path)
     drawn = cards.load_card("intersection_wait")
@@ -132,7 +132,7 @@ def test_a_card_that_nobody_can_solve_is_refused(tmp_path, monkeypatch):
     stuck = replace(card, build=blocked)
     monkeypatch.setattr(cards, "load_card", lambda name: stuck)
     monkeypatch.setattr("agora.tasks.worlds.card.load_card", lambda name: stuck)
-    with pytest.raises(InputError, match="narrow_doorway: no path to the goal without a contact was found"):
+    with pytest.raises(InputError, match="narrow_doorway: no contact-free path to the goal was found"):
         agora("validate", "narrow_doorway", "--output", str(tmp_path))
     assert (tmp_path / "narrow_doorway.faults.png").is_file()
 
@@ -141,7 +141,7 @@ def test_a_card_whose_predicate_cannot_hold_is_refused(tmp_path, monkeypatch):
     card = cards.load_card("down_path")
     never = replace(card, build=lambda stream, **values: replace(card.build(stream, **values), happened=lambda recording: False))
     monkeypatch.setattr(cards, "load_card", lambda name: never)
-    with pytest.raises(InputError, match="down_path: the interaction did not occur in the solution"):
+    with pytest.raises(InputError, match="down_path: the interaction did not occur in the oracle's solution"):
         agora("validate", "down_path", "--output", str(tmp_path))
 
 
@@ -171,7 +171,7 @@ def test_a_run_says_in_how_many_episodes_it_happened(tmp_path):
     assert [[cell.strip() for cell in row[1:3]] for row in rows] == [["frontal_approach", "2 of 2"], ["robot_overtaking", "0 of 2"]]
     plane = replace(load_suite("demo"), stages=(replace(load_suite("demo").stages[1], episodes=1, timeout=1.0),))
     run_all(Request(plane, planners("go_to_goal"), tmp_path / "plane", Options(workers=0)))
-    with pytest.raises(InputError, match="no kept recordings of scenario cards"):
+    with pytest.raises(InputError, match="contains no recordings of scenario cards"):
         agora("happened", str(tmp_path / "plane"))
 
 

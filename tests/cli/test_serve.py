@@ -60,7 +60,7 @@ def test_bench_scores_whoever_is_at_the_other_side(home):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["serve", "socnavbench", "-e", "t_tow"], "no episode of SocNavBench called 't_tow'; did you mean 't_two'"),
+        (["serve", "socnavbench", "-e", "t_tow"], "no SocNavBench episode called 't_tow'; did you mean 't_two'"),
         (["serve", "socnavbench", "--address", "0.0.0.0:2100"], "connections from other machines are not accepted"),
         (["serve", "socnavbench", "--patience", "0"], r"patience: expected a number in \(0, 1000000\], got 0.0"),
         (["bench", "socnavbench", "-p", "socnavbench:adress=/tmp/x"], "adress: unknown key; did you mean 'address'"),

@@ -76,7 +76,7 @@ def test_a_signal_lets_the_round_end_and_leaves_the_policy_so_far_with_a_card_th
     answer = agora()
     assert isinstance(answer.exception, StoppedError) and answer.exception.code == 128 + number
     kept = "there is no checkpoint yet, so a resumed training begins from scratch"
-    assert str(answer.exception) == f"stopped by {words}: {kept}; the same command with --resume continues"
+    assert str(answer.exception) == f"stopped by {words}: {kept}; run the same command with --resume to continue"
     assert "stopping after this round; press Ctrl-C again to stop immediately" in answer.stderr
     assert f"policy  {tmp_path / 'run' / POLICY}" in answer.stdout and f"card    {tmp_path / 'run' / 'card.md'}" in answer.stdout
     assert bias(tmp_path / "run" / POLICY) == pytest.approx(0.2)  # of the second round, in which the signal came
@@ -104,7 +104,7 @@ def test_what_was_stopped_goes_on_to_the_same_end_as_if_it_had_not_been(agora, t
 def test_a_training_whose_time_is_up_after_a_round_is_tested_and_not_taken_for_a_whole_one(agora, tmp_path):
     answer = agora("--minutes", "0")
     assert answer.exit_code == 0
-    assert "seed 4: its time limit was reached after 10 steps; the same command with --resume continues" in answer.stderr
+    assert "seed 4: its time limit was reached after 10 steps; run the same command with --resume to continue" in answer.stderr
     [record] = load(tmp_path / "run" / "card.yaml", PolicyCard).seeds
     assert record.stopped and record.steps == 10 and record.results[0].episodes == 6
     assert "seed 4 was stopped after 10 steps" in (tmp_path / "run" / "card.md").read_text()

@@ -48,8 +48,8 @@ def test_a_call_that_does_not_answer_is_told_with_its_number_and_its_line():
         answer(calls, Waits(lambda: None))
         answer(calls, Waits(lambda: told.wait(60.0)))
     assert re.fullmatch(
-        r"planner polite has not answered call 2 for \d+ s "
-        r"\(test_unanswered\.py, line \d+, in <lambda>: .*told\.wait\(60\.0\).*\); Ctrl-C stops it",
+        r"planner polite has not returned from call 2 for \d+ s "
+        r"\(test_unanswered\.py, line \d+, in <lambda>: .*told\.wait\(60\.0\).*\); press Ctrl-C to stop",
         notices[-1],
     )
 
@@ -60,7 +60,7 @@ def test_a_call_on_its_way_to_the_planner_names_no_line():
         calls.before(PLANNER)
         told.wait(60.0)
         calls.after()
-    assert re.fullmatch(r"planner polite has not answered call 1 for \d+ s; Ctrl-C stops it", notices[0])
+    assert re.fullmatch(r"planner polite has not returned from call 1 for \d+ s; press Ctrl-C to stop", notices[0])
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
@@ -68,7 +68,9 @@ def test_a_signal_names_the_call_that_it_has_ended(sent):
     with pytest.raises(StoppedError) as stopped, Unanswered("polite", 60.0) as calls:
         answer(calls, Waits(lambda: signal.raise_signal(sent)))
     said = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}[sent]
-    assert f"stopped by {said}: planner polite has not answered call 1 for 0 s (test_unanswered.py, line " in str(stopped.value)
+    assert f"stopped by {said}: planner polite has not returned from call 1 for 0 s (test_unanswered.py, line " in str(
+        stopped.value
+    )
     assert stopped.value.code == 128 + sent
 
 

@@ -187,7 +187,7 @@ def test_a_scene_is_brought_in_with_its_rate_and_scale(tmp_path, monkeypatch):
     assert [path.name for path in (tmp_path / "home" / "eth_ucy").iterdir()] == ["shop"]
     for arguments, message in (
         (["eth_ucy", str(source), "--scale", "0.04"], "name it"),
-        (["barn", str(source), "--scene", "x"], "'barn' has no scenes"),
+        (["barn", str(source), "--scene", "x"], "data set eth_ucy, got 'barn'"),
     ):
         assert message in str(CliRunner().invoke(app, ["data", "import", *arguments]).exception)
 

@@ -115,7 +115,7 @@ NEAR = {"name": "b", "pos": [2.5, 3.5]}
         ({"reaction": "curios"}, NEAR, "reaction: no reaction to robots called 'curios'; did you mean 'curious'"),
         ({"heading": "east"}, NEAR, r"dynamic\[0\].heading: expected a number .*got 'east'"),
         ({"heading": 90}, NEAR, r":4: obstacles.dynamic\[0\]: heading: a heading of 90 is more than .* degrees are 1.571"),
-        ({"pos": [2, 3, 90]}, NEAR, "pos: a heading of 90 is more than two turns; an angle is in radians, and 90 "),
+        ({"pos": [2, 3, 90]}, NEAR, "pos: a heading of 90 is more than two turns; angles are in radians: 90 "),
         ({"pos": [2, 3, 1.0], "heading": 2.0}, NEAR, "heading is 2, but the third number of pos is 1; leave one of them out"),
         ({"with": "a"}, NEAR, "with: 'a' must talk with another pedestrian, got a"),
         ({"with": []}, NEAR, "with: 'a' must talk with another pedestrian, got nobody"),

@@ -310,7 +310,7 @@ def test_the_command_exits_with_1_where_an_entry_differs_and_names_the_value(ent
     change(entry, read_entry(entry).rows[2]["key"], jerk_max=-0.25)
     answer = CliRunner().invoke(app, ask)
     assert answer.exit_code == 1
-    assert "BREAKS THE RULES, so no episode was driven again" in answer.output
+    assert "BREAKS THE RULES, so no episode was run again" in answer.output
     assert "is -0.25, but cannot be below 0" in answer.output
 
 

@@ -82,7 +82,7 @@ def changed(path, arrays=None, **metadata):
         (lambda p: changed(p, {"0.weight": np.zeros((5, 17), np.float32)}), r"0.weight: expected the shape \(28, 17\), got"),
         (lambda p: changed(p, {"0.bias": np.full(17, np.nan, np.float32)}), "weight 0.bias must be finite float32"),
         (lambda p: changed(p, {"2.bias": np.zeros(2, np.float32)}), "weight 2.bias is not part of Mlp"),
-        (lambda p: changed(p, policy='{"observe": {"beams": 3}, "network": "mlp"}'), "observe.name: expected the name of"),
+        (lambda p: changed(p, policy='{"observe": {"beams": 3}, "network": "mlp"}'), "observe.name: expected a valid encoding"),
         (lambda p: changed(p, policy='{"observe": "observe"}'), "network: expected a value, got nothing: the key is missing"),
         (lambda p: changed(p, policy='{"observe": "obsrve", "network": "mlp"}'), "called 'obsrve'; did you mean 'observe'"),
         (lambda p: changed(p, policy='{"observe": "observe", "network": {"name": "mlp", "sizes": [0]}}'), r"sizes\[0\]: expected"),
@@ -117,7 +117,9 @@ def test_what_makes_no_policy_is_refused(tmp_path):
         load_policy("hal")
     seeing = replace(SEE, sensors=(Row(),))
     layer = Layer(np.zeros((seeing.length, 2), np.float32), np.zeros(2, np.float32))
-    with pytest.raises(InputError, match="x.safetensors: channel Row is not registered; a package registers it in pyproject.toml"):
+    with pytest.raises(
+        InputError, match="x.safetensors: channel Row is not registered; register it in the pyproject.toml of its package"
+    ):
         Policy.of_layers(seeing, (layer,)).save(tmp_path / "x.safetensors")
 
 

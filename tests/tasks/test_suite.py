@@ -89,7 +89,7 @@ def test_a_file_is_read_with_its_defaults_and_survives_the_way_through_a_file(wr
         (
             "timeout: 5.0",
             "heading_tolerance: 15",
-            ":12: stages[0]: heading_tolerance: expected an angle in (0, pi] rad, or null for any heading, got 15; an angle is",
+            ":12: stages[0]: heading_tolerance: expected an angle in (0, pi] rad, or null for any heading, got 15; angles are",
         ),
         (
             "timeout: 5.0",

@@ -156,7 +156,7 @@ def test_episodes_that_share_a_map_embed_it_once():
     [
         (ContactKind.PEDESTRIAN, None, ""),
         (ContactKind.PEDESTRIAN, Closing(0.6, 0.2, standing=False), "gap closed by robot (robot 75%)"),
-        (ContactKind.PEDESTRIAN, Closing(0.0, 1.2, standing=True), "gap closed by person (robot stood), not avoidable"),
+        (ContactKind.PEDESTRIAN, Closing(0.0, 1.2, standing=True), "gap closed by person (robot standing still), not avoidable"),
         (ContactKind.ROBOT, Closing(0.1, 0.3, standing=False), "gap closed by other robot (robot 25%)"),
         (ContactKind.ROBOT, Closing(0.3, 0.3, standing=False), "gap closed by both (robot 50%)"),
     ],

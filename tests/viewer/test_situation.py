@@ -67,9 +67,9 @@ def test_a_dotted_line_joins_those_who_talk_and_a_dashed_one_is_a_way():
 
 
 def test_the_legends_explain_what_is_there_and_nothing_else():
-    assert words(drawn(*COMPOSED)) == ["robot", "goal", "pedestrian and its path", "talk with each other", "T  talking", "P  phone"]
+    assert words(drawn(*COMPOSED)) == ["robot", "goal", "pedestrian and its path", "in conversation", "T  talking", "P  phone"]
     assert words(drawn()) == ["robot", "goal"]
-    assert words(drawn(COMPOSED[3], faults=[Fault("in a wall", 1.0, 5.0)])) == ["robot", "goal", "pedestrian and its path", "wrong"]
+    assert words(drawn(COMPOSED[3], faults=[Fault("in a wall", 1.0, 5.0)])) == ["robot", "goal", "pedestrian and its path", "fault"]
 
 
 def test_names_are_left_out_of_a_crowd():

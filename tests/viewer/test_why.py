@@ -50,12 +50,12 @@ def test_a_contact_with_a_person_says_when_where_who_how_both_moved_and_what_els
     found = why(replace(recording, reason=noted))
     assert found.time == 2.0
     assert found.words.startswith(
-        "2.0 s: touched pedestrian 7 ahead, who walked towards it at 0.4 m/s, at (3.9, -1.0), 5.1 m from the goal."
+        "2.0 s: touched pedestrian 7 ahead, who walked towards the robot at 0.4 m/s, at (3.9, -1.0), 5.1 m from the goal."
     )
     for words in (
-        "The robot drove on at 1.0 m/s.",
+        "The robot kept driving at 1.0 m/s.",
         "The robot closed the gap (robot 0.9, person 0.4 m/s).",
-        "Nearest wall 2.8 m, next person 1.5 m.",
+        "Nearest wall 2.8 m, nearest other person 1.5 m.",
         "The planner noted: blocked.",
     ):
         assert words in found.words
@@ -75,16 +75,16 @@ def test_the_side_is_that_of_the_robots_heading(place, heading, side):
     recording = drive([0.0] * 20, Outcome.PEDESTRIAN_COLLISION, heading=heading, people=[(place, (0.0, 0.0))])
     recording = replace(recording, pose=recording.pose + (1.0, 0.0, 0.0))
     contact = Contact(2.0, ContactKind.PEDESTRIAN, 7, 3.0, -1.0)
-    assert f"pedestrian 7 {side}, who stood, at" in why(replace(recording, contacts=(contact,))).words
+    assert f"pedestrian 7 {side}, who stood still, at" in why(replace(recording, contacts=(contact,))).words
 
 
 @pytest.mark.parametrize(
     ("speeds", "words"),
     [
-        ([0.8] * 30, "The robot drove on at 0.8 m/s."),
+        ([0.8] * 30, "The robot kept driving at 0.8 m/s."),
         ([1.0] * 20 + list(np.linspace(1.0, 0.2, 10)), "The robot braked from 1.0 to 0.2 m/s in the last second."),
         ([0.1] * 20 + list(np.linspace(0.1, 1.0, 10)), "The robot sped up from 0.1 to 1.0 m/s in the last second."),
-        ([1.0] * 10 + [0.0] * 20, "The robot stood, for 2.0 s."),
+        ([1.0] * 10 + [0.0] * 20, "The robot had stood still for 2.0 s."),
         ([1.0] * 27 + [0.0] * 3, "The robot had braked from 1.0 m/s to a stop."),
         ([0.2] * 22 + [1.5] * 6 + [0.5] * 3, "The robot sped up from 0.2 to 1.5 m/s and braked to 0.5 m/s in the last second."),
         (
@@ -100,7 +100,8 @@ def test_how_the_robot_drove_in_the_last_second(speeds, words):
 
 
 @pytest.mark.parametrize(
-    ("velocity", "words"), [((0.5, 0.2), "away from it at 0.5"), ((0.2, -0.6), "across at 0.6"), ((-1.0, 0.9), "towards it at 1.3")]
+    ("velocity", "words"),
+    [((0.5, 0.2), "away from the robot at 0.5"), ((0.2, -0.6), "across at 0.6"), ((-1.0, 0.9), "towards the robot at 1.3")],
 )
 def test_a_person_walks_towards_the_robot_away_from_it_or_across(velocity, words):
     contact = Contact(2.0, ContactKind.PEDESTRIAN, 7, 4.0, -1.0)
@@ -115,16 +116,16 @@ def test_a_robot_that_drives_backwards_or_sideways_is_said_to(twist, words):
     contact = Contact(2.0, ContactKind.WALL, -1, 4.0, -1.0)
     recording = drive([1.0] * 20, Outcome.WALL_COLLISION, contacts=[contact])
     recording = replace(recording, twist=np.tile((*twist, 0.0), (21, 1)))
-    assert f"The robot drove on {words} at 0." in why(recording).words
+    assert f"The robot kept driving {words} at 0." in why(recording).words
 
 
 def test_a_robot_that_had_waited_long_before_it_touched_somebody_is_said_to():
     contact = Contact(9.0, ContactKind.PEDESTRIAN, 7, 0.0, 0.0)
     waited = drive([0.5] * 10 + [0.0] * 60 + [0.4] * 20, Outcome.PEDESTRIAN_COLLISION, contacts=[contact])
-    assert "Before, it had stood for 6 s on its way." in why(waited).words
+    assert "Before that, it had stood still for a total of 6 s." in why(waited).words
     noted = np.where(np.arange(90) < 70, Reason.BLOCKED, Reason.NONE).astype(np.int32)
-    assert "stood for 6 s on its way (the planner noted: blocked)." in why(replace(waited, reason=noted)).words
-    assert "Before" not in why(drive([0.5] * 60 + [0.0] * 30, Outcome.PEDESTRIAN_COLLISION, contacts=[contact])).words
+    assert "stood still for a total of 6 s (the planner noted: blocked)." in why(replace(waited, reason=noted)).words
+    assert "Before that" not in why(drive([0.5] * 60 + [0.0] * 30, Outcome.PEDESTRIAN_COLLISION, contacts=[contact])).words
 
 
 @pytest.mark.parametrize(("closing", "sets_off"), [(0.3, True), (0.0, False), (None, True)])
@@ -137,12 +138,12 @@ def test_a_robot_that_stood_and_set_off_into_somebody_is_not_said_to_stand(closi
         [1.0] * 10 + [0.0] * 21, Outcome.PEDESTRIAN_COLLISION, contacts=[contact], people=[((3.56, -1.0), (0.0, 0.0))],
         command=command,
     )  # fmt: skip
-    words = "The robot had stood for 2.0 s and set off: the planner asked for 0.6 m/s."
-    assert (words in why(stood).words) is sets_off and ("The robot stood, for 2.0 s." in why(stood).words) is not sets_off
+    words = "The robot had stood still for 2.0 s and then set off: the planner requested 0.6 m/s."
+    assert (words in why(stood).words) is sets_off and ("The robot had stood still for 2.0 s." in why(stood).words) is not sets_off
     unknown = why(replace(stood, command=None)).words
-    assert "The robot stood, for 2.0 s." in unknown
+    assert "The robot had stood still for 2.0 s." in unknown
     turning = replace(stood, twist=stood.twist + (0.0, 0.0, 0.4))
-    assert "The robot had turned on the spot for 2.0 s and set off" in why(turning).words or not sets_off
+    assert "The robot had turned on the spot for 2.0 s and then set off" in why(turning).words or not sets_off
 
 
 def test_a_robot_that_had_gone_too_near_is_said_to_have_been_near_for_long():
@@ -165,7 +166,7 @@ def test_a_contact_with_a_wall_says_its_side_and_how_far_the_robot_was_off_its_p
     recording = drive([1.0] * 28, Outcome.WALL_COLLISION, contacts=[contact], map=wall(5.0), planned_path=path)
     words = why(recording).words
     assert words.startswith("2.8 s: touched a wall ahead at (4.7, -1.0), 4.3 m from the goal.") and "m off its" in words
-    assert "It was 0.6 m off its planned path, which has no room for it there." in words
+    assert "It was 0.6 m off its planned path, which is too narrow for it there." in words
     beside = np.array([[0.0, 2.0, -0.4], [0.0, 3.1, -0.4]])
     assert "It was 1.8 m off its planned path." in why(replace(recording, planned_path=beside)).words
     none = np.array([[0.0, 2.0, -0.4], [0.0, 3.0, -0.4], [1.0, 3.0, -1.0]])
@@ -186,11 +187,12 @@ def test_a_time_out_of_a_robot_that_stood_says_since_when_where_beside_whom_and_
     found = why(recording)
     assert found.time == pytest.approx(5.0)
     assert found.words == (
-        "40.0 s: time-out, 2.0 m from the goal. The robot stood for the last 35 s at (7.0, -1.0). "
-        "Nearest person 0.4 m ahead, who stood; nearest wall 2.8 m. The planner asked for no speed. The planner noted: no path."
+        "40.0 s: time-out, 2.0 m from the goal. The robot stood still for the last 35 s at (7.0, -1.0). "
+        "Nearest person 0.4 m ahead, who stood still; nearest wall 2.8 m. The planner requested zero speed. "
+        "The planner noted: no path."
     )
     asked = why(replace(recording, command=np.full((400, 3), 0.5) * (1.0, 0.0, 0.0)))
-    assert "The planner nevertheless asked for 0.5 m/s." in asked.words
+    assert "The planner nevertheless requested 0.5 m/s." in asked.words
 
 
 def test_a_time_out_says_whether_the_robot_turned_stayed_or_was_on_its_way_and_whether_there_is_a_way():
@@ -202,7 +204,7 @@ def test_a_time_out_says_whether_the_robot_turned_stayed_or_was_on_its_way_and_w
     to_and_fro = drive(np.where(np.arange(300) // 10 % 2, 0.6, -0.6), Outcome.TIMEOUT)
     assert "stayed within 1 m of (2.0, -1.0) for the last 30 s" in why(to_and_fro).words
     slow = drive([0.2] * 200, Outcome.TIMEOUT)
-    assert why(slow).words.endswith("The robot was on its way, at 0.2 m/s on average; a shortest path is 7.0 m.")
+    assert why(slow).words.endswith("The robot kept driving, at 0.2 m/s on average; the shortest path is 7.0 m long.")
     assert "There is no path to the goal for this robot." in why(replace(still, shortest_path=np.inf)).words
 
 
@@ -215,14 +217,14 @@ def test_a_time_out_of_a_robot_that_stood_for_most_of_its_way_says_so_though_it_
     )  # fmt: skip
     found = why(recording)
     assert found.time == pytest.approx(2.0)
-    assert "The robot stood for 31 s of its way, the longest at (4.0, -1.0), from 2.0 to 28.0 s." in found.words
-    assert found.words.endswith("0.4 m ahead, who stood. The planner asked for no speed. The planner noted: waiting.")
+    assert "The robot stood still for a total of 31 s, the longest time at (4.0, -1.0), from 2.0 to 28.0 s." in found.words
+    assert found.words.endswith("0.4 m ahead, who stood still. The planner requested zero speed. The planner noted: waiting.")
 
 
 def test_a_reason_that_was_noted_at_few_calls_is_said_with_their_share():
     reason = np.where(np.arange(400) % 50 == 0, Reason.BLOCKED, Reason.NONE).astype(np.int32)
     words = why(drive([0.0] * 400, Outcome.TIMEOUT, reason=reason)).words
-    assert words.endswith("The planner noted: blocked, at 2 % of the calls.")
+    assert words.endswith("The planner noted: blocked, in 2 % of the calls.")
 
 
 def test_other_ends_have_their_words_too():

@@ -78,7 +78,7 @@ def test_people_are_invited_work_within_their_role_are_blocked_and_come_back(per
     expect(eve.get_by_role("button", name="Start the run")).to_be_disabled()
     eve.goto(f"{address}/account")
     eve.get_by_label("Name", exact=True).fill("laptop")
-    eve.get_by_role("button", name="Make a token").click()
+    eve.get_by_role("button", name="Create a token").click()
     expect(eve.get_by_text("The token, shown once")).to_be_visible()
     check_both(eve)
     chief.reload()

@@ -50,7 +50,10 @@ def test_only_pages_of_this_server_and_programs_here_are_answered(headers, ours)
 def test_a_page_of_somebody_else_changes_nothing_and_reads_nothing(client):
     for headers in ({"origin": "http://evil.example"}, {"host": "evil.example"}):
         refused = client.post("/api/runs", json=FORM, headers=headers)
-        assert (refused.status_code, "this server only answers its own pages" in refused.json()["error"]) == (403, True)
+        assert (refused.status_code, "this server only accepts requests from its own pages" in refused.json()["error"]) == (
+            403,
+            True,
+        )
         assert client.get("/api/runs", headers=headers).status_code == 403
     assert client.get("/api/runs").json() == []
 

@@ -41,7 +41,7 @@ from playwright.sync_api import expect  # noqa: E402
 def test_the_first_page_shows_people_who_walk_and_is_paused_stepped_and_begun_again_by_hand(page):
     page.goto("/")
     page.get_by_role("button", name="Pause").click()
-    page.get_by_role("button", name="Go on").wait_for()
+    page.get_by_role("button", name="Continue").wait_for()
     expect(page.locator(".readout")).to_contain_text("people")
     assert page.evaluate(COLOURS) > 10
     before = page.locator(".readout").inner_text()

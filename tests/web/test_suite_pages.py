@@ -102,7 +102,7 @@ def test_four_worlds_run_side_by_side_and_keys_act_on_those_that_are_ticked(page
     for k in range(4):
         expect(lines.nth(k)).to_contain_text("speed")
     page.keyboard.press(" ")
-    expect(page.get_by_role("button", name="Go on")).to_be_visible()
+    expect(page.get_by_role("button", name="Continue")).to_be_visible()
     page.keyboard.press("r")
     for k in range(4):
         expect(lines.nth(k)).to_contain_text(re.compile(r"^0\.[01] s"))

@@ -18,17 +18,19 @@ if TYPE_CHECKING:
 def bag(
     paths: Annotated[
         list[Path],
-        typer.Argument(help="Bags, MCAP files, folders of them, or folders of Arena's recorder.", metavar="PATH..."),
+        typer.Argument(
+            help="Bags, MCAP files, folders that contain them, or folders written by Arena's recorder.", metavar="PATH..."
+        ),
     ],
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder of the results, with a report.")] = None,
-    robot: Annotated[str, typer.Option(help="Model of the robot, if the recording does not name it.")] = "",
-    goal: Annotated[str, typer.Option(help="x,y in m on the map, instead of the recorded goals.")] = "",
-    odometry: Annotated[str, typer.Option(help="Topic of the odometry to read, if a bag has several.")] = "",
-    people: Annotated[str, typer.Option(help="Topic of the people to read, if a bag has several.")] = "",
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder for the results and a report.")] = None,
+    robot: Annotated[str, typer.Option(help="Robot model, if the recording does not specify it.")] = "",
+    goal: Annotated[str, typer.Option(help="Goal to use instead of the recorded goals: x,y on the map, m.")] = "",
+    odometry: Annotated[str, typer.Option(help="Odometry topic to read, if a bag has several.")] = "",
+    people: Annotated[str, typer.Option(help="People topic to read, if a bag has several.")] = "",
     planner: Annotated[
-        str, typer.Option("--planner", "-p", help="Name of the planner that drove the robot, instead of the recorded one.")
+        str, typer.Option("--planner", "-p", help="Name of the planner that drove the robot, to use instead of the recorded name.")
     ] = "",
-    replay: Annotated[Path | None, typer.Option(help="Write a page that plays the episodes (.html).")] = None,
+    replay: Annotated[Path | None, typer.Option(help="Write a page that replays the episodes (.html).")] = None,
     demonstrations: Annotated[
         Path | None, typer.Option(help="Write observations and commands to a folder, as demonstrations for training.")
     ] = None,
@@ -96,8 +98,8 @@ def bench_in_ros(suite: str, folder: Path, resume: bool, launch: str) -> None:
 
     if shutil.which("rosrun") is None or subprocess.run(["rospack", "find", "agora_evaluation"], capture_output=True).returncode:
         raise InputError(
-            "--planner ros needs ROS 1 and Agora's workspace: run make ros, then source its devel/setup.bash; a machine "
-            "without them can still evaluate bags with agora bag"
+            "--planner ros needs ROS 1 and Agora's workspace: run make ros, then source its devel/setup.bash. Without "
+            "ROS, agora bag can still evaluate bags"
         )
     command = ["rosrun", "agora_evaluation", "bench", suite, "--output", str(folder), "--launch", launch]
     node = subprocess.Popen([*command, *(["--resume"] if resume else [])])

@@ -26,9 +26,9 @@ PlannerNames = Annotated[
     typer.Option(
         "--planner",
         "-p",
-        help="A planner, NAME, NAME:key=value,key=value or PLANNER+INTERPLANNER; repeat it to compare several. "
-        "NAME:key=1,2,3 is a sweep. "
-        "Without it, all registered planners.",
+        help="A planner: NAME, NAME:key=value,key=value or PLANNER+INTERPLANNER; repeat the option to compare several. "
+        "NAME:key=1,2,3 is a parameter sweep. "
+        "By default, all registered planners.",
     ),
 ]
 
@@ -37,34 +37,48 @@ def bench(
     suite: SuiteName,
     planner: PlannerNames = None,
     interplanner: InterPlannerName = "",
-    stage: Annotated[list[str] | None, typer.Option(help="A stage to run; repeat it. All by default.")] = None,
+    stage: Annotated[list[str] | None, typer.Option(help="A stage to run; repeat the option for several. All by default.")] = None,
     episodes: Annotated[
-        int | None, typer.Option(help="Maximum number of episodes per stage, from the first; all by default.", min=1)
+        int | None, typer.Option(help="Maximum number of episodes per stage, starting with the first; all by default.", min=1)
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help=f"For a first look: --episodes {_QUICK}. On an axis, these cover it evenly.")
+        bool,
+        typer.Option(
+            "--quick", help=f"Same as --episodes {_QUICK}, for a first look. In a stage with an axis, they cover it evenly."
+        ),
     ] = False,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder of the results; results/SUITE by default.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder for the results; results/SUITE by default.")] = None,
     workers: Annotated[
         int,
-        typer.Option(help="Worker processes; 0 runs in this one, where a planner that hangs or crashes ends the run."),
+        typer.Option(
+            help="Number of worker processes; 0 runs in this process, where a planner that hangs or crashes ends the run."
+        ),
     ] = WORKERS,
     executor: Annotated[
         str,
-        typer.Option(help="Executor to use instead of these workers, with parameters: processes:workers=4,deadline=60."),
+        typer.Option(
+            help="Executor to use instead of these workers, with its parameters, such as processes:workers=4,deadline=60."
+        ),
     ] = "",
-    threads: Annotated[int, typer.Option(help="Threads per worker, each for some of the worlds.")] = THREADS,
+    threads: Annotated[int, typer.Option(help="Threads per worker; the worlds are divided among them.")] = THREADS,
     batch: Annotated[int, typer.Option(help="Maximum number of episodes simulated side by side.")] = BATCH,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue the run in the folder.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the run in the results folder.")] = False,
     add: Annotated[
-        bool, typer.Option("--add", help="Add the planners to the run in the folder: the same episodes; existing rows are kept.")
+        bool,
+        typer.Option(
+            "--add", help="Add the planners to the run in the results folder, on the same episodes; existing rows are kept."
+        ),
     ] = False,
     trajectories: Annotated[str, typer.Option(help="Recordings to keep: all, failed or none.")] = TRAJECTORIES,
-    record: Annotated[list[str] | None, typer.Option(help="A channel to record, such as scan; repeat it for several.")] = None,
+    record: Annotated[
+        list[str] | None, typer.Option(help="A channel to record, such as scan; repeat the option for several.")
+    ] = None,
     video: VideoCount = "0",
     pedestrians: Annotated[
         list[str] | None,
-        typer.Option(help="Planners' knowledge of pedestrians: truth, view, visible, tracked or camera; repeat it for several."),
+        typer.Option(
+            help="Planners' knowledge of pedestrians: truth, view, visible, tracked or camera; repeat the option for several."
+        ),
     ] = None,
     seed: Seed = None,
     simulator: Simulator = "",
@@ -78,7 +92,7 @@ def bench(
     ] = False,
     ros_launch: Annotated[
         str,
-        typer.Option(help="With --planner ros: a roslaunch to start, e.g. 'agora_bringup start_arena.launch'."),
+        typer.Option(help="With --planner ros: arguments of the roslaunch to start, e.g. 'agora_bringup start_arena.launch'."),
     ] = "",
 ) -> None:
     """Run a suite with one or more planners and write a report; exits with code 1 if a planner or the simulator failed.
@@ -86,14 +100,14 @@ def bench(
     The suite limits makes episodes harder along several axes and measures the difficulty at which each planner succeeds half the
     time. The informed robot, which knows the future, and pure_pursuit, which does not see people, run in addition to the planners.
     -p informed adds the informed robot to any suite. A folder with Arena's config.yaml, suites and contests is run with the
-    planners of its contest unless planners are named. The planner ros stands for whatever drives the robots in a running ROS graph;
+    planners of its contest unless planners are named. The planner ros stands for the planner of a running ROS graph;
     socnavbench:address=PATH is a SocNavBench joystick that connects to PATH_recv (agora serve).
     """
     from agora.cli.outside import run_outside
 
     films = wanted_videos(video)
     if quick:
-        refuse(f"with --quick, which is --episodes {_QUICK}", "episodes")
+        refuse(f"with --quick, which means --episodes {_QUICK}", "episodes")
         episodes = _QUICK
     if executor:
         refuse("with --executor, which has its own parameters: --executor processes:workers=4", "workers")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-data = typer.Typer(help="Real data: list and import it.", no_args_is_help=True)
+data = typer.Typer(help="Recorded data sets: list and import them.", no_args_is_help=True)
 
 
 @data.command("status")
@@ -24,10 +24,12 @@ def data_status() -> None:
 def data_import(
     name: Annotated[str, typer.Argument(help="Name of the data set (agora data status).")],
     source: Annotated[Path, typer.Argument(help="Folder of the data set; for a scene, its folder or its TrajNet++ file.")],
-    scene: Annotated[str, typer.Option(help="Only eth_ucy: import the folder as an additional scene of this name.")] = "",
-    frame_rate: Annotated[float | None, typer.Option(help="Frames per second of the scene.")] = None,
-    scale: Annotated[float | None, typer.Option(help="Metres per unit of the scene's positions, such as a pixel.")] = None,
-    columns: Annotated[str, typer.Option(help="Columns of the scene: 'pedestrian frame x y' or 'frame pedestrian x y'.")] = "",
+    scene: Annotated[str, typer.Option(help="For eth_ucy only: import the source as an additional scene with this name.")] = "",
+    frame_rate: Annotated[float | None, typer.Option(help="Frame rate of the scene, frames per second.")] = None,
+    scale: Annotated[float | None, typer.Option(help="Metres per unit (such as a pixel) of the scene's positions.")] = None,
+    columns: Annotated[
+        str, typer.Option(help="Columns of the scene's file: 'pedestrian frame x y' or 'frame pedestrian x y'.")
+    ] = "",
 ) -> None:
     """Check a data set, or an additional scene of recorded pedestrians, and copy it to Agora's data folder."""
     from agora.config import build
@@ -41,6 +43,6 @@ def data_import(
             "--frame-rate, --scale and --columns describe one scene; name it: agora data import eth_ucy FOLDER --scene NAME"
         )
     if scene and name != "eth_ucy":
-        raise InputError(f"--scene {scene}: the data set {name!r} has no scenes of its own; expected eth_ucy")
+        raise InputError(f"--scene {scene}: scenes can only be added to the data set eth_ucy, got {name!r}")
     said = build({"frame_rate": frame_rate, "scale": scale, "columns": columns or None}, SceneFile, "options of the scene")
     typer.echo(import_scene(source, scene, said) if scene else import_folder(name, source))

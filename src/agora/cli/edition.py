@@ -10,7 +10,9 @@ import typer
 def edition(
     suite: Annotated[str, typer.Argument(help="A suite's name, such as social.")],
     name: Annotated[str, typer.Argument(help="Name of the edition: a year and a month, such as 2026.12.")],
-    text: Annotated[str, typer.Option(help="A public text that did not exist at the commit, such as a public random number.")],
+    text: Annotated[
+        str, typer.Option(help="A public text that did not exist at the time of the commit, such as a public random number.")
+    ],
     published: Annotated[str, typer.Option(help="Time at which the text was published, such as 2026-12-03T12:00:00+00:00.")],
     source: Annotated[str, typer.Option(help="Address at which the text can be read.")],
     episodes: Annotated[int | None, typer.Option(help="Episodes per stage; as in the suite by default.", min=1)] = None,

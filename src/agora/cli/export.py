@@ -11,11 +11,13 @@ import typer
 
 Keys = Annotated[
     list[str] | None,
-    typer.Option("--key", "-k", help="An episode of a run, SUITE/STAGE/EPISODE/PLANNER; repeat it; all by default."),
+    typer.Option(
+        "--key", "-k", help="An episode to export, SUITE/STAGE/EPISODE/PLANNER; repeat the option for several. All by default."
+    ),
 ]
 
 export = typer.Typer(
-    help="Export episodes or rows of a run to the formats of other programs.",
+    help="Export episodes or rows of a run to formats that other programs read.",
     epilog="See also: agora table (tables for papers), agora figures, agora map export, agora policy export.",
     no_args_is_help=True,
 )
@@ -25,9 +27,12 @@ export = typer.Typer(
 def mcap(
     sources: Annotated[
         list[Path],
-        typer.Argument(help="Folders of runs, bags, MCAP files, folders of them, or of Arena's recorder.", metavar="SOURCE..."),
+        typer.Argument(
+            help="Run folders, bags, MCAP files, folders that contain them, or folders written by Arena's recorder.",
+            metavar="SOURCE...",
+        ),
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the MCAP files, one per episode.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the MCAP files, one per episode.")],
     key: Keys = None,
 ) -> None:
     """Write recorded episodes as MCAP files, which Foxglove can show and agora bag can read."""
@@ -45,7 +50,7 @@ def mcap(
 
 @export.command()
 def socnavbench(
-    run: Annotated[Path, typer.Argument(help="Folder of a run of a suite of SocNavBench.", metavar="RUN")],
+    run: Annotated[Path, typer.Argument(help="Folder of a run of a SocNavBench suite.", metavar="RUN")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder in which test_PLANNER/EPISODE are created.")],
     key: Keys = None,
 ) -> None:
@@ -59,9 +64,9 @@ def socnavbench(
 @export.command()
 def socnavdata(
     run: Annotated[Path, typer.Argument(help="Folder of a run whose episodes have one robot each.", metavar="RUN")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the JSON files, one per episode.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the JSON files, one per episode.")],
     key: Keys = None,
-    context: Annotated[str, typer.Option(help="The robot's task, in English; the context_description of each file.")] = "",
+    context: Annotated[str, typer.Option(help="The robot's task, in English; written as context_description in each file.")] = "",
 ) -> None:
     """Write episodes as SocNavData2026 trajectory files (JSON), for its raters and its learned metric ALT."""
     from agora.benchmark.exports.socnavdata import write_socnavdata_files
@@ -73,9 +78,9 @@ def socnavdata(
 @export.command()
 def demonstrations(
     run: Annotated[Path, typer.Argument(help="Folder of a run with --record scan.", metavar="RUN")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the demonstrations, one .npz per robot.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the demonstrations, one .npz file per robot.")],
 ) -> None:
-    """Write what the robots in a run saw and what their planner did, for learning; for bags, use agora bag --demonstrations."""
+    """Write the observations and commands of a run as training demonstrations; for bags, use agora bag --demonstrations."""
     from agora.learning.demonstrations import write_demonstrations_of_run
 
     for path in write_demonstrations_of_run(run, output):
@@ -85,7 +90,7 @@ def demonstrations(
 @export.command()
 def rosbag(
     run: Annotated[Path, typer.Argument(help="Folder of a run.", metavar="RUN")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the bags, one per episode.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the bags, one per episode.")],
     key: Keys = None,
 ) -> None:
     """Write episodes as ROS 1 bags, without ROS: for RViz, rqt and rosbag, and for agora bag."""

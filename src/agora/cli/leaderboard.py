@@ -22,21 +22,26 @@ def submit(
         bool, typer.Option("--check", help="Run a sample of an entry's episodes again and compare the results.")
     ] = False,
     planner: Annotated[
-        list[str] | None, typer.Option("--planner", "-p", help="Label of a planner of the run; repeat it. All by default.")
+        list[str] | None,
+        typer.Option("--planner", "-p", help="Label of a planner in the run; repeat the option for several. All by default."),
     ] = None,
     name: Annotated[str, typer.Option(help="Name of the entry; the planner's label by default.")] = "",
     author: Annotated[str, typer.Option(help="Author of the entry.")] = "",
     description: Annotated[str, typer.Option(help="A description of the planner in a few sentences.")] = "",
     replays: Annotated[
-        int, typer.Option(help="Maximum number of recordings to keep; one of each outcome first.", min=0, max=8)
+        int, typer.Option(help="Maximum number of recordings to keep, starting with one per outcome.", min=0, max=8)
     ] = 2,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder of the leaderboard; entries are FOLDER/SUITE/NAME.")
+        Path, typer.Option("--output", "-o", help="Leaderboard folder; entries are stored as FOLDER/SUITE/NAME.")
     ] = Path("leaderboard"),
-    episodes: Annotated[int, typer.Option(help="With --check: episodes to run again.", min=1)] = 10,
-    seed: Annotated[int | None, typer.Option(help="With --check: seed of the draw; unpredictable by default.", min=0)] = None,
-    workers: Annotated[int, typer.Option(help="With --check: worker processes; 0 runs in this one.", min=0)] = WORKERS,
-    connect: Annotated[bool, typer.Option("--connect", help="With --check: connect to the address that an entry names.")] = False,
+    episodes: Annotated[int, typer.Option(help="With --check: number of episodes to run again.", min=1)] = 10,
+    seed: Annotated[
+        int | None, typer.Option(help="With --check: seed for choosing the episodes; random by default.", min=0)
+    ] = None,
+    workers: Annotated[
+        int, typer.Option(help="With --check: number of worker processes; 0 runs in this process.", min=0)
+    ] = WORKERS,
+    connect: Annotated[bool, typer.Option("--connect", help="With --check: connect to the address given in an entry.")] = False,
 ) -> None:
     """Create leaderboard entries from a finished run, or check entries by replaying their commands and running some episodes again.
 
@@ -83,9 +88,9 @@ def _check(folder: Path, episodes: int, seed: int | None, workers: int, connect:
     if one_cpu_only(entry, result.machine.cpu):
         made = ", ".join(dict.fromkeys(machine.cpu for machine in entry.made_on))
         typer.echo(
-            f"note  the entry was made on {made}, this is {result.machine.cpu}; planners that use "
-            f"{', '.join(entry.pins.packages)} are only reproducible on the same CPU, so a small difference may come from "
-            "the CPU",
+            f"note  the entry was made on {made}, but this machine has {result.machine.cpu}; planners that use "
+            f"{', '.join(entry.pins.packages)} are only reproducible on the same CPU, so a small difference may be due "
+            "to the CPU",
             err=not result.agrees,
         )
     return result.agrees
@@ -95,11 +100,13 @@ def _say(folder: Path, check: Check) -> None:
     """Print the result of a check."""
     from agora.leaderboard.verification import chance_to_miss
 
-    drawn = f"{check.episodes} of {check.of} episodes, drawn with seed {check.seed}"
+    drawn = f"{check.episodes} of {check.of} episodes, sampled with seed {check.seed}"
     if check.agrees:
-        typer.echo(f"{folder}: agrees: the commands of all {check.driven} rows, and the planner on {drawn}, reproduce every value")
+        typer.echo(
+            f"{folder}: agrees: the recorded commands of all {check.driven} rows, and the planner on {drawn}, reproduce every value"
+        )
     elif check.problems:
-        typer.echo(f"{folder}: BREAKS THE RULES, so no episode was driven again", err=True)
+        typer.echo(f"{folder}: BREAKS THE RULES, so no episode was run again", err=True)
     elif check.episodes:
         typer.echo(f"{folder}: DIFFERS: the planner does not reproduce these values on {drawn}", err=True)
     else:
@@ -108,13 +115,15 @@ def _say(folder: Path, check: Check) -> None:
         typer.echo(f"  {line}", err=True)
     if check.agrees and check.episodes < check.of:
         tenth = max(2, round(check.of / 10))
-        chances = ", ".join(f"{k} with {chance_to_miss(k, check.episodes, check.of):.0%}" for k in (1, tenth))
-        typer.echo(f" such a sample misses falsified episodes: {chances}; --episodes {check.of} runs all of them again")
+        chances = ", ".join(f"{chance_to_miss(k, check.episodes, check.of):.0%} for {k}" for k in (1, tenth))
+        typer.echo(
+            f" probability that such a sample misses falsified episodes: {chances}; --episodes {check.of} runs all episodes again"
+        )
 
 
 def leaderboard(
     folder: Annotated[list[Path] | None, typer.Argument(help="Folders that contain entries, at any depth.")] = None,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The page.")] = Path("leaderboard.html"),
+    output: Annotated[Path, typer.Option("--output", "-o", help="Page to write (.html).")] = Path("leaderboard.html"),
     alone: Annotated[bool, typer.Option("--alone", help="Leave out the entries that come with Agora's source.")] = False,
 ) -> None:
     """Write all entries to a single page that works offline: a table for each suite, with intervals, ranks, filters and replays."""

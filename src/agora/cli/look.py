@@ -24,23 +24,25 @@ _SOON = 1e-6  # s
 
 def look(
     suite: SuiteName,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Picture (.png) or film (.mp4) to write.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Picture (.png) or video (.mp4) to write.")],
     stage: Annotated[str | None, typer.Option(help="Stage of the suite; the first by default.")] = None,
-    episode: Annotated[int, typer.Option(help="Number of the episode in its stage.")] = 0,
+    episode: Annotated[int, typer.Option(help="Index of the episode in its stage, from 0.")] = 0,
     time: Annotated[
         float | None,
-        typer.Option(help="Time of the picture, s, 3 by default; for a film, the time at which it ends.", min=0.0),
+        typer.Option(help="Time of the picture, s, 3 by default; for a video, its end time.", min=0.0),
     ] = None,
-    robot: Annotated[int, typer.Option(help="Number of the robot.", min=0)] = 0,
-    planner: Annotated[str, typer.Option("--planner", "-p", help="Planner of the robots.")] = "dwa",
+    robot: Annotated[int, typer.Option(help="Index of the robot, from 0.", min=0)] = 0,
+    planner: Annotated[str, typer.Option("--planner", "-p", help="Planner that drives the robots.")] = "dwa",
     camera: Annotated[
         str,
         typer.Option(
-            help="key=value,key=value, or ROBOT,key=value for the camera of a robot; by default the robot's own, or 640 x 480 "
-            "pixels."
+            help="Camera parameters: key=value,key=value, or ROBOT,key=value to start from the camera of a robot; by default the "
+            "robot's own camera, or 640 x 480 pixels."
         ),
     ] = "",
-    show: Annotated[str, typer.Option(help="Pictures side by side: rgb, depth, segmentation, separated by commas.")] = "rgb",
+    show: Annotated[
+        str, typer.Option(help="Images to show side by side: any of rgb,depth,segmentation, separated by commas.")
+    ] = "rgb",
     seed: Seed = None,
     simulator: Simulator = "",
 ) -> None:
@@ -59,7 +61,7 @@ def look(
     refuse_informed(planner)
     is_film = _check(output)
     if time is not None and not math.isfinite(time):
-        raise InputError(f"--time: must be a finite number of seconds, got {time}")
+        raise InputError(f"--time: expected a finite number of seconds, got {time}")
     chosen = with_seed(read_benchmark(suite)[0], seed)
     chosen = chosen.under(parse_component("simulators", simulator, "simulator") if simulator else None)
     place = chosen.stage(stage) if stage is not None else chosen.stages[0]
@@ -79,7 +81,7 @@ def look(
             pass
     if not is_film:
         save_picture(output, shutter.picture)
-    typer.echo(f"{start.entry}: what robot {robot} sees, {shutter.said}, in {output}")
+    typer.echo(f"{start.entry}: camera view of robot {robot} {shutter.said}, written to {output}")
 
 
 class _Shutter:
@@ -131,7 +133,7 @@ class _Shutter:
     def said(self) -> str:
         """Text that states the time of the picture or the end time of the video."""
         moment = f"until {self._taken:.1f} s" if self._film else f"at {self._taken:.1f} s"
-        return f"{moment} (nothing: the camera is inside a wall or a piece of furniture)" if self._sights.buried else moment
+        return f"{moment} (nothing visible: the camera is inside a wall or a piece of furniture)" if self._sights.buried else moment
 
 
 def _check(output: Path) -> bool:
@@ -142,7 +144,7 @@ def _check(output: Path) -> bool:
         raise InputError(f"--output {output}: expected a name that ends in .png or .mp4")
     folder = output.absolute().parent
     if output.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise InputError(f"--output {output}: no file can be written there")
+        raise InputError(f"--output {output}: cannot be written; expected a file name in an existing, writable folder")
     return output.suffix.lower() == ".mp4"
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from agora.maps.place import Place
 
 maps = typer.Typer(help="Worlds and map generators: list, show, generate, check, export.", no_args_is_help=True)
-import_ = typer.Typer(help="Import worlds and scenarios of other projects.", no_args_is_help=True)
+import_ = typer.Typer(help="Import worlds and scenarios from other projects.", no_args_is_help=True)
 
 
 @import_.callback()
@@ -23,9 +23,9 @@ def _import() -> None:
 
 
 PlaceName = Annotated[
-    str, typer.Argument(help="A world (agora map list), a folder with a slash, or GENERATOR:key=value,key=value.")
+    str, typer.Argument(help="A world (see agora map list), a folder path with a slash, or GENERATOR:key=value,key=value.")
 ]
-Seed = Annotated[int, typer.Option(help="Seed of a generated place.", min=0)]
+Seed = Annotated[int, typer.Option(help="Seed for a map generator.", min=0)]
 Height = Annotated[float, typer.Option(help="Height of walls in 3-D files, m.")]
 Kinds = Annotated[str, typer.Option("--export", help="Also write 3-D files: any of sdf,mjcf,glb,obj,unity, separated by commas.")]
 
@@ -47,10 +47,10 @@ def list_() -> None:
 @maps.command()
 def generate(
     generator: Annotated[str, typer.Argument(help="A map generator, NAME or NAME:key=value,key=value.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the world; must be empty or not exist.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="World folder to create; must be empty or not exist.")],
     seed: Seed = 0,
     count: Annotated[
-        int, typer.Option(help="Number of worlds; several become folders NAME-0, NAME-1, ... in the folder.", min=1)
+        int, typer.Option(help="Number of worlds; if more than one, they are written to subfolders NAME-0, NAME-1, ...", min=1)
     ] = 1,
     kinds: Kinds = "",
     height: Height = 2.5,
@@ -62,7 +62,7 @@ def generate(
     wanted = _split(kinds)
     check_kinds(wanted)
     if not wanted:
-        refuse("without --export: a map has no height", "height")
+        refuse("without --export, because a map has no height", "height")
     made = _generated(generator, seed, count)
     with whole(output, "--output") as folder:
         for place in made:
@@ -96,8 +96,8 @@ def show(
 
 @maps.command()
 def validate(
-    folder: Annotated[str, typer.Argument(help="A world folder with a slash, or the name of a world.")],
-    radius: Annotated[float, typer.Option(help="Radius of a robot that must be able to drive there, m.", min=0.0)] = 0.3,
+    folder: Annotated[str, typer.Argument(help="The path of a world folder, with a slash, or the name of a world.")],
+    radius: Annotated[float, typer.Option(help="Radius of the robot that must be able to pass, m.", min=0.0)] = 0.3,
 ) -> None:
     """Check a world's files, and that robots can get from the starts to the goals in its scenarios."""
     from agora.tasks.world_check import check_world
@@ -114,7 +114,7 @@ def validate(
 @maps.command()
 def export(
     place: PlaceName,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the files; must be empty or not exist.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the files; must be empty or not exist.")],
     kinds: Annotated[str, typer.Option("--export", help="Any of sdf,mjcf,glb,obj,unity, separated by commas.")] = "glb",
     seed: Seed = 0,
     height: Height = 2.5,
@@ -128,7 +128,7 @@ def export(
 
     wanted = _split(kinds)
     if not wanted:
-        raise InputError(f"--export: expected some of {', '.join(KINDS)}, got nothing")
+        raise InputError(f"--export: expected one or more of {', '.join(KINDS)}, got nothing")
     name, shown = _named(place, seed)
     world = solids(shown, height=height, name=name)
     with whole(output, "--output") as folder:
@@ -144,7 +144,7 @@ def arena(
     source: Annotated[Path, typer.Argument(help="Arena's arena_simulation_setup, or a folder that contains it and arena_bringup.")],
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Folder to use instead of the data folder; its worlds are then named by path."),
+        typer.Option("--output", "-o", help="Folder to import to instead of the data folder; its worlds are then named by path."),
     ] = None,
 ) -> None:
     """Copy worlds, scenarios, robots, obstacle models and benchmarks from an Arena 3.0 installation, after checking them."""
@@ -162,9 +162,9 @@ def arena(
 
 @import_.command("arena-reward")
 def arena_reward(
-    source: Annotated[Path, typer.Argument(help="A reward file of Arena 3.0 or rosnav-rl (reward_functions/NAME.yaml).")],
-    safe_distance: Annotated[float, typer.Option(help="safety_distance of Arena's training_config.yaml, m.", min=0.0)] = 0.5,
-    subgoals: Annotated[bool, typer.Option("--subgoals", help="Measure progress to sub-goals (subgoal_mode).")] = False,
+    source: Annotated[Path, typer.Argument(help="An Arena 3.0 or rosnav-rl reward file (reward_functions/NAME.yaml).")],
+    safe_distance: Annotated[float, typer.Option(help="safety_distance from Arena's training_config.yaml, m.", min=0.0)] = 0.5,
+    subgoals: Annotated[bool, typer.Option("--subgoals", help="Measure progress towards sub-goals (subgoal_mode).")] = False,
 ) -> None:
     """Print an Arena 3.0 reward file as the ``reward`` key of a training file, and list the differences on the error stream."""
     from agora.learning.arena_reward_file import read_arena_reward
@@ -177,13 +177,13 @@ def arena_reward(
 
 @import_.command("arena-training")
 def arena_training(
-    source: Annotated[Path, typer.Argument(help="A training_config.yaml of Arena 3.0.")],
+    source: Annotated[Path, typer.Argument(help="An Arena 3.0 training_config.yaml file.")],
     output: Annotated[
         Path,
-        typer.Option("--output", "-o", help="Training file to write; must not exist; its name becomes the name of the training."),
+        typer.Option("--output", "-o", help="Training file to write; must not exist. The training is named after the file."),
     ],
     reward: Annotated[
-        Path | None, typer.Option(help="Arena's reward file; reward_functions/NAME.yaml next to the source by default.")
+        Path | None, typer.Option(help="Arena's reward file; by default, reward_functions/NAME.yaml next to the source file.")
     ] = None,
 ) -> None:
     """Convert an Arena 3.0 training configuration for agora train, and report what is omitted or substituted."""
@@ -204,14 +204,14 @@ def arena_training(
     typer.echo(output)
 
 
-NewWorld = Annotated[Path, typer.Option("--output", "-o", help="Folder of the world; must be empty or not exist.")]
+NewWorld = Annotated[Path, typer.Option("--output", "-o", help="World folder to create; must be empty or not exist.")]
 
 
 @import_.command("pedsim")
 def pedsim(
-    source: Annotated[Path, typer.Argument(help="A scenario file of pedsim_ros (.xml).")],
+    source: Annotated[Path, typer.Argument(help="A pedsim_ros scenario file (.xml).")],
     output: NewWorld,
-    seed: Annotated[int, typer.Option(help="Seed of the people's positions in their boxes.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the people's random positions in their boxes.", min=0)] = 0,
 ) -> None:
     """Create a world folder from a pedsim_ros scenario: obstacles, agents and their waypoints."""
     from agora.datasets.pedsim_scenario import import_pedsim
@@ -221,10 +221,10 @@ def pedsim(
 
 @import_.command("hunav")
 def hunav(
-    source: Annotated[Path, typer.Argument(help="An agents.yaml of HuNavSim.")],
+    source: Annotated[Path, typer.Argument(help="A HuNavSim agents.yaml file.")],
     output: NewWorld,
     map: Annotated[
-        Path | None, typer.Option(help="The map (.yaml); by default the map that the file names, looked for near it.")
+        Path | None, typer.Option(help="The map (.yaml); by default, the map named in the file, searched for in nearby folders.")
     ] = None,
 ) -> None:
     """Create a world folder from a HuNavSim agents.yaml: its map, and its agents with goals and reactions."""
@@ -235,9 +235,9 @@ def hunav(
 
 @import_.command("irsim")
 def irsim(
-    source: Annotated[Path, typer.Argument(help="A YAML world of ir-sim.")],
+    source: Annotated[Path, typer.Argument(help="An ir-sim YAML world file.")],
     output: NewWorld,
-    seed: Annotated[int, typer.Option(help="Seed of random places and shapes.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of random positions and shapes.", min=0)] = 0,
 ) -> None:
     """Create a world folder from an ir-sim YAML world: static obstacles as the map, moving obstacles as people, and robots."""
     from agora.datasets.irsim_world import import_irsim
@@ -283,7 +283,7 @@ def _named(text: str, seed: int) -> tuple[str, Place]:
     worlds, generators = {*world_names(), *imported_names()}, available("map_generators")
     name = text.partition(":")[0]
     if "/" in name or text in worlds or (name not in generators and Path(text).exists()):
-        refuse("on an existing world; it belongs to a generator", "seed")
+        refuse("on an existing world, only on a map generator", "seed")
         folder = world_folder(text)
         return folder.absolute().name, read_place(folder)
     if name not in generators:

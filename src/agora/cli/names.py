@@ -10,11 +10,12 @@ import typer
 
 def list_(
     kind: Annotated[
-        str | None, typer.Argument(help="suites, robots, planners, policies, trainings, metrics, ...; all by default.")
+        str | None,
+        typer.Argument(help="Kind to list: suites, robots, planners, policies, trainings, metrics, ...; all by default."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
 ) -> None:
-    """List everything that has a name: suites, robots, worlds, and components of every kind."""
+    """List the names of suites, robots, worlds, and components of every kind."""
     from agora.errors import UnknownNameError
     from agora.registry import KINDS, available
     from agora.share import names_in  # the modules for suites and policies import the engine
@@ -30,7 +31,7 @@ def list_(
     if kind is None:
         for title, entries in shown.items():
             typer.echo(f"{title}: {', '.join(entries) or '-'}")
-        typer.echo("agora list KIND describes each")
+        typer.echo("agora list KIND describes each entry")
         return
     width = max(map(len, names[kind]), default=0)
     for name in names[kind]:

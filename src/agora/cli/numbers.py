@@ -16,11 +16,11 @@ __all__ = ["MORE", "All", "Named", "lines", "measures"]
 
 Named = Annotated[
     list[str] | None,
-    typer.Option("--metric", "-m", help="A metric to print instead of the nine default ones; repeat it for several."),
+    typer.Option("--metric", "-m", help="A metric to print instead of the nine default ones; repeat the option for several."),
 ]
 All = Annotated[bool, typer.Option("--all", help="Print all metrics.")]
 
-MORE = "  more with --all, or --metric NAME (agora list metrics)"
+MORE = "  for more metrics: --all, or --metric NAME (see agora list metrics)"
 """Line that is printed below the default metrics."""
 
 
@@ -31,7 +31,7 @@ def measures(names: Sequence[str], every: bool) -> list[Metric]:
     from agora.registry import load
 
     if names and every:
-        raise InputError("--all cannot be combined with --metric: it prints all metrics")
+        raise InputError("--all cannot be combined with --metric, because --all prints all metrics")
     return metrics() if every else [load("metrics", name) for name in names or FEW]
 
 

@@ -23,10 +23,8 @@ def run_outside(form: RequestForm, ros_launch: str) -> Path | None:
         from agora.cli.bags import bench_in_ros
 
         if form.planners != ("ros",):
-            raise InputError(
-                "--planner ros cannot be combined with other planners: one program drives the robots of the graph in all episodes"
-            )
-        why = "the suite sets seed and pedestrians; the graph sets the simulator, plays episodes one by one and keeps bags"
+            raise InputError("--planner ros cannot be combined with other planners: one program drives all robots of the ROS graph")
+        why = "the suite sets seed and pedestrians; the ROS graph sets the simulator, runs one episode at a time and records bags"
         _refuse_unused("ros", why, "ros_launch")
         folder = form.folder(form.chosen()[0])
         bench_in_ros(form.suite, folder, form.resume, ros_launch)
@@ -35,8 +33,10 @@ def run_outside(form: RequestForm, ros_launch: str) -> Path | None:
         from agora.cli.serve import bench_by_sockets
 
         if len(form.planners) > 1:
-            raise InputError("--planner socnavbench cannot be combined with other planners: one joystick drives in all episodes")
-        why = "one joystick drives one episode after the other and receives true pedestrian states; all recordings are kept"
+            raise InputError(
+                "--planner socnavbench cannot be combined with other planners: a single joystick drives the robot in all episodes"
+            )
+        why = "a single joystick drives the episodes one at a time and receives true pedestrian states; all recordings are kept"
         _refuse_unused("socnavbench", why, "seed")
         suite, _ = form.chosen()
         bench_by_sockets(suite, form.planners[0], form.folder(suite), form.resume)

@@ -14,13 +14,16 @@ def play(
     keys: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Episodes, SUITE/STAGE/EPISODE/PLANNER, as the report names them; with --check, all by default.", metavar="KEY..."
+            help="Episodes as named in the report, SUITE/STAGE/EPISODE/PLANNER; with --check, all by default.", metavar="KEY..."
         ),
     ] = None,
     video: Annotated[bool, typer.Option("--videos", "--video", help="Write a video of each episode (.mp4).")] = False,
-    live: Annotated[bool, typer.Option("--live", help="Show them in a window, one after the other.")] = False,
+    live: Annotated[bool, typer.Option("--live", help="Show the episodes in a window, one after another.")] = False,
     check: Annotated[
-        bool, typer.Option("--check", help="Drive the recorded commands again instead and compare every row and recording.")
+        bool,
+        typer.Option(
+            "--check", help="Instead of playing episodes, drive the recorded commands again and compare every row and recording."
+        ),
     ] = False,
 ) -> None:
     """Print how recorded episodes of a run ended, and play them as a page in a browser, as videos, or in a window.
@@ -28,11 +31,11 @@ def play(
     A check exits with code 1 if a row or a recording is not reproduced.
     """
     if check and (video or live):
-        raise typer.BadParameter("--check shows nothing: leave out --video and --live")
+        raise typer.BadParameter("--check cannot be combined with --video or --live, because it shows nothing")
     if check:
         raise typer.Exit(0 if _agrees(run, keys or ()) else 1)
     if not keys:
-        raise typer.BadParameter("name an episode, SUITE/STAGE/EPISODE/PLANNER, or ask for --check")
+        raise typer.BadParameter("expected an episode, SUITE/STAGE/EPISODE/PLANNER, or --check")
     _play(run, keys, video=video, live=live)
 
 
@@ -46,8 +49,8 @@ def _agrees(run: Path, keys: Sequence[str]) -> bool:
     rows, unrecorded = sum(some.rows for some in driven), sum(some.unrecorded for some in driven)
     for line in lines(found):
         typer.echo(f"  {line}", err=True)
-    said = "do not reproduce all of them" if found else "reproduce every value"
-    typer.echo(f"{run}: {'DIFFERS' if found else 'agrees'}: the commands of {rows} rows {said}", err=bool(found))
+    said = "do not reproduce every value" if found else "reproduce every value"
+    typer.echo(f"{run}: {'DIFFERS' if found else 'agrees'}: the recorded commands of {rows} rows {said}", err=bool(found))
     if unrecorded:
         typer.echo(f"  {unrecorded} rows were not checked: no recording was kept", err=bool(found))
     return not found
@@ -74,7 +77,7 @@ def _play(run: Path, keys: Sequence[str], *, video: bool, live: bool) -> None:
     blind = RunFolder.read(run).record.blind or ()
     for group in groups:
         if missing := [row["key"] for row in group if row["key"] not in kept]:
-            raise ResultsError(f"{run}: no recording of {missing[0]} was kept; agora run runs the episode again")
+            raise ResultsError(f"{run}: no recording of {missing[0]} was kept; run the episode again with agora run")
         named |= titles(group, blind)
     for key, recording in kept.items():
         typer.echo(f"{named[key]}\n  {why(recording).words}")

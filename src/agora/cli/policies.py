@@ -38,7 +38,7 @@ def export(
 
 @policies.command()
 def show(policy: PolicyName) -> None:
-    """Print what a policy sees, what it does and what it was trained on, and the results on its card, if it has one."""
+    """Print a policy's observations, actions and training suite, and the results on its card, if it has one."""
     from agora.policies.policy import load_policy
 
     lines = [*_described(load_policy(policy)), *_of_card(_card(policy))]
@@ -53,11 +53,11 @@ def _described(policy: Policy) -> Iterator[tuple[str, str]]:
     from agora.registry import name_of
 
     network, encoding = name_of("networks", policy.network), name_of("encodings", policy.observe)
-    yield "network", f"{network} of {_weights(policy.arrays)} weights: {_listed(plain(policy.network))}"
+    yield "network", f"{network} with {_weights(policy.arrays)} weights: {_listed(plain(policy.network))}"
     if policy.state_size:
         yield "memory", f"{policy.state_size} values"
-    yield "sees", f"{policy.observe.length} values of {encoding}: {_listed(plain(policy.observe))}"
-    yield "does", f"{policy.observe.notes().get('actions', 'actions of its encoding')}{_often(policy.period)}"
+    yield "sees", f"{policy.observe.length} values, encoded by {encoding}: {_listed(plain(policy.observe))}"
+    yield "does", f"{policy.observe.notes().get('actions', 'the actions of its encoding')}{_often(policy.period)}"
     if policy.body is not None:
         yield "robot", _listed(plain(policy.body))
     yield "label", policy.label

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 
-def report(folder: Annotated[Path, typer.Argument(help="Folder of the results.")]) -> None:
+def report(folder: Annotated[Path, typer.Argument(help="Results folder.")]) -> None:
     """Rewrite the report of a run."""
     from agora.reporting.report import report as write
 
@@ -19,7 +19,7 @@ def compare(
     runs: Annotated[list[Path], typer.Argument(help="Folders of the runs, at least two.", metavar="RUN RUN...")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The page to write (.html).")] = Path("results/compare.html"),
     baseline: Annotated[
-        str | None, typer.Option(help="Planner that the others are compared with; the first one by default.")
+        str | None, typer.Option(help="Baseline planner that the others are compared with; the first planner by default.")
     ] = None,
 ) -> None:
     """Compare runs: write a single report on all of them, with planners paired on identical episodes, and list the differences."""
@@ -35,7 +35,7 @@ def compare(
         raise InputError(f"--output {output}: expected a name that ends in .html")
     found = merged(runs)
     if not found.rows:
-        raise InputError(f"{', '.join(map(str, runs))}: have no rows")
+        raise InputError(f"{', '.join(map(str, runs))}: expected runs with rows, got none")
     page = write_comparison(found, output, baseline)
     for note in found.notes:
         typer.echo(note)
@@ -48,17 +48,19 @@ def compare(
 
 
 def table(
-    runs: Annotated[list[Path], typer.Argument(help="Folder of a run, or of several, as for agora compare.", metavar="RUN...")],
+    runs: Annotated[list[Path], typer.Argument(help="One or more run folders, as for agora compare.", metavar="RUN...")],
     kind: Annotated[str, typer.Option("--format", "-f", help="latex, csv or markdown.")] = "markdown",
     metric: Annotated[
         list[str] | None,
-        typer.Option("--metric", "-m", help="A metric; repeat it for several. By default those at the top of the report."),
+        typer.Option(
+            "--metric", "-m", help="A metric; repeat the option for several. By default, the metrics at the top of the report."
+        ),
     ] = None,
     stage: Annotated[
-        list[str] | None, typer.Option("--stage", help="A stage; repeat it for several. All together by default.")
+        list[str] | None, typer.Option("--stage", help="A stage; repeat the option for several. By default, all stages together.")
     ] = None,
     planner: Annotated[
-        list[str] | None, typer.Option("--planner", "-p", help="A planner; repeat it for several. All by default.")
+        list[str] | None, typer.Option("--planner", "-p", help="A planner; repeat the option for several. All by default.")
     ] = None,
     own: Annotated[
         bool,
@@ -67,7 +69,7 @@ def table(
             help="Average over each planner's own episodes, not over those in which every planner reached the goal.",
         ),
     ] = False,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write it to a file instead of printing it.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the table to a file instead of printing it.")] = None,
 ) -> None:
     """Print a table for papers with planners as rows, metrics as columns and 95 % intervals; the best value is bold if the
     comparison is fair.
@@ -98,10 +100,12 @@ def table(
 
 
 def figures(
-    folder: Annotated[Path, typer.Argument(help="Folder of the results.")],
+    folder: Annotated[Path, typer.Argument(help="Results folder.")],
     metric: Annotated[
         list[str] | None,
-        typer.Option("--metric", "-m", help="A metric to compare; repeat it for several. Arena 3.0's six by default."),
+        typer.Option(
+            "--metric", "-m", help="A metric to compare; repeat the option for several. By default, the six metrics of Arena 3.0."
+        ),
     ] = None,
     kind: Annotated[str, typer.Option("--format", help="png, pdf or svg.")] = "pdf",
 ) -> None:

@@ -73,7 +73,7 @@ def finish(folder: Path, video: str, again: Callable[[Mapping[str, Any]], str] =
         typer.echo(error, err=True)
     lost = len(found.interrupted) + len(found.missing)
     if lost or found.problems():
-        typer.echo(f"{lost} episodes have no row; use --resume to try them again", err=True)
+        typer.echo(f"{lost} episodes have no row; use --resume to run them again", err=True)
     if lost or found.problems() or found.unmeasured or any(row["outcome"] in FAILURES for row in found.rows):
         raise typer.Exit(1)
 
@@ -87,7 +87,7 @@ def wanted_videos(text: str) -> str:
     from agora.errors import InputError
 
     if text != "failed" and not text.isdecimal():
-        raise InputError(f"--videos: expected a number of episodes of each planner, or failed; got {text!r}")
+        raise InputError(f"--videos: expected a number of episodes per planner, or failed; got {text!r}")
     return text
 
 

@@ -29,26 +29,28 @@ def run(
         typer.Option(
             "--planner",
             "-p",
-            help="NAME, NAME:key=value,key=value, PLANNER+INTERPLANNER, or informed.",
+            help="Planner: NAME, NAME:key=value,key=value, PLANNER+INTERPLANNER, or informed.",
         ),
     ],
     interplanner: InterPlannerName = "",
     stage: Annotated[str | None, typer.Option(help="Stage of the suite; the first by default.")] = None,
-    episode: Annotated[int, typer.Option(help="Number of the episode in its stage.")] = 0,
+    episode: Annotated[int, typer.Option(help="Index of the episode in its stage, from 0.")] = 0,
     picture: Annotated[Path | None, typer.Option(help="Write a picture (.png, .pdf or .svg).")] = None,
     video: Annotated[Path | None, typer.Option(help="Write a video (.mp4).")] = None,
     replay: Annotated[Path | None, typer.Option(help="Write a page that replays the episode (.html).")] = None,
     live: Annotated[bool, typer.Option("--live", help="Show the episode in a window.")] = False,
     pedestrians: Annotated[
         str | None,
-        typer.Option(help="Knowledge of people: truth, view, visible, tracked or camera; as in the stage by default."),
+        typer.Option(
+            help="The planner's knowledge of people: truth, view, visible, tracked or camera; by default, as in the stage."
+        ),
     ] = None,
     seed: Seed = None,
     simulator: Simulator = "",
     metric: numbers.Named = None,
     every: numbers.All = False,
 ) -> None:
-    """Run one episode, print eight numbers, and write the requested files; exits with 1 if the planner or the simulator failed."""
+    """Run one episode, print nine metrics, and write the requested files; exits with code 1 if the planner or simulator failed."""
     from agora.benchmark.contest import read_benchmark
     from agora.benchmark.informed import Informed
     from agora.benchmark.knowledge import blind, unaware
@@ -83,7 +85,7 @@ def run(
     if recording.outcome is not Outcome.REACHED and not recording.failure:
         typer.echo(why(recording).words + unread_note(blind(mine), unaware(mine), label, recording.outcome.label))
     if others:
-        typer.echo(f"other robots: {', '.join(other.outcome.label for other in others)}; metrics are those of the first")
+        typer.echo(f"other robots: {', '.join(other.outcome.label for other in others)}; the metrics are those of the first robot")
     for number, each in enumerate(recordings):
         if each.failure:
             who = "the simulator" if each.outcome is Outcome.SIMULATOR_FAILED else "its planner"
@@ -122,7 +124,7 @@ def _planner(text: str, interplanner: str) -> tuple[str, Named]:
     from agora.planners.presets import names_interplanner
 
     if names_interplanner(text):
-        refuse(f"with --planner {text}, which names one", "interplanner")
+        refuse(f"with --planner {text}, which already names an interplanner", "interplanner")
     if interplanner and text == INFORMED:
         refuse(f"with --planner {text}, which is not a planner", "interplanner")
     return entrant(text, interplanner)
@@ -165,7 +167,7 @@ def _check_outputs(live: bool, **files: tuple[Path | None, tuple[str, ...]]) -> 
         if path.suffix.lower() not in endings:
             raise InputError(f"--{option} {path}: expected a name that ends in {' or '.join(endings)}")
         if path.is_dir() or not path.absolute().parent.is_dir() or not os.access(path.absolute().parent, os.W_OK):
-            raise InputError(f"--{option} {path}: no file can be written there")
+            raise InputError(f"--{option} {path}: cannot be written; expected a file name in an existing, writable folder")
     if live:
         from agora.viewer.live import check_screen
 

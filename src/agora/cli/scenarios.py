@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 scenarios = typer.Typer(help="Scenario cards and scenario files: list, show, write, check.", no_args_is_help=True)
 
 Which = Annotated[str, typer.Argument(help="A card (agora scenario list), or a scenario file (.json).")]
-Seed = Annotated[int, typer.Option(help="Seed of the card's draw.", min=0)]
+Seed = Annotated[int, typer.Option(help="Seed for drawing the card's parameters.", min=0)]
 Values = Annotated[str, typer.Option("--set", help="Parameters to fix instead of drawing them: key=value,key=value.")]
-Robot = Annotated[str, typer.Option(help="The robot of the scenario.")]
+Robot = Annotated[str, typer.Option(help="Robot model of the scenario.")]
 ROBOT = "tiago"
 _ENDINGS = (".png", ".pdf", ".svg")
 
@@ -54,7 +54,7 @@ def show(
     if output is not None and (output.suffix.lower() not in _ENDINGS or not output.absolute().parent.is_dir()):
         raise InputError(f"--output {output}: expected a name that ends in {', '.join(_ENDINGS)}, in an existing folder")
     if _is_file(which):
-        refuse("on a scenario file, which draws nothing", "seed", "values")
+        refuse("on a scenario file, which has no random parameters", "seed", "values")
         task, situation = _file(Path(which), robot), None
         typer.echo(f"{which}: {len(task.robots)} robots, {len(task.pedestrians)} pedestrians, map {task.map.name}")
     else:
@@ -81,7 +81,7 @@ def generate(
     path, lost = write_world(situation, card, output)
     typer.echo(path)
     for text in lost:
-        typer.echo(f"not in the file: {text}", err=True)
+        typer.echo(f"not written to the file: {text}", err=True)
 
 
 @scenarios.command()
@@ -102,7 +102,7 @@ def validate(
     if not output.is_dir():
         raise InputError(f"--output {output}: the folder does not exist")
     if all(map(_is_file, which)):
-        refuse("on scenario files, which draw nothing", "seed", "values")
+        refuse("on scenario files, which have no random parameters", "seed", "values")
     wrong = []
     for name in which:
         situation = None
@@ -132,7 +132,7 @@ def _where(name: str, fault: Fault) -> str:
 
 @scenarios.command()
 def convert(
-    source: Annotated[Path, typer.Argument(help="A scenario file of arena-tools, JSON or YAML.")],
+    source: Annotated[Path, typer.Argument(help="An arena-tools scenario file, JSON or YAML.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write (.json); must not exist.")],
 ) -> None:
     """Convert a scenario from arena-tools' old format to the current format."""
@@ -147,7 +147,7 @@ def convert(
 
 
 @scenarios.command()
-def happened(folder: Annotated[Path, typer.Argument(help="Folder of the results of a suite that plays cards.")]) -> None:
+def happened(folder: Annotated[Path, typer.Argument(help="Results folder of a suite that uses scenario cards.")]) -> None:
     """Print in how many episodes of a run the cards' interactions occurred."""
     from rich.console import Console
     from rich.table import Table
@@ -157,7 +157,7 @@ def happened(folder: Annotated[Path, typer.Argument(help="Folder of the results 
 
     counted = interactions(folder)
     if not counted:
-        raise InputError(f"{folder}: no kept recordings of scenario cards")
+        raise InputError(f"{folder}: contains no recordings of scenario cards")
     planners = sorted({planner for _, planner in counted})
     table = Table("card", *planners)
     for stage in dict.fromkeys(stage for stage, _ in counted):
@@ -219,9 +219,9 @@ def _unsolved(card: Card, suite: Suite, situation: Situation) -> list[Fault]:
     x, y = situation.area[0].mean(axis=0) if situation.area else situation.start[:2]
     solution = solve(card, suite, 0)
     if not solution.solved:
-        return [Fault("no path to the goal without a contact was found", float(x), float(y))]
+        return [Fault("no contact-free path to the goal was found", float(x), float(y))]
     if not situation.happened(solution.recording):
-        return [Fault("the interaction did not occur in the solution", float(x), float(y))]
+        return [Fault("the interaction did not occur in the oracle's solution", float(x), float(y))]
     return []
 
 

@@ -30,7 +30,7 @@ def socnavbench(
         list[str] | None,
         typer.Option("--episodes", "-e", help="An episode, or several separated by commas; all 33 by default."),
     ] = None,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the results.")] = Path("results/serve_socnavbench"),
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the results.")] = Path("results/serve_socnavbench"),
     address: Annotated[
         str | None,
         typer.Option(
@@ -38,28 +38,31 @@ def socnavbench(
             "sockets by default."
         ),
     ] = None,
-    recv: Annotated[str, typer.Option(help="Socket of the simulator, a path or 127.0.0.1:PORT (recv_ID there).")] = "",
-    send: Annotated[str, typer.Option(help="Socket of the joystick, a path or 127.0.0.1:PORT (send_ID there).")] = "",
+    recv: Annotated[str, typer.Option(help="Socket of the simulator, a path or 127.0.0.1:PORT (recv_ID in SocNavBench).")] = "",
+    send: Annotated[str, typer.Option(help="Socket of the joystick, a path or 127.0.0.1:PORT (send_ID in SocNavBench).")] = "",
     asynchronous: Annotated[bool, typer.Option("--asynchronous", help="Run in real time, whether commands arrive or not.")] = False,
     repeats: Annotated[
         int | None, typer.Option(help="With --asynchronous: maximum number of repeated commands in an episode; 50 by default.")
     ] = None,
     patience: Annotated[
         float | None,
-        typer.Option(help="Seconds without a command after which the run ends, without --asynchronous; 3600 by default."),
+        typer.Option(help="Without --asynchronous: time without a command after which the run ends, s; 3600 by default."),
     ] = None,
     render_mode: Annotated[
-        str, typer.Option(help="schematic, or full-render: also send colour and depth images of a camera on the robot.")
+        str, typer.Option(help="schematic, or full-render to also send colour and depth images from a camera on the robot.")
     ] = "schematic",
     camera: Annotated[
-        str, typer.Option(help="With full-render: key=value,key=value, or ROBOT,key=value; SocNavBench's own settings by default.")
+        str,
+        typer.Option(
+            help="With full-render: key=value,key=value, or ROBOT,key=value, of the camera; SocNavBench's own settings by default."
+        ),
     ] = "",
-    resume: Annotated[bool, typer.Option("--resume", help="Continue the run in the folder.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the run in the results folder.")] = False,
     video: VideoCount = "0",
 ) -> None:
     """Act as SocNavBench's simulator for one of its joysticks, and write results and a report.
 
-    The episodes are those of the suite socnavbench, under its rules. The joystick names the planner of the results.
+    The episodes are those of the suite socnavbench, under its rules. The joystick provides the planner's name for the results.
     """
     from agora.tasks.suite import load_suite
 
@@ -100,7 +103,7 @@ def with_episodes(suite: Suite, names: list[str]) -> Suite:
     known = episode_names() if names else []
     for name in names:
         if name not in known:
-            raise UnknownNameError("episode of SocNavBench", name, known)
+            raise UnknownNameError("SocNavBench episode", name, known)
     if not names:
         return suite
     (stage,) = suite.stages

@@ -12,8 +12,10 @@ if TYPE_CHECKING:
 
 server = typer.Typer(no_args_is_help=True, help="Workers, invitations, backup and restoration of an agora web server.")
 
-Folder = Annotated[Path, typer.Argument(help="Folder of the server.")]
-Database = Annotated[str, typer.Option(help="URL of its database; a file in the folder by default.", envvar="AGORA_WEB_DATABASE")]
+Folder = Annotated[Path, typer.Argument(help="Server folder.")]
+Database = Annotated[
+    str, typer.Option(help="URL of the server's database; a file in the server folder by default.", envvar="AGORA_WEB_DATABASE")
+]
 
 
 @server.command()
@@ -21,11 +23,14 @@ def worker(
     folder: Folder,
     database: Database = "",
     count: Annotated[
-        int, typer.Option(help="Number of workers, each for one run at a time; an additional worker trains.", min=1)
+        int,
+        typer.Option(
+            help="Number of workers, each of which executes one run at a time; an additional worker executes training runs.", min=1
+        ),
     ] = 1,
     executor: Annotated[
         str,
-        typer.Option(help="Executor of the runs, with parameters: ray:address=HOST:6379; processes here by default."),
+        typer.Option(help="Executor of the runs, with its parameters, such as ray:address=HOST:6379; local processes by default."),
     ] = "",
 ) -> None:
     """Execute a server's runs until SIGTERM or Ctrl-C; an unfinished run then waits for another worker.
@@ -48,7 +53,7 @@ def worker(
     for sign in (signal.SIGTERM, signal.SIGINT):
         signal.signal(sign, lambda *_: over.set())
     with open_database(settings.url) as engine, run_workers(settings, engine, count):
-        typer.echo(f"working on the runs of {settings.folder}; Ctrl-C stops it", err=True)
+        typer.echo(f"executing the runs of {settings.folder}; press Ctrl-C to stop", err=True)
         while not over.wait(1.0):
             pass
 
@@ -71,7 +76,7 @@ def backup(
 
 @server.command()
 def restore(
-    file: Annotated[Path, typer.Argument(help="File that agora server backup wrote.")],
+    file: Annotated[Path, typer.Argument(help="File written by agora server backup.")],
     folder: Annotated[Path, typer.Argument(help="Folder to restore to; must be empty or not exist.")],
     database: Annotated[
         str,
@@ -90,15 +95,15 @@ def restore(
 def invite(
     folder: Folder,
     database: Database = "",
-    role: Annotated[str, typer.Option(help="Role that the invitation gives: look, run or administer.")] = "look",
+    role: Annotated[str, typer.Option(help="Role granted by the invitation: look, run or administer.")] = "look",
     user: Annotated[
         str,
         typer.Option(
-            help="An existing user, who gets the role, is unblocked and sets another password; by default the invitation is for a "
-            "new user."
+            help="An existing user, who receives the role, is unblocked and sets a new password; by default, the invitation is for "
+            "a new user."
         ),
     ] = "",
-    address: Annotated[str, typer.Option(help="Address at which users open the server.")] = "http://127.0.0.1:8080",
+    address: Annotated[str, typer.Option(help="Address at which users reach the server.")] = "http://127.0.0.1:8080",
 ) -> None:
     """Print an invitation link for a new person, or for a user who has lost the password; it can be used once and expires after 7
     days.

@@ -84,5 +84,5 @@ def once(handle: Callable[[int, FrameType | None], None]) -> Iterator[None]:
 
 
 def _stopped_by(number: int, kept: str) -> StoppedError:
-    said = f"stopped by {STOPS[signal.Signals(number)]}: {kept}; the same command with --resume continues"
+    said = f"stopped by {STOPS[signal.Signals(number)]}: {kept}; run the same command with --resume to continue"
     return StoppedError(said, 128 + number)

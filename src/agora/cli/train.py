@@ -13,15 +13,15 @@ import typer
 def train(
     training: Annotated[str, typer.Argument(help="A training's name (agora list trainings) or file.")],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Folder of the results; results/train_NAME by default.")
+        Path | None, typer.Option("--output", "-o", help="Folder for the results; results/train_NAME by default.")
     ] = None,
     seed: Annotated[
-        list[int] | None, typer.Option(help="Seed to use instead of the training's seeds; repeat it for several.", min=0)
+        list[int] | None, typer.Option(help="Seed to use instead of the training's seeds; repeat the option for several.", min=0)
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue the training in the folder.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the training run in the results folder.")] = False,
     minutes: Annotated[
         float | None,
-        typer.Option(help="Minutes after which the training with each seed stops; the policy is still tested.", min=0.0),
+        typer.Option(help="Time limit for the training with each seed, minutes; the policy is still tested.", min=0.0),
     ] = None,
 ) -> None:
     """Train a policy, test it, and write its card.
@@ -68,7 +68,7 @@ def train(
                     case SeedRecord():
                         if event.stopped:
                             steps = f"its time limit was reached after {event.steps} steps"
-                            typer.echo(f"seed {number}: {steps}; the same command with --resume continues", err=True)
+                            typer.echo(f"seed {number}: {steps}; run the same command with --resume to continue", err=True)
                         for result in event.results:
                             typer.echo(f"seed {number}, {chosen.test}/{result.stage}: {result}")
         if policy_kept(seed_folder(folder, chosen.seeds[0])) is not None:

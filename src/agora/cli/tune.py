@@ -18,20 +18,20 @@ def tune(
         str, typer.Option("--held-out", help="Suite to compare the result on: name or file; its split must be test.")
     ],
     objective: Annotated[
-        str, typer.Option(help="The objective to maximise: a metric, or metrics with weights.")
+        str, typer.Option(help="The objective to maximise: a metric, or a weighted sum of metrics.")
     ] = "success + 0.2 * barn_score",
     trials: Annotated[int, typer.Option(help="Number of parameter sets to try.", min=1)] = 64,
-    minutes: Annotated[float | None, typer.Option(help="Start no further trials after this time.", min=0.0)] = None,
+    minutes: Annotated[float | None, typer.Option(help="Time limit, minutes; no trials are started after it.", min=0.0)] = None,
     seed: Annotated[int, typer.Option(help="Seed of the search; the suites keep their seeds.", min=0)] = 0,
     prune: Annotated[bool, typer.Option(help="Stop trials that are below the median after a quarter of the episodes.")] = True,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Folder of the results; results/tune_PLANNER by default.")
+        Path | None, typer.Option("--output", "-o", help="Folder for the results; results/tune_PLANNER by default.")
     ] = None,
     preset: Annotated[
-        Path | None, typer.Option(help="File of the tuned parameters; PLANNER_tuned.yaml among Agora's presets by default.")
+        Path | None, typer.Option(help="File for the tuned parameters; by default, PLANNER_tuned.yaml in Agora's presets folder.")
     ] = None,
-    workers: Annotated[int, typer.Option(help="Worker processes; 0 runs in this one.", min=0)] = WORKERS,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue the tuning in the folder.")] = False,
+    workers: Annotated[int, typer.Option(help="Number of worker processes; 0 runs in this process.", min=0)] = WORKERS,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the tuning run in the results folder.")] = False,
 ) -> None:
     """Tune a planner's parameters on a training suite, and compare the result on a held-out suite."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -82,10 +82,10 @@ def tune(
         typer.echo("no trial was better than the original planner; no preset is written")
         return
     if not compared[0].gained:
-        typer.echo("the best trial in training is no better on the test suite; no preset is written")
+        typer.echo("the best trial is no better than the original planner on the test suite; no preset is written")
         return
     try:
         write_whole(file, text_of(tuning, tuned))
     except OSError as error:
-        raise ResultsError(f"{file}: cannot be written: {error.strerror}; choose another with --preset") from error
+        raise ResultsError(f"{file}: cannot be written: {error.strerror}; choose another file with --preset") from error
     typer.echo(f"preset  {file}")

@@ -80,7 +80,7 @@ class Unanswered:
             elif now - began >= told:
                 told *= 2.0
                 calls = list(traceback.walk_stack(sys._current_frames()[self._caller]))[::-1]
-                self._say(f"{self._words(calls)}; Ctrl-C stops it")
+                self._say(f"{self._words(calls)}; press Ctrl-C to stop")
 
     def _words(self, calls: list[tuple[FrameType, int]]) -> str:
         """Return a text that names the unfinished call and its current line."""
@@ -92,4 +92,4 @@ class Unanswered:
         seconds = f"for {time.monotonic() - self._began:.0f} s"
         if self._what != PLANNER:
             return f"{self._what} has not ended {seconds}{where}"
-        return f"planner {self._planner} has not answered call {self._calls} {seconds}{where}"
+        return f"planner {self._planner} has not returned from call {self._calls} {seconds}{where}"

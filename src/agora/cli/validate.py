@@ -22,12 +22,16 @@ if TYPE_CHECKING:
 Alone = Annotated[
     bool,
     typer.Option(
-        "--model-alone", help="Validate the model alone: no routes, no last step, no groups. By default, as suites run it."
+        "--model-alone",
+        help="Validate the model alone, without routes, the last step or groups. By default, it is validated as suites run it.",
     ),
 ]
-Fluctuates = Annotated[bool, typer.Option("--unsteady", help="Let pace and direction fluctuate as those of recorded people do.")]
+Fluctuates = Annotated[
+    bool, typer.Option("--unsteady", help="Let walking speed and direction fluctuate as they do in recorded people.")
+]
 Behaviours = Annotated[
-    list[str] | None, typer.Option("--behaviour", "-b", help="A behaviour of the people, such as groups; repeat it for several.")
+    list[str] | None,
+    typer.Option("--behaviour", "-b", help="A behaviour of the people, such as groups; repeat the option for several."),
 ]
 Quick = Annotated[
     bool, typer.Option("--quick", help="Use only a quarter of the recordings, for a first look; not for reported numbers.")
@@ -46,25 +50,33 @@ def validate(
             help="Crowd models, NAME or NAME:key=value,key=value; anticipation by default. Several are compared in one table."
         ),
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="One table of all crowd models against recorded people.")] = False,
-    table: Annotated[bool, typer.Option("--table", help="Make the table even for one model.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Compare all crowd models with recorded people, in one table.")] = False,
+    table: Annotated[bool, typer.Option("--table", help="Write the table even for a single model.")] = False,
     predictor: Annotated[
         list[str] | None,
         typer.Option(
-            "--predictor", help="A predictor to validate instead of crowd models, NAME or NAME:key=value; repeat it for several."
+            "--predictor",
+            help="A predictor to validate instead of crowd models, NAME or NAME:key=value; repeat the option for several.",
         ),
     ] = None,
     places: Annotated[
-        bool, typer.Option("--places", help="Measure the motion of people in the worlds of every map generator, or of --suite.")
+        bool,
+        typer.Option(
+            "--places",
+            help="Measure the motion of people in the worlds of every map generator, or in the suites given with --suite.",
+        ),
     ] = False,
-    suite: Annotated[list[str] | None, typer.Option(help="With --places: suites to measure; repeat it for several.")] = None,
-    episodes: Annotated[
-        int | None, typer.Option(help="With --places: episodes per generator (12 if not given), or per stage of a suite.", min=1)
+    suite: Annotated[
+        list[str] | None, typer.Option(help="With --places: suites to measure; repeat the option for several.")
     ] = None,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the picture and the numbers.")] = Path(
+    episodes: Annotated[
+        int | None,
+        typer.Option(help="With --places: number of episodes per generator (12 by default), or per stage of a suite.", min=1),
+    ] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the picture and the numbers.")] = Path(
         "results/validation"
     ),
-    seed: Annotated[int, typer.Option(help="Seed of positions and preferred speeds; the table draws nothing.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of positions and preferred speeds; not used for the table.", min=0)] = 0,
     alone: Alone = False,
     unsteady: Fluctuates = False,
     behaviour: Behaviours = None,
@@ -85,7 +97,7 @@ def validate(
     if models and (predictor or every):
         raise InputError(f"{'--predictor' if predictor else '--all'} cannot be combined with crowd models, got {', '.join(models)}")
     if places and (models or predictor or every):
-        raise InputError("--places measures the crowds of suites; leave out crowd models and predictors")
+        raise InputError("--places measures the crowds in suites; leave out crowd models, --all and --predictor")
     several = every or table or len(models or ()) > 1
     if places:
         refuse("with --places", "table", "alone", "unsteady", "behaviour", "quick", "threads")
@@ -94,9 +106,9 @@ def validate(
     elif predictor:
         refuse("with --predictor", "every", "table", "seed", "alone", "unsteady", "behaviour", "quick", "threads")
     elif several:
-        refuse("in the table, which draws nothing", "seed")
+        refuse("on the table, which uses no random numbers", "seed")
     else:
-        refuse("on the experiments of one model; --table makes the table of one", "quick", "threads")
+        refuse("on a single crowd model without --table", "quick", "threads")
     if not places:
         refuse("without --places", "suite", "episodes")
     _check_folder(output)
@@ -125,7 +137,7 @@ def _check_folder(folder: Path) -> None:
 
     there = next(place for place in (folder.absolute(), *folder.absolute().parents) if place.exists())
     if not there.is_dir() or not os.access(there, os.W_OK):
-        raise InputError(f"--output {folder}: the folder cannot be written")
+        raise InputError(f"--output {folder}: cannot write to this folder")
 
 
 def _validate_predictors(names: Sequence[str], output: Path) -> None:
@@ -194,14 +206,15 @@ def _validate_one(name: str, crowd: object, output: Path, seed: int) -> None:
 
 def calibrate(
     model: Annotated[str, typer.Argument(help="A crowd model to start from, NAME or NAME:key=value,key=value.")],
-    trials: Annotated[int, typer.Option(help="Sets of parameters to try.", min=1)] = 64,
+    trials: Annotated[int, typer.Option(help="Number of parameter sets to try.", min=1)] = 64,
     seed: Annotated[int, typer.Option(help="Seed of the search.", min=0)] = 0,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Folder of the results; results/calibrate_MODEL by default.")
+        Path | None, typer.Option("--output", "-o", help="Folder for the results; results/calibrate_MODEL by default.")
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue the calibration in the folder.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the calibration in the results folder.")] = False,
     leave_one_out: Annotated[
-        bool, typer.Option("--leave-one-out", help="Search once per scene on all the others, and compare on that scene.")
+        bool,
+        typer.Option("--leave-one-out", help="For each scene, fit the model to all other scenes, and compare it with that scene."),
     ] = False,
     alone: Alone = False,
     motion: Fits = False,
@@ -253,7 +266,7 @@ def calibrate(
     if motion:
         typer.echo(held_out(people, crowds, scores, threads), nl=False)
     for scene, one in found.items():
-        _write_preset(calibration, one, folder / scene, f"all scenes but {scene}" if scene else "training scenes")
+        _write_preset(calibration, one, folder / scene, f"all scenes except {scene}" if scene else "training scenes")
 
 
 def _write_preset(calibration: Calibration, found: Calibrated, folder: Path, scenes: str) -> None:

@@ -17,7 +17,7 @@ def web(
     host: Annotated[
         str,
         typer.Option(
-            help="Address of this machine to listen at, 0.0.0.0 for all; an address that others can reach turns accounts on."
+            help="Address of this machine to listen on, 0.0.0.0 for all; if other machines can reach it, accounts are turned on."
         ),
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port on this machine; 0 for any free port.", min=0, max=65535)] = 8080,
@@ -29,41 +29,51 @@ def web(
         ),
     ] = "",
     workers: Annotated[
-        int, typer.Option(help="Workers of the queue, each for one run at a time; an additional worker trains. 0 for none.", min=0)
+        int,
+        typer.Option(
+            help="Number of workers, each of which executes one run at a time; an additional worker executes training runs. 0 for "
+            "none.",
+            min=0,
+        ),
     ] = 1,
     executor: Annotated[
         str,
-        typer.Option(help="Executor of the runs, with parameters: ray:address=HOST:6379; processes here by default."),
+        typer.Option(help="Executor of the runs, with its parameters, such as ray:address=HOST:6379; local processes by default."),
     ] = "",
     accounts: Annotated[
         bool,
         typer.Option(
-            "--accounts", help="Require users to sign in even if only this machine can reach the address, as behind a proxy."
+            "--accounts",
+            help="Require users to sign in even if only this machine can reach the address, as is the case behind a proxy.",
         ),
     ] = False,
     name: Annotated[
         list[str] | None,
-        typer.Option(help="With accounts: host name of the server in requests; repeat it for several. Any by default."),
+        typer.Option(
+            help="With accounts: host name that requests may use for the server; repeat the option for several. Any by default."
+        ),
     ] = None,
     proxy: Annotated[
         list[str] | None,
         typer.Option(
-            help="With accounts: address or network of a trusted proxy that names the client; repeat it for several. Proxies "
-            "on this machine are trusted."
+            help="With accounts: address or network of a trusted proxy that reports the client's address; repeat the option for "
+            "several. Proxies on this machine are trusted."
         ),
     ] = None,
     allow_code: Annotated[
         bool,
-        typer.Option("--allow-code", help="Let users with the role run upload planners as Python files, which run confined."),
+        typer.Option(
+            "--allow-code", help="Let users with the role run upload planners as Python files, which run in confined processes."
+        ),
     ] = False,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
 ) -> None:
-    """Open Agora in a browser to run, watch, drive and compare. By default, only this machine can reach it; Ctrl-C ends it."""
+    """Open Agora in a browser to run, watch, drive or compare. Only this machine can reach it by default. Ctrl-C stops it."""
     from agora.errors import InputError
     from agora.extras import lacking
 
     if workers == 0:
-        refuse("with --workers 0: give agora server worker its own executor", "executor")
+        refuse("with --workers 0 (agora server worker has its own --executor option)", "executor")
     if absent := lacking(["web"]):
         raise InputError(f"agora web: {absent}")
     from agora.web.serve import is_loopback, serve

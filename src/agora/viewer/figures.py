@@ -160,7 +160,7 @@ def save(figure: Figure, path: Path, *, dpi: int = 200) -> Path:
     }
     kind = path.suffix.lower()
     if kind not in metadata:
-        raise InputError(f"{path}: figures are written as {', '.join(metadata)}")
+        raise InputError(f"{path}: expected a file name with one of the extensions {', '.join(metadata)}")
     content = io.BytesIO()
     with style():
         figure.savefig(content, format=kind[1:], dpi=dpi, metadata=metadata[kind])

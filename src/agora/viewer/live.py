@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from agora.core.recording import Recording
     from agora.maps.grid import Map
 
-INSTEAD = "record the episode instead: replay and video need no screen"
+INSTEAD = "record the episode instead: replays and videos do not need a screen"
 
 
 class LiveWindow:

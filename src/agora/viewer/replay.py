@@ -286,7 +286,7 @@ def _blame(recording: Recording, contact: Contact) -> str:
     closer = contact.closing.closer
     other = "other robot" if contact.kind == ContactKind.ROBOT else "person"
     who = {Closer.ROBOT: "robot", Closer.PERSON: other, Closer.BOTH: "both"}[closer]
-    how = "robot stood" if contact.closing.standing else f"robot {contact.closing.share:.0%}"
+    how = "robot standing still" if contact.closing.standing else f"robot {contact.closing.share:.0%}"
     words = f"gap closed by {who} ({how})"
     could = is_avoidable(recording, contact)
     return words if could is None else f"{words}, {'avoidable' if could else 'not avoidable'}"
@@ -322,7 +322,7 @@ def _png(cells: Bools) -> bytes:
 def _thinned(time: Doubles, rate: float) -> Array:
     """Return which samples to keep: every k-th sample and the last."""
     if not rate > 0:
-        raise InputError(f"rate is {rate}, expected samples per second")
+        raise InputError(f"rate: expected a positive number of samples per second, got {rate}")
     last = len(time) - 1
     every = 1 if last == 0 else max(1, int(1.001 * last / max(rate * float(time[-1] - time[0]), 1e-9)))
     return np.append(np.arange(0, last, every), last)

@@ -61,7 +61,7 @@ class Sights:
         if not 0 <= robot < world.layout.robots:
             raise InputError(f"robot: expected 0 to {world.layout.robots - 1}, got {robot}")
         if not show or not set(show) <= set(SHOWN):
-            raise InputError(f"show: expected some of {', '.join(SHOWN)}, got {', '.join(show) or 'nothing'}")
+            raise InputError(f"show: expected one or more of {', '.join(SHOWN)}, got {', '.join(show) or 'nothing'}")
         self._world, self._robot, self._show = world, robot, tuple(show)
         self._camera = replace(camera, what=("rgb", "depth", "segmentation"))
         self._studio = Studio(world)
@@ -140,7 +140,7 @@ class Reel:
         each = Fraction(rate).limit_denominator(1000)
 
         if size[0] % 2 or size[1] % 2:
-            raise InputError(f"{path}: pictures of a video need an even width and height, got {size[0]} x {size[1]}")
+            raise InputError(f"{path}: video frames need an even width and height, got {size[0]} x {size[1]}")
         self._path, self._part = path, path.with_name(f".{path.stem}.part.mp4")
         self._container = av.open(str(self._part), "w", options={"movflags": "+faststart", "fflags": "+bitexact"})
         self._stream = self._container.add_stream("libx264", rate=each, options={"preset": "veryfast", "crf": "20", "threads": "2"})

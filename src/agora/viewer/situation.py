@@ -145,10 +145,10 @@ def _legend(figure: Figure, **there: bool) -> None:
         "robot": ("robot", "o", "robot", 1.0),
         "goal": ("goal", "o", "goal", 1.0),
         "pedestrian": ("pedestrian and its path", "o", "pedestrian", 1.0),
-        "talk": ("talk with each other", r"$\cdots$", "ink", 1.0),
+        "talk": ("in conversation", r"$\cdots$", "ink", 1.0),
         "company": ("stays with the robot", r"$\odot$", "pedestrian", 1.0),
-        "area": ("place of the interaction", "s", "contact", 0.2),
-        "fault": ("wrong", "x", "contact", 1.0),
+        "area": ("area of the interaction", "s", "contact", 0.2),
+        "fault": ("fault", "x", "contact", 1.0),
     }
     shown = [looks[part] for part in looks if there.get(part, True)]
     handles = [

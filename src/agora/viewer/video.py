@@ -342,7 +342,7 @@ def write_video(
     size = Painter.fitting(scene, caption) if size is None else size
     hold = (4.0 if caption else 1.0) if hold is None else hold
     if min(size) < 160 or size[0] % 2 or size[1] % 2:
-        raise InputError(f"video size {size[0]}x{size[1]}: both must be even and at least 160")
+        raise InputError(f"video size: expected an even width and height of at least 160, got {size[0]}x{size[1]}")
     if fps < 1 or not speed > 0 or not hold >= 0:
         raise InputError(f"fps {fps}, speed {speed}, hold {hold}: expected fps >= 1, speed > 0 and hold >= 0")
     painter = Painter(scene, size, title, colours, caption)

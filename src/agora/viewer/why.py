@@ -132,9 +132,9 @@ def _walked(recording: Recording, k: int, slot: int) -> str:
     velocity = recording.pedestrian_velocity[k, slot]
     speed, offset = float(norm(velocity)), recording.pose[k, :2] - recording.pedestrian_position[k, slot]
     if speed < STANDING:
-        return "stood"
+        return "stood still"
     towards = float((velocity * offset).sum()) / (speed * max(float(norm(offset)), 1e-9))
-    course = "towards it" if towards > _COURSE else "away from it" if towards < -_COURSE else "across"
+    course = "towards the robot" if towards > _COURSE else "away from the robot" if towards < -_COURSE else "across"
     return f"walked {course} at {speed:.1f} m/s"
 
 
@@ -179,8 +179,8 @@ def _drove(recording: Recording, time: float, contact: Contact | None = None) ->
             return f"The robot had braked from {highest:.1f} m/s to a stop."
         on = _on_the_spot(recording.twist[int(np.searchsorted(recording.time, since)) : now + 1, 2])
         if contact is not None and (asked := _set_off(recording, contact, now)):
-            return f"The robot had {on} for {time - since:.1f} s and set off: the planner asked for {asked:.1f} m/s."
-        return f"The robot {on}, for {time - since:.1f} s."
+            return f"The robot had {on} for {time - since:.1f} s and then set off: the planner requested {asked:.1f} m/s."
+        return f"The robot had {on} for {time - since:.1f} s."
     if max(earlier, speed) < min(_CHANGED * highest, highest - _TELLS):
         return f"The robot {up} to {highest:.1f} m/s and braked to {speed:.1f} m/s{course} in the last second."
     if lowest < min(_CHANGED * min(earlier, speed), min(earlier, speed) - _TELLS):
@@ -189,7 +189,7 @@ def _drove(recording: Recording, time: float, contact: Contact | None = None) ->
         return f"The robot {down} to {speed:.1f} m/s{course} in the last second."
     if earlier < _CHANGED * speed:
         return f"The robot {up} to {speed:.1f} m/s{course} in the last second."
-    return f"The robot drove on{course} at {speed:.1f} m/s."
+    return f"The robot kept driving{course} at {speed:.1f} m/s."
 
 
 def _set_off(recording: Recording, contact: Contact, k: int) -> float:
@@ -207,7 +207,7 @@ def _on_the_spot(turning: Doubles) -> str:
     """Describe a robot that stays in place, based on its turning rates: it stands still, turns, or turns back and forth."""
     turned = np.abs(turning)
     if turned.mean() <= _TURNS:
-        return "stood"
+        return "stood still"
     return "turned on the spot" if abs(turning.sum()) > 0.5 * turned.sum() else "turned back and forth on the spot"
 
 
@@ -236,7 +236,7 @@ def _waited(recording: Recording, k: int) -> str:
     if waited < _WAITED:
         return ""
     noted = _most_noted(np.zeros(0, np.int32) if recording.reason is None else recording.reason[:k][stood[: len(recording.reason)]])
-    return f"Before, it had stood for {waited:.0f} s on its way{f' (the planner noted{noted})' if noted else ''}."
+    return f"Before that, it had stood still for a total of {waited:.0f} s{f' (the planner noted{noted})' if noted else ''}."
 
 
 def _off_path(recording: Recording, contact: Contact) -> str:
@@ -249,7 +249,7 @@ def _off_path(recording: Recording, contact: Contact) -> str:
     nearest, off = _nearest(path, np.array([contact.x, contact.y]))
     room = float(recording.map.gap(nearest[None])[0]) - recording.radius
     words = f"It was {off:.1f} m off its planned path"
-    return f"{words}, which has no room for it there." if room < 1e-3 else f"{words}."
+    return f"{words}, which is too narrow for it there." if room < 1e-3 else f"{words}."
 
 
 def _nearest(path: Doubles, place: Doubles) -> tuple[Doubles, float]:
@@ -282,7 +282,7 @@ def _about(recording: Recording, k: int, but: Contact | None = None) -> str:
         gaps = np.where(recording.pedestrian_id == but.party, np.inf, gaps)
     words = [] if walls is None or but is None else [f"nearest wall {max(walls[k], 0.0):.1f} m"]
     if len(gaps) and np.isfinite(gaps.min()):
-        words.append(f"{'next' if but is not None else 'nearest'} person {max(gaps.min(), 0.0):.1f} m")
+        words.append(f"{'nearest other' if but is not None else 'nearest'} person {max(gaps.min(), 0.0):.1f} m")
     return _sentence(", ".join(words))
 
 
@@ -305,7 +305,7 @@ def _most_noted(reasons: Ints) -> str:
         return ""
     most = Reason(1 + int(np.argmax(np.bincount(reasons)[1:])))
     share = float((reasons == most).mean())
-    few = f", at {max(round(100.0 * share), 1)} % of the calls" if share < 0.5 else ""
+    few = f", in {max(round(100.0 * share), 1)} % of the calls" if share < 0.5 else ""
     return f" {_OBSERVED[most]}{few}" if most.observed else f": {most.label.replace('_', ' ')}{few}"
 
 
@@ -330,13 +330,13 @@ def _of_timeout(recording: Recording) -> Why:
     first, after, share = _longest_stand(recording)
     if share >= 0.5:
         what = _on_the_spot(recording.twist[first : after + 1, 2])
-        how = f"The robot {what} for {share * end:.0f} s of its way, the longest at {_place(recording.pose[first])}, "
+        how = f"The robot {what} for a total of {share * end:.0f} s, the longest time at {_place(recording.pose[first])}, "
         how += f"from {recording.time[first]:.1f} to {recording.time[after]:.1f} s."
         told = (_ahead(recording, first), _asked(recording, first, after), _noted(recording, first, after))
         return Why(float(recording.time[first]), _joined(head, none, how, *told))
     pace = float(norm(np.diff(recording.pose[:, :2], axis=0)).sum()) / max(end, 1e-9)
-    how = f"The robot was on its way, at {pace:.1f} m/s on average"
-    how += f"; a shortest path is {recording.shortest_path:.1f} m." if math.isfinite(recording.shortest_path) else "."
+    how = f"The robot kept driving, at {pace:.1f} m/s on average"
+    how += f"; the shortest path is {recording.shortest_path:.1f} m long." if math.isfinite(recording.shortest_path) else "."
     return Why(end, _joined(head, none, how, _ahead(recording, last), _noted(recording, 0, last)))
 
 
@@ -378,7 +378,7 @@ def _asked(recording: Recording, k: int, last: int) -> str:
     if recording.command is None or not len(recording.command[k:last]):
         return ""
     speed = float(norm(recording.command[k:last, :2]).mean())
-    return f"The planner nevertheless asked for {speed:.1f} m/s." if speed >= STANDING else "The planner asked for no speed."
+    return f"The planner nevertheless requested {speed:.1f} m/s." if speed >= STANDING else "The planner requested zero speed."
 
 
 def _sample_before(recording: Recording, time: float) -> int:

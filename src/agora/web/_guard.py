@@ -127,7 +127,7 @@ class Guard:
             raise RefusedError(401, "sign in first", SIGNED_OUT)
         changes = method not in ("GET", "HEAD", "OPTIONS")
         if changes and "origin" not in asked.headers and "authorization" not in asked.headers and secret_of(asked):
-            raise RefusedError(403, "a request that changes data must name its origin; programs must use a token")
+            raise RefusedError(403, "a request that changes data must have an Origin header; programs must use a token")
         return person
 
     def _count(self, key: str) -> None:
@@ -229,16 +229,16 @@ def is_ours(asked: HTTPConnection, settings: Settings | None = None) -> bool:
 
 def _check_ours(asked: HTTPConnection, settings: Settings) -> None:
     if not is_ours(asked, settings):
-        here = "at 127.0.0.1 or localhost, and programs on this machine"
-        known = ", ".join(settings.names) or "at the name by which it was opened"
-        where = f"{known}, and programs with a token" if settings.accounts else here
-        raise RefusedError(403, f"this server only answers its own pages {where}")
+        here = "at 127.0.0.1 or localhost, and from programs on this machine"
+        known = ", ".join(settings.names) or "at the host name under which it was opened"
+        where = f"{known}, and from programs with a token" if settings.accounts else here
+        raise RefusedError(403, f"this server only accepts requests from its own pages {where}")
 
 
 def _check_length(asked: HTTPConnection) -> None:
     length = asked.headers.get("content-length", "0")
     if asked.scope["method"] in ("POST", "PUT", "PATCH") and (not length.isdecimal() or "transfer-encoding" in asked.headers):
-        raise RefusedError(411, "a request must give its length")
+        raise RefusedError(411, "a request must state its length (Content-Length)")
     most = LARGEST_UPLOAD if asked.scope["path"].startswith(UPLOADS) else LARGEST
     if length.isdecimal() and int(length) > most:
         raise RefusedError(413, f"expected at most {most >> 20} MiB, got {int(length) / (1 << 20):.1f}")

@@ -50,7 +50,7 @@ class ServerMetrics(Collector):
         self._registry = CollectorRegistry()
         self._registry.register(self)
         names = ["method", "address", "status"]
-        self.requests = Histogram("agora_request_seconds", "Response time of requests, by address.", names, registry=self._registry)
+        self.requests = Histogram("agora_request_seconds", "Response time of requests, by route.", names, registry=self._registry)
 
     def text(self) -> bytes:
         """Return the metrics in the format of Prometheus (https://prometheus.io/docs/instrumenting/exposition_formats/)."""

@@ -60,8 +60,9 @@ STATIC = Path(__file__).parent / "static"
 """The built front end."""
 
 UNBUILT = (
-    "<!doctype html><title>Agora</title><p>The pages are not built. In a clone: <code>make web</code> (it needs npm). "
-    "The programs' interface is at <a href='/api/docs'>/api/docs</a>."
+    "<!doctype html><title>Agora</title><p>The pages have not been built. In a clone of the repository, run "
+    "<code>make web</code>, which needs npm. "
+    "The API is described at <a href='/api/docs'>/api/docs</a>."
 )
 LOOKS = 0.3
 """Period at which the server looks for changes that workers make to runs, s."""
@@ -104,7 +105,7 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
         docs_url="/api/docs",
         redoc_url=None,
         openapi_url="/api/openapi.json",
-        responses={"default": {"model": ErrorMessage, "description": "The request was refused or cannot be answered."}},
+        responses={"default": {"model": ErrorMessage, "description": "The request was rejected or could not be answered."}},
     )
     app.router.route_class = DocumentedRoute
     _add_error_handlers(app)

@@ -94,7 +94,7 @@ def restore(settings: Settings, path: Path, say: Callable[[str], None]) -> dict[
             with engine.begin() as connection:
                 known = _tables(connection)
                 if any(connection.scalar(select(func.count()).select_from(table)) for table in known.values()):
-                    raise InputError("the database already contains rows; name an empty database")
+                    raise InputError("the database already contains rows; expected an empty database")
                 with tarfile.open(path) as tar:
                     for member in tar:
                         _restore(member, tar, connection, known, settings.folder)

@@ -76,7 +76,7 @@ def serve(settings: Settings, host: str, port: int, workers: int, *, opens: bool
         threading.Thread(target=_catalogue.fill_caches, daemon=True, name="catalogue").start()
         if settings.code:
             say(lack() or f"Users with the role run can upload planners as code, which runs confined by {layers()}.")
-        say(f"Agora is at {address} ; runs are kept in {settings.runs}; Ctrl-C stops it")
+        say(f"Agora is at {address} ; runs are stored in {settings.runs}; press Ctrl-C to stop")
         if opens:
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
         server.run([listening])

@@ -453,8 +453,8 @@ def test_wrong_parameters_are_refused():
         ({"sizes": [8]}, "sizes: unknown key; did you mean network: {name: mlp, sizes: ...}"),
         ({"network": "ds_rnn", "width": 0.2}, "width: unknown key; did you mean network: {name: ds_rnn, width: ...}"),
         ({"observe": {"beam": 3}}, "observe.beam: encoding 'observe' has no parameter 'beam'; did you mean 'beams'"),
-        ({"observe": {"kind": "agents"}}, "observe.kind: .* choose another encoding with the key name: .*agents, commands"),
-        ({"reward": {"kind": "arena"}}, "reward.kind: .* choose another reward with the key name: arena, cadrl, drl_vo, weighted"),
+        ({"observe": {"kind": "agents"}}, "observe.kind: .* choose another encoding, set the key name: .*agents, commands"),
+        ({"reward": {"kind": "arena"}}, "reward.kind: .* choose another reward, set the key name: arena, cadrl, drl_vo, weighted"),
         ({"reward": {"name": "arena", "saf": 1.0}}, "reward.saf: unknown key; did you mean 'safe'"),
     ],
 )

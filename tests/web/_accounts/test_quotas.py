@@ -101,7 +101,7 @@ def test_runs_that_wait_are_limited_and_the_refusal_says_what_is_used(settings, 
         ann = house.person("ann")
         first, _ = (ann.post("/api/runs", json=FORM).json() for _ in range(2))
         assert said(ann.post("/api/runs", json=FORM)) == (
-            "quota: 2 of your 2 runs are waiting or running; wait for one to end, or cancel one"
+            "quota: 2 of your 2 runs are waiting or running; wait until one ends, or cancel one"
         )
         assert house.person("ben").post("/api/runs", json=FORM).status_code == 201
         ann.post(f"/api/runs/{first['id']}/cancel")
@@ -139,7 +139,7 @@ def test_who_has_no_room_for_results_neither_runs_nor_drives_and_may_watch(setti
         run = ann.post("/api/runs", json=FORM).json()
         (settings.runs / run["id"] / "episodes").mkdir(parents=True)
         (settings.runs / run["id"] / "episodes" / "rows").write_bytes(b"x" * (3 << 19))
-        full = "quota: your results take 1.5 of 1 MiB; remove some runs"
+        full = "quota: your results use 1.5 of 1 MiB; remove some runs"
         assert said(ann.post("/api/runs", json=FORM)) == said(ann.post("/api/live", json=LIVE | {"drive": True})) == full
         assert ann.post("/api/live", json=LIVE).status_code == 201
         with Session(house.engine) as session:
@@ -158,9 +158,7 @@ def test_live_episodes_that_are_watched_are_limited_and_one_that_nobody_watches_
         assert {live["id"] for live in ann.get("/api/live").json()} == {others["id"], second["id"]} != {first["id"]}
         with ann.websocket_connect(f"/api/live/{second['id']}") as socket:
             socket.receive()
-            assert said(ann.post("/api/live", json=LIVE)) == (
-                "quota: 1 of your 1 live episodes are in use; close one of them first"
-            )
+            assert said(ann.post("/api/live", json=LIVE)) == ("quota: 1 of your 1 live episodes are open; close one of them first")
 
 
 def test_what_a_full_database_does_not_take_is_kept_nowhere_and_said(settings, quick, monkeypatch):
@@ -229,7 +227,7 @@ def test_scenarios_and_worlds_are_counted_and_weighed(settings, quick):
         sheet, image = b"image: a.png\nresolution: 0.1\norigin: [0, 0, 0]\n", picture.getvalue()
         asked = {"file": ["noise.yaml", "a.png"], "size": [len(sheet), len(image)]}
         large = ann.post("/api/uploads/open", params=asked, content=sheet + image)
-        assert "of 1 MiB, and this one takes 1.0; remove some" in said(large)
+        assert "of 1 MiB, and this upload needs 1.0 MiB; remove some" in said(large)
         assert ann.post("/api/worlds", json={"name": "room", **ROOM}).status_code == 201
         full = "quota: you have 2 of 2 scenarios, worlds and other files; remove some"
         assert said(ann.put("/api/scenarios/two", json={"content": SCENE})) == full

@@ -80,7 +80,7 @@ def test_a_role_opens_its_addresses_and_no_other(house, role):
 
 def test_a_refusal_says_which_role_would_do(house):
     refused = house.person("ann", "look").post("/api/runs", json=FORM)
-    assert refused.json()["error"] == "your role is look: this needs the right to run things; ask an administrator"
+    assert refused.json()["error"] == "your role is look: this needs the right to run planners; ask an administrator"
 
 
 def test_an_invitation_is_looked_at_taken_once_and_signs_in(house):
@@ -281,7 +281,7 @@ def test_a_page_of_another_origin_changes_nothing_though_the_browser_sends_the_c
         assert refused_socket(ann, "/api/events", **headers) == 4403
     del ann.headers["origin"]
     silent = ann.post("/api/runs", json=FORM)
-    assert (silent.status_code, "must name its origin" in silent.json()["error"]) == (403, True)
+    assert (silent.status_code, "must have an Origin header" in silent.json()["error"]) == (403, True)
     assert refused_socket(ann, "/api/events") == 4403
     assert ann.get("/api/runs").json() == []
 

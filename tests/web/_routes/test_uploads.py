@@ -87,7 +87,7 @@ def test_keys_of_other_cases_are_read_and_strange_ones_left_out_with_words(clien
         "obstacles.Dynamic[…].Wait-Time",
     ]
     assert found["dropped"] == [
-        {"file": "s.json", "key": "obstacles.Dynamic[…].vmx", "words": "Agora does not have this key; did you mean 'vmax'?"}
+        {"file": "s.json", "key": "obstacles.Dynamic[…].vmx", "words": "Agora has no such key; did you mean 'vmax'?"}
     ]
     assert read_scenario(settings.scenarios / "s.json").obstacles.dynamic[0].wait_time == 3.0
     assert bring(client, {"s.json": json.dumps(scene).encode()}).json()["scenarios"] == ["s-2"]
@@ -172,19 +172,19 @@ LINK = stat.S_IFLNK | 0o777
         ({"lab.zip": archive([("m/map.yaml", SHEET.replace("lab.png", "../lab.png")), WORLD[1]])}, "the name of a file next to it"),
         ({"lab.zip": archive([*WORLD[:2], ("lab/scenarios/one.json", "[" * 100_000)])}, "one.json"),
         ({"lab.zip": archive([*WORLD[:2], ("lab/map/furniture.json", '[{"model": "shelv", "x": 1, "y": 3}]')])}, "'shelf'"),
-        ({"lab.zip": archive([*WORLD[:2], ("lab/map/ground.npz", "x")])}, "ground.npz: not a file of NumPy's"),
+        ({"lab.zip": archive([*WORLD[:2], ("lab/map/ground.npz", "x")])}, "ground.npz: not a NumPy file"),
         ({"lab.zip": b"PK\x03\x04" + bytes(40)}, "not a readable zip archive"),
         ({"lab.yaml": SHEET.encode()}, "a map consists of two files"),
         ({"lab.yaml": SHEET.encode(), "lab.png": b"GIF89a nothing"}, "not an image of a map"),
         ({"lab.yaml": SHEET.encode(), "lab.png": b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n"}, "not an image of a map"),
         ({"lab.yaml": SHEET.encode(), "lab.png": declared(60_000, 60_000)}, "too many pixels"),
-        ({"lab.yaml": SHEET.encode(), "lab.png": declared(9_000, 9_000)}, "9000 x 9000 pixels; a page accepts maps of"),
-        ({"lab.yaml": SHEET.encode(), "lab.png": picture(2_500, 2_500)}, "a page accepts maps of"),
+        ({"lab.yaml": SHEET.encode(), "lab.png": declared(9_000, 9_000)}, "9000 x 9000 pixels; the pages accept maps of"),
+        ({"lab.yaml": SHEET.encode(), "lab.png": picture(2_500, 2_500)}, "the pages accept maps of"),
         ({"lab.yaml": SHEET.replace("0.05", "-1.0").encode(), "lab.png": picture()}, "resolution: expected a number above 0"),
         ({"hall.yaml": SHEET.encode(), "lab.png": picture()}, "already"),
         ({"lab.yaml": SHEET.encode(), "lab.png": declared(1_600, 1_000)}, "lab.png"),
         ({"lab.yaml": ALIASES.encode(), "lab.png": picture()}, "too many values"),
-        ({"lab.yaml": b"&a [*a]", "lab.png": picture()}, "contain themselves"),
+        ({"lab.yaml": b"&a [*a]", "lab.png": picture()}, "refer to themselves"),
         ({"lab.yaml": b"!!python/object/apply:os.system [ls]", "lab.png": picture()}, "expected plain YAML, got the tag"),
         ({"s.json": b"[" * 500_000}, "s.json"),
         ({"s.json": b'{"robots": ' + b"[" * 50_000 + b"]" * 50_000 + b"}"}, "s.json"),
@@ -192,15 +192,15 @@ LINK = stat.S_IFLNK | 0o777
         ({"s.json": b"\xff\xfe{}"}, "not UTF-8 text"),
         ({"s.json": b'{"scenarios": []}'}, "before arena-tools"),
         ({"s.json": b'{"a": 1}'}, "neither robots nor obstacles"),
-        ({"s.json": json.dumps(SCENE).encode()}, "names no world; choose one"),
+        ({"s.json": json.dumps(SCENE).encode()}, "no world given; choose a world"),
         ({"s.json": json.dumps(SCENE | {"robots": [{"start": "here", "goal": [1, 2]}]}).encode()}, "robots[0].start"),
         ({"s.json": json.dumps(SCENE | {"map": "a\x07b"}).encode()}, "map: has control characters"),
         ({"s.json": b'"' + b"x" * LARGEST_SCENARIO + b'"'}, "larger than 1 MiB"),
-        ({"a/b.json": b"{}"}, "characters that file names should not have"),
-        ({"<img src=x>.json": b"{}"}, "characters that file names should not have"),
-        ({"a\x00.json": b"{}"}, "characters that file names should not have"),
-        ({"run.exe": b"MZ\x90"}, "expected a scenario (.json), a map of map_server"),
-        ({"s.xml": b"<scenario/>"}, "expected a scenario (.json), a map of map_server"),
+        ({"a/b.json": b"{}"}, "characters that are not allowed in file names"),
+        ({"<img src=x>.json": b"{}"}, "characters that are not allowed in file names"),
+        ({"a\x00.json": b"{}"}, "characters that are not allowed in file names"),
+        ({"run.exe": b"MZ\x90"}, "expected a scenario (.json), a map_server map"),
+        ({"s.xml": b"<scenario/>"}, "expected a scenario (.json), a map_server map"),
     ],
 )  # fmt: skip
 def test_what_is_none_of_this_is_refused_in_words_and_nothing_is_kept(client, settings, files, words):

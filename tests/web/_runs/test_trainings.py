@@ -124,7 +124,7 @@ def test_trainings_are_listed_with_what_they_take_and_reach(client):
         ({"changes": {"trainer": "ppoo"}}, "did you mean 'ppo'"),
         ({"changes": {"suite": "/etc/passwd"}}, "expected a name"),
         ({"changes": {"suite": "ga3c"}}, "training on a test suite is not allowed"),
-        ({"changes": {"trainer.lessons": "{teacher: 'policy:file=/etc/passwd'}"}}, "or own/NAME of one of this server"),
+        ({"changes": {"trainer.lessons": "{teacher: 'policy:file=/etc/passwd'}"}}, "or own/NAME of a policy on this server"),
         ({"changes": {"name": "../up"}}, "name"),
         ({"changes": {"stages": "[agents_2"}}, "stages"),
         ({"seeds": [1, 1]}, "must be different numbers"),

@@ -141,12 +141,12 @@ def test_a_suite_and_a_scenario_never_share_a_name(client, settings):
         (
             suite(stage(world={"name": "folder", "path": "../../etc"})),
             "stages[0].world.path",
-            "a page only accepts names, not paths",
+            "the pages accept only names, not paths",
         ),
         (
             suite(stage(world={"name": "folder", "path": "hall", "scenarios": ["own/../x"]})),
             "stages[0].world.scenarios",
-            "a page only accepts names, not paths",
+            "the pages accept only names, not paths",
         ),
         (
             suite(stage(world={"name": "folder", "path": "hall", "scenarios": ["own/nobody"]})),
@@ -156,7 +156,7 @@ def test_a_suite_and_a_scenario_never_share_a_name(client, settings):
         (
             suite(stage(robots={"name": "guided", "file": "/etc/passwd"})),
             "stages[0].robots.file",
-            "a page only accepts names, not paths",
+            "the pages accept only names, not paths",
         ),
         ({"stages": 3}, "stages", "expected a list, got 3"),
         ([], "", "expected a mapping with the keys of a suite"),

@@ -132,7 +132,7 @@ def test_two_who_draw_in_one_world_never_overwrite_each_other_unseen(client, set
         ({"cells": base64.b64encode(b"no gzip").decode()}, "expected gzip in base64"),
         ({"cells": np.zeros(10)}, "expected 180 x 120 cells, got fewer"),
         ({"cells": np.zeros(10**8, np.uint8)}, "expected 180 x 120 cells, got more"),
-        ({"cells": np.full((120, 180), 7)}, "expected 0 free, 1 wall or 2 unknown, got 7"),
+        ({"cells": np.full((120, 180), 7)}, "expected 0 (free), 1 (wall) or 2 (unknown), got 7"),
         ({"zones": [ROOM | {"polygon": [[[0, 0], [1, 1]]]}]}, "three or more corners"),
         ({"zones": [ROOM | {"polygon": [[[0, 0], [20, 0], [3, 3]]]}]}, "partly outside the map"),
         ({"zones": [ROOM | {"category": []}]}, "category must have at least one word"),
@@ -159,9 +159,9 @@ def test_a_drawing_that_is_wrong_is_refused_in_words_and_nothing_is_written(clie
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"width": 250.0, "height": 240.0}, "a page can edit at most"),
+        ({"width": 250.0, "height": 240.0}, "the pages can edit at most"),
         ({"resolution": 0.0}, "cells of 0.01 to 1 m"),
-        ({"wall": 5.0}, "leave room inside"),
+        ({"wall": 5.0}, "leave free space inside"),
         ({"width": "x"}, "width: expected a number"),
         ({"name": "../x"}, "a name may only have letters"),
         ({"name": "hall"}, "already"),

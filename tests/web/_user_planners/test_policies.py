@@ -145,10 +145,10 @@ FIRST = sorted(ARRAYS)[0]
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (pickle.dumps(Evil()), "a pickle, which can hold code and is never opened; save its layers as safetensors"),
-        (torch_file(), "a file of PyTorch or a pickle"),
-        (b"\x89HDF\r\n\x1a\n" + bytes(100), "a file of Keras or ONNX"),
-        (b"\x08\x07\x12\x07pytorch:onnx" + bytes(100), "a file of Keras or ONNX"),
+        (pickle.dumps(Evil()), "a pickle, which can contain code and is never opened; save its layers as safetensors"),
+        (torch_file(), "a PyTorch file or a pickle"),
+        (b"\x89HDF\r\n\x1a\n" + bytes(100), "a Keras or ONNX file"),
+        (b"\x08\x07\x12\x07pytorch:onnx" + bytes(100), "a Keras or ONNX file"),
         (b"", "not a safetensors file"),
         (b"<script>alert(1)</script>", "not a safetensors file"),
         ((1 << 40).to_bytes(8, "little") + b"{" + bytes(100), "not a safetensors file"),

@@ -122,7 +122,7 @@ def test_a_card_says_what_a_form_can_show_and_nothing_else(client):
     """The process that reads a file is the file's own: what it says is checked."""
     shout = "import json, os, sys\nos.write(int(sys.argv[1]), json.dumps({said}).encode())\nos._exit(0)\n"
     for said in ("{'fields': [{'name': 1}]}", "[[[]]]", "{'text': 3}", "{'more': 'x'}"):
-        assert "does not declare the planner" in keep(client, shout.replace("{said}", said)).json()["error"]
+        assert "sent no valid description of the planner" in keep(client, shout.replace("{said}", said)).json()["error"]
 
 
 @needs_landlock
@@ -169,7 +169,7 @@ def test_code_runs_nowhere_unless_it_is_allowed(settings, monkeypatch):
         assert "--allow-code" in keep(client, name="other").json()["error"]
         assert "--allow-code" in client.post("/api/runs", json=FORM | {"planners": ["own/mine"]}).json()["error"]
         assert "--allow-code" in client.post("/api/live", json={"suite": "demo", "planner": "own/mine"}).json()["error"]
-        assert "does not run code" in listed(client)[0]["missing"]
+        assert "does not run users' code" in listed(client)[0]["missing"]
     (settings.folder / "web.yaml").write_text("code: true\n")
     assert replace(settings, limits=read_limits(settings.folder)).code and not replace(settings, limits=Limits()).code
 

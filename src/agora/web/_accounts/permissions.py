@@ -120,7 +120,7 @@ PERMISSIONS = {
 }
 """The permission that each route requires, by method (WS for a WebSocket) and path in the notation of the route."""
 
-WORDS = {LOOK: "look", RUN: "run things", ADMINISTER: "administer"}
+WORDS = {LOOK: "look", RUN: "run planners", ADMINISTER: "administer"}
 """Phrases for the roles, for use in sentences."""
 
 

@@ -104,7 +104,7 @@ class Ledger:
         _check_room(use, most)
         if use.runs >= most.runs:
             raise InputError(
-                f"quota: {use.runs} of your {most.runs} runs are waiting or running; wait for one to end, or cancel one"
+                f"quota: {use.runs} of your {most.runs} runs are waiting or running; wait until one ends, or cancel one"
             )
 
     def check_results(self, person: Person) -> None:
@@ -134,8 +134,8 @@ class Ledger:
             raise InputError(f"quota: you have {use.uploads} of {most.uploads} scenarios, worlds and other files; remove some")
         if use.upload_size + size / _MIB > most.upload_size:
             raise InputError(
-                f"quota: your scenarios, worlds and other files take {use.upload_size:.1f} of {most.upload_size} MiB, and "
-                f"this one takes {size / _MIB:.1f}; remove some"
+                f"quota: your scenarios, worlds and other files use {use.upload_size:.1f} of {most.upload_size} MiB, and "
+                f"this upload needs {size / _MIB:.1f} MiB; remove some"
             )
 
     def plain(self, person: Person) -> dict[str, Any]:
@@ -146,4 +146,4 @@ class Ledger:
 
 def _check_room(use: Use, most: Quotas) -> None:
     if use.results >= most.results:
-        raise InputError(f"quota: your results take {use.results:.1f} of {most.results} MiB; remove some runs")
+        raise InputError(f"quota: your results use {use.results:.1f} of {most.results} MiB; remove some runs")

@@ -53,7 +53,7 @@ class Previews:
             InputError: the suite is invalid, or the episode cannot be created or takes too long.
         """
         if not self._lock.acquire(timeout=PATIENCE):
-            raise InputError("the server is drawing other pictures; try again")
+            raise InputError("the server is busy drawing other pictures; try again")
         try:
             answer = self._ask((content, stage, episode))
         finally:
@@ -90,11 +90,11 @@ class Previews:
                 answer: dict[str, Any] = pipe.recv()
                 return answer
             self.close()
-            return {"error": f"stage {asked[1]}: its episode takes longer than {PATIENCE:g} s to create; it was cancelled"}
+            return {"error": f"stage {asked[1]}: creating its episode took longer than {PATIENCE:g} s and was cancelled"}
         except (EOFError, OSError):
             process.join(1.0)
             self.close()
-            return {"error": f"stage {asked[1]}: creating its episode ended the process, as happens without enough memory"}
+            return {"error": f"stage {asked[1]}: the process that created its episode died, possibly from a lack of memory"}
 
 
 def _serve(folder: Path, pipe: Connection) -> None:

@@ -222,9 +222,9 @@ class LiveSessions:
         mine = [live for live in self._sessions.values() if live.owner == owner]
         own = {live.id for live in mine if live.id in instead}
         if most is not None and len(mine) >= most:
-            self._make_room(mine, own, f"quota: {len(mine)} of your {most} live episodes are in use; close one of them first")
+            self._make_room(mine, own, f"quota: {len(mine)} of your {most} live episodes are open; close one of them first")
         if len(self._sessions) >= self._most:
-            self._make_room(self.all(), own, f"{self._most} live episodes are already in use; close one of them first")
+            self._make_room(self.all(), own, f"{self._most} live episodes are already open; close one of them first")
         live = LiveSession(form, played, self._runs, owner, self._note_change, self._kept)
         self._sessions[live.id] = live
         self._note_change(live)

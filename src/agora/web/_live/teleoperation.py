@@ -25,7 +25,7 @@ class EpisodeChangeError(Exception):
     """
 
     def __init__(self, offset: int) -> None:
-        super().__init__(f"another episode will begin, {offset} on")
+        super().__init__(f"switch to another episode, at offset {offset}")
         self.offset = offset
 
 

@@ -55,7 +55,7 @@ def add_runs(
             if name in form:
                 raise InputError(f"run: the server sets {name!r}")
         if form.get("workers") == 0:
-            why = "without its own process, a planner could end the server's worker"
+            why = "a planner that does not run in its own process could crash the server's worker"
             raise InputError(f"run: workers: expected an integer of at least 1, got 0; {why}")
         check_restrictions(person, form)
         ledger.check_run(person)

@@ -153,7 +153,7 @@ class RunQueue:
         gone = (Run.state == RUNNING, which)
         self._set(*gone, Run.stop.is_(True), state=CANCELLED, worker="", ended=now())
         reason = (
-            f"its worker died {MOST_DEATHS} times without progress of the run; the last one {how}. A planner may crash "
+            f"its worker died {MOST_DEATHS} times without progress in the run; the last one {how}. Perhaps a planner crashes "
             "it, or there is too little memory: try other planners or fewer workers. Finished episodes are kept; "
             "continue the run to try again"
         )

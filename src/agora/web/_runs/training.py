@@ -60,4 +60,4 @@ class TrainingExecution(Execution):
 def _words(event: Learned) -> str:
     """Return a short description of a point of the curve."""
     few = [f"{words} {event.values[name]:.3g}" for name, words in _FEW.items() if name in event.values]
-    return ", ".join([f"{event.steps:,} steps, {event.rate:,.0f} a second", *few])
+    return ", ".join([f"{event.steps:,} steps, {event.rate:,.0f} per second", *few])

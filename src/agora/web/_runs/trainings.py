@@ -115,7 +115,7 @@ class Trainings:
             return self._suite(value)
         text = self._policies.planner(value)
         if any(sign in value.replace(OWN, "") for sign in "/\\~"):
-            raise InputError(f"{key}: expected a name, got {value!r}; a page must not name a file")
+            raise InputError(f"{key}: expected a name, got {value!r}; paths of files are not allowed on the pages")
         return text
 
 

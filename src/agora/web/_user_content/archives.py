@@ -57,7 +57,9 @@ def _check(entry: zipfile.ZipInfo, name: str) -> None:
     if entry.flag_bits & 1:
         raise InputError(f"{name}: the entry {shown!r} is encrypted")
     if entry.compress_type not in _PACKED:
-        raise InputError(f"{name}: the entry {shown!r} uses an unsupported compression; use the usual one of zip programs")
+        raise InputError(
+            f"{name}: the entry {shown!r} uses an unsupported compression method; use the default method of zip programs"
+        )
 
 
 def _read(archive: zipfile.ZipFile, name: str) -> dict[str, bytes]:

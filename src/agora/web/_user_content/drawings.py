@@ -147,7 +147,7 @@ class Drawings:
         place = self._worlds.place(name)
         if place.map.occupied.size > MOST_CELLS:
             rows, columns = place.map.shape
-            raise InputError(f"{name}: {columns} x {rows} cells; a page can edit at most {MOST_CELLS:,}")
+            raise InputError(f"{name}: {columns} x {rows} cells; the pages can edit at most {MOST_CELLS:,}")
         return folder, place
 
 
@@ -187,7 +187,7 @@ def _cells(text: str, place: Place) -> Array:
         )
     cells = np.frombuffer(data, np.uint8).reshape(rows, columns)
     if cells.max() > UNKNOWN:
-        raise InputError(f"drawing: cells: expected 0 free, 1 wall or 2 unknown, got {cells.max()}")
+        raise InputError(f"drawing: cells: expected 0 (free), 1 (wall) or 2 (unknown), got {cells.max()}")
     return cells
 
 

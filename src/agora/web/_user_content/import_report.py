@@ -75,9 +75,9 @@ def _keep_keys(value: dict[str, Any], kind: type, file: str, report: ImportRepor
         own = given if given in names else folded.get(_folded(given))
         where = join(key, given[:60])
         if own is None:
-            report.add_dropped(file, where, f"Agora does not have this key{similar(given, names)}")
+            report.add_dropped(file, where, f"Agora has no such key{similar(given, names)}")
         elif own in found or (own != given and own in value):
-            report.add_dropped(file, where, f"is also present as {own}")
+            report.add_dropped(file, where, f"ignored, because the key {own} also exists")
         else:
             if own != given:
                 report.add_understood(file, where, f"read as {own}")

@@ -37,8 +37,8 @@ _KINDS = {
 }
 """The files in a world's folder ``map`` that Agora reads, other than images and ``ground.npz``."""
 
-_LINKS = {"id": "the current format does not use numbers of agents", "yaml_file": "the model has the name of that file"}
-_EXPECTED = "expected a scenario (.json), a map of map_server (its .yaml and its image together), or the folder of a world (.zip)"
+_LINKS = {"id": "the current format does not number agents", "yaml_file": "not needed: the model is named after this file"}
+_EXPECTED = "expected a scenario (.json), a map_server map (its .yaml and its image together), or a zipped world folder (.zip)"
 
 
 class Importer:
@@ -70,7 +70,9 @@ class Importer:
         report = ImportReport()
         for file, _ in files:
             if UNFIT.search(file) or "/" in file or "\\" in file or not 0 < len(file) <= 200:
-                raise InputError(f"file: the name {UNFIT.sub('?', file)[:80]!r} has characters that file names should not have")
+                raise InputError(
+                    f"file: the name {UNFIT.sub('?', file)[:80]!r} contains characters that are not allowed in file names"
+                )
         if len(files) == 1 and (files[0][1].startswith(b"PK\x03\x04") or files[0][0].lower().endswith(".zip")):
             made = self._import_archive(*files[0], name, report)
             return {"world": made, "scenarios": [], **report.plain()}
@@ -90,7 +92,7 @@ class Importer:
         if len(sheets) != 1 or len(images) != 1:
             got = ", ".join([*sheets, *images])
             raise InputError(
-                f"a map consists of two files, chosen together: its .yaml and its image ({', '.join(IMAGES)}); got {got}"
+                f"a map consists of two files, uploaded together: its .yaml and its image ({', '.join(IMAGES)}); got {got}"
             )
         (sheet, text), (image, data) = *sheets.items(), *images.items()
         values = keep_known_keys(_values(sheet, text), MapFile, sheet, report)
@@ -115,8 +117,10 @@ class Importer:
         named = scenario.map
         if named not in known:
             if not world:
-                raise InputError(f"{file}: map: {f'no world called {named!r}' if named else 'names no world'}; choose one for it")
-            words = f"there is no world {named!r} on this server" if named else "the file names no world"
+                raise InputError(
+                    f"{file}: map: {f'no world called {named!r}' if named else 'no world given'}; choose a world for the scenario"
+                )
+            words = f"there is no world {named!r} on this server" if named else "the file specifies no world"
             report.add_dropped(file, "map", f"{words}; {world} is used")
             scenario = Scenario(scenario.robots, scenario.obstacles, world, scenario.resets)
         stem, number = _name_of(file), 1
@@ -140,12 +144,12 @@ class Importer:
                 kept[inside] = _map_file(inside.removeprefix("map/"), content, report)
             elif inside == "map/ground.npz":
                 kept[inside] = _ground(content)
-                report.add_understood(inside, "", "heights of the ground")
+                report.add_understood(inside, "", "ground heights")
             elif re.fullmatch(r"scenarios/[^/]+\.json", inside):
                 stem = _name_of(inside)
                 kept[f"scenarios/{stem}.json"] = scenario_text(read_scenario(inside, content, report)).encode()
             elif not (inside.startswith("map/") and inside.lower().endswith(IMAGES)):
-                report.add_dropped(path, "", "is not a file of a world that Agora reads")
+                report.add_dropped(path, "", "is not a world file that Agora reads")
         if "map/map.yaml" in kept:
             _add_image(kept, {_path_in_world(PurePosixPath(path), root, map_files): path for path in entries}, entries, report)
         name = name or _name_of(root.name if root.name else archive)
@@ -200,7 +204,7 @@ def read_scenario(file: str, data: bytes, report: ImportReport) -> Scenario:
     if found.map:
         report.add_understood(file, "map_path" if former else "map", f"the world {found.map}")
     if found.resets is not None:
-        report.add_understood(file, "resets", "kept, but not used here")
+        report.add_understood(file, "resets", "kept, but not used on this server")
     return found
 
 
@@ -290,7 +294,7 @@ def _ground(content: bytes) -> bytes:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             size = sum(entry.file_size for entry in archive.infolist())
     except zipfile.BadZipFile as error:
-        raise InputError("ground.npz: not a file of NumPy's") from error
+        raise InputError("ground.npz: not a NumPy file") from error
     if size > MOST_UNPACKED:
         raise InputError(f"ground.npz: is larger than {MOST_UNPACKED >> 20} MiB when it is unpacked")
     return content

@@ -135,7 +135,7 @@ class Scenarios:
             return {"problems": [_problem(line) for line in str(error).splitlines()], "sentences": []}
         people = [f"dynamic.{k}" for k, one in enumerate(scenario.obstacles.dynamic) for _ in range(one.people)]
         elements = [f"robots.{k}" for k in range(len(scenario.robots))] + people
-        problems = [] if task.robots else [_problem("there is no robot yet: place its start and goal")]
+        problems = [] if task.robots else [_problem("the scenario has no robot yet; place its start and goal")]
         for fault in faults(task):
             x, y = task.map.to_file((fault.x, fault.y))
             kind, number = fault.of
@@ -199,7 +199,7 @@ def _read(text: str) -> Scenario:
 
 def _world_of(scenario: Scenario) -> str:
     if not scenario.map:
-        raise InputError('scenario: map: names no world; give the key map, such as "map": "hall"')
+        raise InputError('scenario: map: no world given; set the key map, such as "map": "hall"')
     return scenario.map
 
 

@@ -92,7 +92,9 @@ class Suites:
         Raises:
             InputError: the data do not describe a suite, or refer to a file by path.
         """
-        wrong = [f"suite: {key}: a page only accepts names, not paths; got {value_text(path)}" for key, path in _paths(content, "")]
+        wrong = [
+            f"suite: {key}: the pages accept only names, not paths; got {value_text(path)}" for key, path in _paths(content, "")
+        ]
         if wrong:
             raise InputError("\n".join(wrong))
         return suite_in(tree_of_plain(content, "suite"), "suite", self._home)

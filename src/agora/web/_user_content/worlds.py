@@ -129,10 +129,10 @@ class Worlds:
         self._check_new(name)
         width, height = size
         if min(size) < 1.0 or not 0.01 <= resolution <= 1.0 or not 0.0 <= wall < 0.25 * min(size):
-            raise InputError("world: expected sides of at least 1 m, cells of 0.01 to 1 m and walls that leave room inside")
+            raise InputError("world: expected sides of at least 1 m, cells of 0.01 to 1 m and walls that leave free space inside")
         if width * height / resolution**2 > MOST_CELLS * (1 + 1e-9):
             cells = f"{width / resolution:,.0f} x {height / resolution:,.0f} cells"
-            raise InputError(f"world: {cells}; a page can edit at most {MOST_CELLS:,}: use larger cells or a smaller world")
+            raise InputError(f"world: {cells}; the pages can edit at most {MOST_CELLS:,}: use larger cells or a smaller world")
         map = Map.open((0.0, 0.0), (width, height), resolution=resolution, name=name)
         occupied, thick = map.occupied.copy(), round(wall / resolution) or int(wall > 0)
         if thick:
@@ -168,7 +168,7 @@ class Worlds:
             except InputError as error:
                 raise InputError(str(error).replace(f"{folder}/map/", "").replace(f"{folder}/", "")) from error
             if rows * columns > MOST_CELLS:
-                raise InputError(f"world: {columns} x {rows} cells; a page accepts maps of at most {MOST_CELLS:,} cells")
+                raise InputError(f"world: {columns} x {rows} cells; the pages accept maps of at most {MOST_CELLS:,} cells")
         return self.world(name)
 
     def remove(self, name: str) -> None:
@@ -224,11 +224,11 @@ def generate_place(generator: str, parameters: Mapping[str, Any], seed: int) -> 
     cells = np.prod(sides) / float(getattr(part, "resolution", 1.0)) ** 2
     if cells > MOST_CELLS:
         raise InputError(
-            f"generator: {sides[0]:g} x {sides[1]:g} m are {cells:.2g} cells; a page can generate at most {MOST_CELLS:,}"
+            f"generator: {sides[0]:g} x {sides[1]:g} m are {cells:.2g} cells; the pages can generate at most {MOST_CELLS:,}"
         )
     for key, value in parameters.items():
         if isinstance(value, int | float) and abs(value) > _MOST_THINGS:
-            raise InputError(f"generator: {key}: expected at most {_MOST_THINGS} on a page, got {value}")
+            raise InputError(f"generator: {key}: expected at most {_MOST_THINGS} on the pages, got {value}")
     if seed < 0:
         raise InputError(f"seed: expected an integer of at least 0, got {seed}")
     place: Place = part.generate(Stream(generator, seed, "place", 0))
@@ -281,13 +281,13 @@ def check_image(path: Path) -> None:
         with image_of(path, ("PNG", "PPM", "BMP", "GIF", "JPEG")) as image:
             width, height = image.size
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
-        raise InputError(f"{path.name}: has too many pixels; a page accepts maps of at most {MOST_CELLS:,} cells") from error
+        raise InputError(f"{path.name}: has too many pixels; the pages accept maps of at most {MOST_CELLS:,} cells") from error
     except (InputError, OSError) as error:
         raise InputError(
-            f"{path.name}: not an image of a map: expected {', '.join(IMAGES)}, with content that matches its ending"
+            f"{path.name}: not an image of a map: expected {', '.join(IMAGES)}, with content that matches its extension"
         ) from error
     if width * height > MOST_CELLS:
-        raise InputError(f"{path.name}: {width} x {height} pixels; a page accepts maps of at most {MOST_CELLS:,} cells")
+        raise InputError(f"{path.name}: {width} x {height} pixels; the pages accept maps of at most {MOST_CELLS:,} cells")
 
 
 def _read(folder: Path) -> Place:

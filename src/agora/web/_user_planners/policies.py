@@ -70,7 +70,7 @@ class Policies:
                 "name": one["name"],
                 "kind": "preset",
                 "planner": "policy",
-                "summary": "One of your policies: " + (one["words"] or "drives as it was trained."),
+                "summary": "One of your policies: " + (one["words"] or "used as trained."),
                 "label": one["label"],
                 "needs": one["needs"],
                 "learned": True,
@@ -127,14 +127,16 @@ class Policies:
             raise InputError(f"planner: expected own/NAME for one of your planners; got {text!r}")
         alone = _ALONE.match(text)
         if stray := set(_OWN.findall(text[alone.end() if alone else 0 :])).intersection(self.code.names()):
-            raise InputError(f"planner: own/{min(stray)} is code, which drives alone or with an interplanner; got {text!r}")
+            raise InputError(
+                f"planner: own/{min(stray)} was uploaded as code, and can only be used alone or with an interplanner; got {text!r}"
+            )
         if alone and self._resolve(alone[1])[0] == CONTAINED:
             text = _with_values(alone[1], text[alone.end() :])
         elif alone:
             text = _with_file(self._resolve(alone[1])[0], alone[1]) + ("," if alone[2] else "") + text[alone.end() :]
         rest = _OWN.sub("", text)
         if "\\" in rest or ("file" in rest and _PATH.search(rest)):
-            raise InputError(f"planner: file: expected the name of a policy, or own/NAME of one of this server; got {text!r}")
+            raise InputError(f"planner: file: expected the name of a policy, or own/NAME of a policy on this server; got {text!r}")
         return _OWN.sub(lambda found: self._quoted(found[1]), text)
 
     def labels(self, labels: Iterable[str]) -> dict[str, str]:

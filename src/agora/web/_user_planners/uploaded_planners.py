@@ -28,7 +28,7 @@ from agora.web._file_names import check_name
 LARGEST = 256 << 10
 """Maximum size of a file, bytes."""
 
-NOT_ALLOWED = "this server does not run code of its users; its administrator can allow it with agora web --allow-code"
+NOT_ALLOWED = "this server does not run users' code; its administrator can allow it with agora web --allow-code"
 """The reason why planners uploaded as code are rejected by default."""
 
 PATIENCE = 60.0
@@ -244,5 +244,5 @@ def _card_of(file: Path) -> PlannerCard:
     try:
         card = build(json.loads(data), PlannerCard, file.name)
     except (ValueError, RecursionError, InputError):
-        return PlannerCard(f"{file.name}: its process does not declare the planner")
+        return PlannerCard(f"{file.name}: its process sent no valid description of the planner")
     return replace(card, fields=tuple(replace(one, shape=None) for one in card.fields))

@@ -109,7 +109,7 @@ class UploadedPolicies:
             **said,
             "label": policy.label,
             "needs": sorted(policy.observe.needs),
-            "words": f"{type(policy.network).__name__} of {count:,} weights with the encoding {type(policy.observe).__name__}",
+            "words": f"{type(policy.network).__name__} with {count:,} weights and the encoding {type(policy.observe).__name__}",
             "about": dict(policy.about),
             "body": None if policy.body is None else plain(policy.body),
             "period": policy.period,
@@ -123,16 +123,18 @@ def _check_head(name: str, data: bytes) -> None:
     Raises:
         InputError: the data has a different format, or its header is longer than a policy's header can be, or longer than the file.
     """
-    how = "save its layers as safetensors with Policy.of_torch(observe, layers).save(path), as the manual's page on training shows"
+    how = (
+        "save its layers as safetensors with Policy.of_torch(observe, layers).save(path), as shown on the manual's page on training"
+    )
     length = int.from_bytes(data[:8], "little")
     if length <= len(data) - 8 and data[8:9] == b"{":
         if length > _MOST_HEADER:
             raise InputError(f"{name}: its header has {length:,} bytes; expected at most {_MOST_HEADER:,}")
         return
     if data[:1] == b"\x80" or data[:4] == b"PK\x03\x04":
-        raise InputError(f"{name}: a file of PyTorch or a pickle, which can hold code and is never opened; {how}")
+        raise InputError(f"{name}: a PyTorch file or a pickle, which can contain code and is never opened; {how}")
     if data[:4] == b"\x89HDF" or (data[:1] in (b"\x08", b"\x0a") and b"onnx" in data[:256].lower()):
-        raise InputError(f"{name}: a file of Keras or ONNX, which Agora does not read as a policy; {how}")
+        raise InputError(f"{name}: a Keras or ONNX file, which Agora does not read as a policy; {how}")
     raise InputError(f"{name}: not a safetensors file; {how}")
 
 

@@ -13,7 +13,7 @@ export function Account() {
   const [own, setOwn] = useState<schemas.Account | null>(null), [error, setError] = useState("");
   const load = () => get<schemas.Account>("/api/me/account").then(setOwn, (problem: unknown) => setError(wordsOf(problem)));
   useEffect(() => { void load(); }, []);
-  if (!me?.accounts) return <><h1>Account</h1><p>This server has no accounts: everyone who opens its pages may do everything.</p></>;
+  if (!me?.accounts) return <><h1>Account</h1><p>This server has no accounts: everyone who opens its pages has full access.</p></>;
   return (
     <>
       <h1>{me.name}</h1>
@@ -43,7 +43,7 @@ function Tokens({ tokens, load }: { tokens: schemas.Token[]; load(): Promise<voi
   };
   return (
     <>
-      <p>A program with a token has your rights. Give each program its own token, so that you can revoke it alone.</p>
+      <p>A program with a token has your rights. Give each program its own token, so that you can revoke each token separately.</p>
       {made && <Secret text={made} words="The token, shown once" note={<>A program sends it with each request: <code class="command">curl -H "authorization: Bearer {made}" {location.origin}/api/runs</code></>} />}
       {error && <p class="bad" role="alert">{error}</p>}
       <ul class="plain keys-list">
@@ -55,7 +55,7 @@ function Tokens({ tokens, load }: { tokens: schemas.Token[]; load(): Promise<voi
       <form class="bar-part" onSubmit={make}>
         <label>Name <input type="text" required maxLength={60} placeholder="laptop" value={name} onInput={(event) => setName(event.currentTarget.value)} /></label>
         <label>Days <input type="number" required min={1} max={366} value={days} onInput={(event) => setDays(event.currentTarget.value)} /></label>
-        <button type="submit">Make a token</button>
+        <button type="submit">Create a token</button>
       </form>
     </>
   );

@@ -65,8 +65,8 @@ function Limits({ user, put, close }: { user: User; put(quotas: Partial<Quotas>)
       <Used quotas={user.quotas} use={user.use} allowed={(name, words) => (
         <input type="number" aria-label={words} min={1} step={1} value={fields[name] ?? ""} placeholder={`${user.quotas[name]}`} onInput={(event) => change(name, event.currentTarget.value)} />
       )} />
-      <p class="faint">An empty field means the server's default, from <code>web.yaml</code>.</p>
-      <button type="submit">Set for {user.name}</button> <span class="good" role="status">{said}</span>
+      <p class="faint">If a field is empty, the server's default applies, from <code>web.yaml</code>.</p>
+      <button type="submit">Set the quotas of {user.name}</button> <span class="good" role="status">{said}</span>
     </form>
   );
 }

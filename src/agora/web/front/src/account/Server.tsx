@@ -30,7 +30,7 @@ function Standing() {
     const timer = setInterval(load, LOOKS);
     return () => clearInterval(timer);
   }, []);
-  if (!state) return <p class={error ? "bad" : "faint"}>{error || "Looking …"}</p>;
+  if (!state) return <p class={error ? "bad" : "faint"}>{error || "Loading …"}</p>;
   const { runs, lives, workers, disk } = state, full = 1 - disk.free / disk.total;
   return (
     <div class="pair account">
@@ -46,7 +46,7 @@ function Standing() {
       </section>
       <section class="card" aria-labelledby="machine">
         <h2 id="machine">Workers and disk</h2>
-        {workers.map(({ name, run, heard }) => <p key={name}><code>{name}</code> {run ? <>is running <a href={`/results/${run}`}>{run}</a></> : "waits for a run"}<small>{heard && `, last seen at ${new Date(heard).toLocaleTimeString()}`}</small></p>)}
+        {workers.map(({ name, run, heard }) => <p key={name}><code>{name}</code> {run ? <>is running <a href={`/results/${run}`}>{run}</a></> : "is waiting for a run"}<small>{heard && `, last seen at ${new Date(heard).toLocaleTimeString()}`}</small></p>)}
         {!workers.length && <p class="bad">No worker is alive, so no run makes progress. Start one with <code>agora server worker</code>.</p>}
         <p><progress value={full} max={1} aria-label="Disk" /> {gigabytes(disk.free)} of {gigabytes(disk.total)} GB are free</p>
         {full > 0.95 && <p class="bad">The disk is nearly full and runs will fail. Remove results.</p>}

@@ -4,8 +4,8 @@ import type { Quotas, Use } from "../schemas";
 
 
 const WORDS: [keyof Quotas, string][] = [
-  ["runs", "waiting or running runs"], ["episodes", "episodes of a run"], ["processors", "processors of a run"], ["lives", "live episodes at a time"],
-  ["results", "results, MiB"], ["uploads", "scenarios, worlds and other files"], ["upload_size", "their size, MiB"],
+  ["runs", "waiting or running runs"], ["episodes", "episodes per run"], ["processors", "processors per run"], ["lives", "live episodes at a time"],
+  ["results", "results, MiB"], ["uploads", "scenarios, worlds and other files"], ["upload_size", "size of these files, MiB"],
 ];
 
 const round = (value: number) => (Number.isInteger(value) ? value : value.toFixed(1));
@@ -14,7 +14,7 @@ const round = (value: number) => (Number.isInteger(value) ? value : value.toFixe
 export function Used({ quotas, use, allowed }: { quotas: Quotas; use: Use; allowed?(name: keyof Quotas, words: string): ComponentChildren }) {
   return (
     <table>
-      <thead><tr><th scope="col"><span class="hidden">Of what</span></th><th scope="col" class="number">used</th><th scope="col" class="number">allowed</th></tr></thead>
+      <thead><tr><th scope="col"><span class="hidden">Resource</span></th><th scope="col" class="number">used</th><th scope="col" class="number">allowed</th></tr></thead>
       <tbody>
         {WORDS.map(([name, words]) => {
           const used = name in use ? use[name as keyof Use] : null;

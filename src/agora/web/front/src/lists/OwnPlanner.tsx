@@ -23,9 +23,9 @@ export function Bring({ changed }: { changed(): void }) {
     <details class="card new">
       <summary>Upload your own planner</summary>
       {refused === undefined ? <p class="faint">Checking whether code is allowed …</p> : refused ? <p class="notice-line">Not available: {refused}.</p> : <>
-        <p class="notice-line">This runs your code on the server. Each planner runs in its own process, with 2 GiB of memory and 5 s per call. The process cannot start others, open connections or write files, and can only read the files of Python and Agora.</p>
+        <p class="notice-line">This runs your code on the server. Each planner runs in its own process, with 2 GiB of memory and 5 s per call. The process cannot start other processes, open connections or write files, and can only read the files of Python and Agora.</p>
         <p class="faint"><small>A .py file with one planner class: a frozen dataclass with <code>declares</code>, and <code>plan</code> or <code>act</code>; every parameter has a default. The manual shows one under <em>Add a planner</em>.</small></p>
-        <label class="row">Name <input type="text" value={name} maxLength={80} placeholder="as the file" onInput={(event) => setName(event.currentTarget.value)} /></label>
+        <label class="row">Name <input type="text" value={name} maxLength={80} placeholder="same as the file" onInput={(event) => setName(event.currentTarget.value)} /></label>
         <FileOf disabled={busy || !may("run")} take={take} />
         {busy && <p class="faint" role="status">Reading the file in a separate process …</p>}
       </>}
@@ -50,7 +50,7 @@ export function Code({ planner: { name }, changed }: { planner: Planner; changed
   };
   return (
     <>
-      <p class="faint"><small>Uploaded code. It runs confined; if it does something that is not allowed, the row names it.</small></p>
+      <p class="faint"><small>Uploaded code. It runs in a confined process. If it attempts something that is not allowed, the row of the episode says so.</small></p>
       <p class="files"><a class="button" href={`${path}/file`} download={`${short}.py`}>Download</a><button type="button" disabled={!may("run")} onClick={() => void drop()}>Remove</button></p>
       <details><summary>Replace it with another file</summary><FileOf disabled={busy || !may("run")} take={replace} /></details>
       {error && <p class="bad" role="alert">{error}</p>}

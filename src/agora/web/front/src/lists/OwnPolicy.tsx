@@ -27,8 +27,8 @@ export function Upload({ changed }: { changed(): void }) {
   return (
     <details class="card new">
       <summary>Upload your own policy</summary>
-      <p class="faint"><small>A .safetensors file as written by <code>agora train</code> and <code>Policy.save</code>. Files of PyTorch (.pt, .zip), pickles, Keras and ONNX are not opened; the manual shows how to convert them.</small></p>
-      <label class="row">Name <input type="text" value={name} maxLength={80} placeholder="as the file" onInput={(event) => setName(event.currentTarget.value)} /></label>
+      <p class="faint"><small>A .safetensors file as written by <code>agora train</code> and <code>Policy.save</code>. PyTorch files (.pt, .zip), pickles, Keras files and ONNX files are not opened; the manual shows how to convert them.</small></p>
+      <label class="row">Name <input type="text" value={name} maxLength={80} placeholder="same as the file" onInput={(event) => setName(event.currentTarget.value)} /></label>
       <label class="row">File <input type="file" disabled={busy || !may("run")} onChange={({ currentTarget }) => { const file = currentTarget.files?.[0]; void take(file); currentTarget.value = ""; }} /></label>
       {error && <p class="bad" role="alert">{error}</p>}
     </details>

@@ -8,7 +8,7 @@ import { Bring, Code } from "./OwnPlanner";
 import type { Component, Planner } from "../schemas";
 
 const LABELS: Record<string, string> = {
-  faithful: "as its source", reconstruction: "from a paper that leaves details open", small: "as its source, but smaller",
+  faithful: "as described in its source", reconstruction: "from a paper that does not specify all details", small: "as described in its source, but smaller",
 };
 
 export function Planners({ name }: { name: string }) {
@@ -31,9 +31,9 @@ function Detail({ planner, changed }: { planner: Planner; changed(): void }) {
   return (
     <>
       <h2>{planner.name}</h2>
-      {planner.kind === "preset" && <p>A preset of <a href={`/planners/${planner.planner}`}>{planner.planner}</a>: the same planner with other values{Object.keys(planner.changes).length > 0 && <>: {Object.entries(planner.changes).map(([name, value], k) => <>{k > 0 && ", "}<code>{name}</code> {shown(value)}</>)}</>}.</p>}
+      {planner.kind === "preset" && <p>A preset of <a href={`/planners/${planner.planner}`}>{planner.planner}</a>: the same planner with different parameter values{Object.keys(planner.changes).length > 0 && <>: {Object.entries(planner.changes).map(([name, value], k) => <>{k > 0 && ", "}<code>{name}</code> {shown(value)}</>)}</>}.</p>}
       {planner.missing
-        ? <p class="bad">It cannot run here: {planner.missing}</p>
+        ? <p class="bad">It cannot run on this server: {planner.missing}</p>
         : <p class="files"><button type="button" class="first" onClick={watch}>Watch it</button><a class="button" href={`/run?planner=${encodeURIComponent(planner.name)}`}>Run it on a suite</a></p>}
       {isCode(planner) && <Code planner={planner} changed={changed} />}
       {(wrong || error) && <p class="bad" role="alert">{wrong || error}</p>}

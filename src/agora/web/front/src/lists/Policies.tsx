@@ -14,9 +14,9 @@ export function Policies({ name }: { name: string }) {
   return (
     <ListAndDetail title="Policies" path="/policies" entries={entries} error={error} chosen={policy?.name ?? ""}>
       <Upload changed={changed} />
-      <p class="faint"><small>Upload planners as Python code on the page <a href="/planners">Planners</a>.</small></p>
+      <p class="faint"><small>To upload a planner as Python code, use the page <a href="/planners">Planners</a>.</small></p>
       {policy && <h2>{policy.name}</h2>}
-      {policy?.run && <p><a class="button" href={`/training/${policy.run}`}>Its training: curves, files, test drive</a></p>}
+      {policy?.run && <p><a class="button" href={`/training/${policy.run}`}>Its training run: curves, files, test drive</a></p>}
       {policy && isUploaded(policy) ? <OwnPolicy key={policy.name} policy={policy} changed={changed} /> : policy?.card ? <CardDetail card={policy.card} /> : data && <p>{policy ? "This policy has no card yet." : `There is no policy “${name}”.`}</p>}
     </ListAndDetail>
   );
@@ -45,7 +45,7 @@ export function CardDetail({ card: { training, seeds } }: { card: Card }) {
         <>
           <h3>Test</h3>
           <div class="scroll" tabIndex={0} role="region" aria-label="Test"><table>
-            <thead><tr><th>Stage</th><th class="number">Seed</th><th class="number">Episodes</th><th class="number">Reached</th><th class="number">Collided</th><th class="number">Too late</th><th class="number">Mean time</th></tr></thead>
+            <thead><tr><th>Stage</th><th class="number">Seed</th><th class="number">Episodes</th><th class="number">Reached</th><th class="number">Collided</th><th class="number">Timed out</th><th class="number">Mean time</th></tr></thead>
             <tbody>{tests.map((row) => <tr key={`${row.stage} ${row.seed}`}><th scope="row">{row.stage}</th><td class="number">{row.seed}</td><td class="number">{row.episodes}</td><Share of={row} count={row.reached} /><Share of={row} count={row.collided} /><Share of={row} count={row.late} /><td class="number">{seconds(row.seconds)}</td></tr>)}</tbody>
           </table></div>
         </>

@@ -19,7 +19,7 @@ export function Controls({ streams, shown, toggle, wish }: Props) {
   return (
     <div class="bar">
       <span class="bar-part">
-        <button type="button" class="first wide" disabled={off || over} title="space" onClick={() => wish({ do: paused ? "go" : "pause" })}>{paused ? "▶ Go on" : "❚❚ Pause"}</button>
+        <button type="button" class="first wide" disabled={off || over} title="space" onClick={() => wish({ do: paused ? "go" : "pause" })}>{paused ? "▶ Continue" : "❚❚ Pause"}</button>
         <button type="button" disabled={off || over} title="one control period (.)" onClick={() => wish({ do: "step" })}>Step</button>
         <button type="button" disabled={off} title="the same episode from its start (r)" onClick={() => wish({ do: "again" })}>Again</button>
         <button type="button" disabled={off} title="the next episode (n)" onClick={() => wish({ do: "next" })}>Next</button>

@@ -48,7 +48,7 @@ export function Watched({ ids, together, tell }: { ids: string[]; together: bool
       {many && (
         <header class="live-all">
           <h1>{ids.length} worlds side by side</h1>
-          <p role="status">Buttons and keys act on {!ticked.length ? "no world: tick one" : ticked.length === streams.length ? `all ${streams.length} worlds` : `the ticked ${ticked.length === 1 ? "one" : ticked.length}: ${ticked.map((one) => streams.indexOf(one) + 1).join(", ")}`}.</p>
+          <p role="status">Buttons and keys act on {!ticked.length ? "no world: select one" : ticked.length === streams.length ? `all ${streams.length} worlds` : `the ticked ${ticked.length === 1 ? "one" : ticked.length}: ${ticked.map((one) => streams.indexOf(one) + 1).join(", ")}`}.</p>
           <Controls streams={mine} shown={shown} toggle={toggle} wish={wish} />
         </header>
       )}
@@ -80,8 +80,8 @@ function Below({ stream, drives, many }: { stream: Stream; drives: boolean; many
       {stream.scene && <Legend stream={stream} scene={stream.scene} />}
       <details class="keys">
         <summary>Keys</summary>
-        <p>{many && <><kbd>1</kbd> to <kbd>4</kbd> tick a world or not; on the ticked ones: </>}<kbd>space</kbd> pause or continue, <kbd>.</kbd> one step, <kbd>r</kbd> again, <kbd>n</kbd> next, <kbd>&lt;</kbd> <kbd>&gt;</kbd> speed, <kbd>f</kbd> follow the robot,
-          <kbd>l</kbd> lidar, <kbd>+</kbd> <kbd>−</kbd> <kbd>0</kbd> zoom; {drives ? "" : "arrows or "}dragging moves the picture{many && " that is chosen"}, the wheel zooms after a click on the picture.</p>
+        <p>{many && <><kbd>1</kbd> to <kbd>4</kbd> select or deselect a world; for the selected worlds: </>}<kbd>space</kbd> pause or continue, <kbd>.</kbd> one step, <kbd>r</kbd> again, <kbd>n</kbd> next, <kbd>&lt;</kbd> <kbd>&gt;</kbd> speed, <kbd>f</kbd> follow the robot,
+          <kbd>l</kbd> lidar, <kbd>+</kbd> <kbd>−</kbd> <kbd>0</kbd> zoom; {drives ? "" : "arrows or "}dragging moves the picture{many && " that is selected"}, the wheel zooms after a click on the picture.</p>
       </details>
     </>
   );

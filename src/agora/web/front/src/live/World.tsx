@@ -46,7 +46,7 @@ export function World({ stream, at, many, shown, view, onMove }: Props) {
       <p class="readout" ref={words} aria-live="off">{trouble || ending ? "" : " "}</p>
       {live && !moves && <p class="faint">{live.owner ? `${live.owner} controls this episode` : "An administrator controls this episode"}; you watch.</p>}
       {drives && <p class="drive-help"><b>You drive.</b> <kbd>↑</kbd> <kbd>↓</kbd> forwards and backwards, <kbd>←</kbd> <kbd>→</kbd> turn
-        (also <kbd>W</kbd> <kbd>A</kbd> <kbd>S</kbd> <kbd>D</kbd>), <kbd>Q</kbd> <kbd>E</kbd> sideways where the robot can; hold <kbd>shift</kbd> for full speed. A gamepad and the stick in the picture work too.
+        (also <kbd>W</kbd> <kbd>A</kbd> <kbd>S</kbd> <kbd>D</kbd>), <kbd>Q</kbd> <kbd>E</kbd> sideways if the robot can; hold <kbd>shift</kbd> for full speed. A gamepad and the stick in the picture work too.
         Drive the robot into the dashed green circle.</p>}
     </>
   );

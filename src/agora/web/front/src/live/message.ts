@@ -7,7 +7,7 @@ const TYPES = { F32: Float32Array, F64: Float64Array, I32: Int32Array, I16: Int1
 
 function arrayOf(bytes: ArrayBuffer, { dtype, data_offsets: [from, to] }: Part): Numbers {
   if (dtype === "I64") return Array.from(new BigInt64Array(bytes.slice(from, to)), Number);
-  if (!(dtype in TYPES)) throw new Error(`no numbers are of the type ${dtype}`);
+  if (!(dtype in TYPES)) throw new Error(`unknown number type ${dtype}`);
   return new TYPES[dtype as keyof typeof TYPES](bytes.slice(from, to));
 }
 

@@ -7,7 +7,7 @@ type Props<T> = { editing: Editing<T>; more?: ComponentChildren };
 
 export function EditorHead<T>({ editing, more }: Props<T>) {
   const { name, kind, history, dirty, state, trouble, older, again, owner, mine, act, save } = editing, { me, may } = useMe();
-  const words = state === "saving" ? "saving …" : older ? "not saved: changed elsewhere" : state === "failed" ? "not saved" : dirty ? "unsaved edits" : "saved";
+  const words = state === "saving" ? "saving …" : older ? "not saved: another user changed it" : state === "failed" ? "not saved" : dirty ? "unsaved edits" : "saved";
   return (
     <>
       <div class="editor-head">

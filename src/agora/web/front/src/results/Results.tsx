@@ -20,13 +20,13 @@ export function Results() {
     <>
       <h1>Results</h1>
       <p class="bar">
-        {ticked.length >= 2 ? <a class="button first" href={`/compare?run=${ticked.join(",")}`}>Compare the {ticked.length} ticked runs</a> : <span class="faint">Tick two or more runs to compare them.</span>}
+        {ticked.length >= 2 ? <a class="button first" href={`/compare?run=${ticked.join(",")}`}>Compare the {ticked.length} selected runs</a> : <span class="faint">Select two or more runs to compare them.</span>}
         <a class="button" href="/run">New run</a>
       </p>
       {error && <p class="bad" role="alert">{error}</p>}
       <div class="scroll" tabIndex={0} role="region" aria-label="Runs">
         <table class="runs">
-          <thead><tr><th><span class="hidden">Compare</span></th><th>Run</th><th>State</th><th>Asked for</th><th><span class="hidden">Remove</span></th></tr></thead>
+          <thead><tr><th><span class="hidden">Compare</span></th><th>Run</th><th>State</th><th>Requested</th><th><span class="hidden">Remove</span></th></tr></thead>
           <tbody>
             {(runs ?? []).map((run) => (
               <tr key={run.id}>
@@ -48,10 +48,10 @@ function NoRuns() {
   return (
     <>
       <h1>Results</h1>
-      <p>There are no runs yet. A run plays the same episodes with several planners and reports which planner reached the goal, how fast, and how close to people.</p>
+      <p>There are no runs yet. A run plays the same episodes with several planners and reports which planners reached the goal, how fast, and how close they came to people.</p>
       <p class="files">
         <a class="button first" href="/run?suite=demo&planner=orca&planner=social_force">Compare two planners now</a>
-        <a class="button" href="/leaderboard">See the results of others</a>
+        <a class="button" href="/leaderboard">See the leaderboard</a>
       </p>
     </>
   );

@@ -31,7 +31,7 @@ export function Rows({ run, asked }: { run: Run; asked: URLSearchParams }) {
         <label>Find <input type="search" value={find} placeholder="planner, stage or outcome" onInput={(event) => { setFind(event.currentTarget.value); setOffset(0); }} /></label>
         <label><input type="checkbox" checked={all} onChange={() => setAll(!all)} /> all {page ? `${names.length} columns` : "columns"}</label>
         <span class="bar-part pages" role="group" aria-label="Pages">
-          <button type="button" disabled={offset === 0} onClick={() => setOffset(Math.max(0, offset - LIMIT))}>Before</button>
+          <button type="button" disabled={offset === 0} onClick={() => setOffset(Math.max(0, offset - LIMIT))}>Previous</button>
           <span role="status">{total ? `${offset + 1} to ${Math.min(offset + LIMIT, total)} of ${total}` : page || error ? "no rows" : "Reading the rows …"}</span>
           <button type="button" disabled={offset + LIMIT >= total} onClick={() => setOffset(offset + LIMIT)}>Next</button>
         </span>

@@ -22,7 +22,7 @@ export function PlannerPicker({ planners, own, chosen, put }: Props) {
     <fieldset>
       <legend>2. Planners</legend>
       <label class="find">Find a planner <input type="search" value={find} placeholder="name or words" onInput={(event) => setFind(event.currentTarget.value)} /></label>
-      <div class="ticks" tabIndex={0} role="group" aria-label="Planners to tick">
+      <div class="ticks" tabIndex={0} role="group" aria-label="Planners to select">
         {mine.map((one) => (
           <label key={one.name}>
             <input type="checkbox" checked={has(one)} onChange={() => toggleOwn(one)} />
@@ -32,15 +32,15 @@ export function PlannerPicker({ planners, own, chosen, put }: Props) {
         {shown.map((one) => (
           <label key={one.name} class={one.missing ? "off" : ""}>
             <input type="checkbox" checked={is(one.name)} disabled={one.missing !== ""} onChange={() => toggle(one.name)} />
-            <span><b>{one.name}</b> {one.kind === "preset" && <i class="tag">preset of {one.planner}</i>} {one.learned && <i class="tag">learned</i>} {isCode(one) && <i class="tag">yours, code</i>}
-              <small>{one.missing ? `cannot run here: ${one.missing}` : <Prose text={one.summary} />}</small>{!one.missing && <small><Changes planner={one} /></small>}</span>
+            <span><b>{one.name}</b> {one.kind === "preset" && <i class="tag">preset of {one.planner}</i>} {one.learned && <i class="tag">learned</i>} {isCode(one) && <i class="tag">your code</i>}
+              <small>{one.missing ? `cannot run on this server: ${one.missing}` : <Prose text={one.summary} />}</small>{!one.missing && <small><Changes planner={one} /></small>}</span>
           </label>
         ))}
         {!shown.length && !mine.length && <p class="faint">No planner has “{find}” in its name or text.</p>}
       </div>
       {chosen.map((one, k) => (
         <div key={`${one.name} ${k}`} class="chosen">
-          <button type="button" class="close" aria-label={`Leave ${textOf(one)} out`} onClick={() => put(chosen.filter((other) => other !== one))}>×</button>
+          <button type="button" class="close" aria-label={`Remove ${textOf(one)}`} onClick={() => put(chosen.filter((other) => other !== one))}>×</button>
           <details>
             <summary><code>{textOf(one)}</code> <small>parameters</small></summary>
             <Parameters planner={planners.find(({ name }) => name === one.name)?.planner ?? one.name} chosen={one}

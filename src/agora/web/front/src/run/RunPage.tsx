@@ -13,7 +13,7 @@ import { expected } from "./estimate";
 import type { Planner, Policy, Suite } from "../schemas";
 
 const LEVELS: [string, string][] = [
-  ["", "as the suite says"], ["truth", "true states of all people"], ["visible", "true states of people that the lidar sees"], ["view", "true states of people in a cone ahead"], ["tracked", "tracks from the lidar"], ["camera", "tracks from the camera"],
+  ["", "as specified in the suite"], ["truth", "true states of all people"], ["visible", "true states of people that the lidar sees"], ["view", "true states of people in a cone ahead"], ["tracked", "tracks from the lidar"], ["camera", "tracks from the camera"],
 ];
 
 export function RunPage({ asked }: { asked: URLSearchParams }) {
@@ -63,13 +63,13 @@ export function RunPage({ asked }: { asked: URLSearchParams }) {
           <SuitePicker suites={suites.data} name={suite} stages={stages} put={(name, some) => { setSuite(name); setStages(some); }} />
           <PlannerPicker planners={planners.data} own={trained} chosen={chosen} put={setChosen} />
           <fieldset>
-            <legend>3. How much</legend>
+            <legend>3. Episodes and settings</legend>
             <div class="pair">
               <label>Episodes per stage <input type="number" min={1} step={1} value={episodes} placeholder="all" onInput={(event) => setEpisodes(event.currentTarget.value)} /></label>
               <label>Planners' knowledge of people <select value={level} onChange={(event) => setLevel(event.currentTarget.value)}>
                 {LEVELS.map(([value, words]) => <option key={value} value={value}>{words}</option>)}
               </select></label>
-              <label>Seed <input type="number" min={0} step={1} value={seed} placeholder="the suite's" onInput={(event) => setSeed(event.currentTarget.value)} /></label>
+              <label>Seed <input type="number" min={0} step={1} value={seed} placeholder="from the suite" onInput={(event) => setSeed(event.currentTarget.value)} /></label>
               <label>Title <input type="text" maxLength={200} value={title} placeholder="suite and planners" onInput={(event) => setTitle(event.currentTarget.value)} /></label>
             </div>
             <p><label><input type="checkbox" checked={control} onChange={() => setControl(!control)} /> also run a planner that does not see people, as a reference</label></p>
@@ -77,7 +77,7 @@ export function RunPage({ asked }: { asked: URLSearchParams }) {
           {error && <p class="bad" role="alert">{error}</p>}
           <div class="start">
             <button type="submit" class="first" disabled={busy || !chosen.length || !may("run")}>Start the run</button>
-            <span>{chosen.length ? `${each} ${each === 1 ? "episode" : "episodes"} for each of ${chosen.length} ${chosen.length === 1 ? "planner" : "planners"}${control ? " and for the blind reference" : ""}${few}` : "Tick at least one planner."}</span>
+            <span>{chosen.length ? `${each} ${each === 1 ? "episode" : "episodes"} for each of ${chosen.length} ${chosen.length === 1 ? "planner" : "planners"}${control ? " and for the blind reference" : ""}${few}` : "Select at least one planner."}</span>
           </div>
           {chosen.length > 0 && each > 0 && <p class="faint">{expected({ each, total: each * (chosen.length + (control ? 1 : 0)), compared: chosen.length > 1, runs: runs ?? [] })}</p>}
           {chosen.length > 0 && <p class="faint">The same on the command line: <code class="command">{command({ ...form, planners: chosen.map((one) => filed(textOf(one), policies, planners.data ?? [])) }, suites.data?.find(({ name }) => name === suite)?.path)}</code></p>}

@@ -13,7 +13,7 @@ export function RunState({ run }: { run: Run }) {
       {open && <progress value={run.done} max={run.total || 1} aria-label={`Progress of ${run.title}`} />}
       <span><i class={`dot ${run.state}`} />{words(run)}</span>
       {open && mine && <button type="button" disabled={run.stop} onClick={() => ask("cancel")}>{run.kind === "training" ? "Stop" : "Cancel"}</button>}
-      {stopped && mine && run.kind === "bench" && <button type="button" onClick={() => ask("resume")}>Go on</button>}
+      {stopped && mine && run.kind === "bench" && <button type="button" onClick={() => ask("resume")}>Continue</button>}
       {stopped && mine && run.kind === "training" && <GoOn run={run} ask={ask} />}
       {run.message && <p class={run.state === "failed" ? "bad" : "faint"}>{run.message}</p>}
       {error && <p class="bad" role="alert">{error}</p>}
@@ -26,7 +26,7 @@ function GoOn({ run, ask }: { run: Run; ask(what: string, body: object): void })
   const [minutes, setMinutes] = useState("");
   return (
     <>
-      <button type="button" onClick={() => ask("resume", { minutes: minutes ? Number(minutes) : null })}>Go on</button>
+      <button type="button" onClick={() => ask("resume", { minutes: minutes ? Number(minutes) : null })}>Continue</button>
       <label>for <input class="few-digits" type="number" min={0} step="any" value={minutes} placeholder="all" aria-label={`Minutes to continue ${run.title}`} onInput={(event) => setMinutes(event.currentTarget.value)} /> min</label>
     </>
   );
@@ -37,10 +37,10 @@ export const pageOf = ({ kind, id }: Run) => `/${kind === "training" ? "training
 
 function words(run: Run): string {
   const { state, done, total, stop } = run;
-  if (stop && state === "running") return run.kind === "training" ? "stops after this round …" : "stops …";
+  if (stop && state === "running") return run.kind === "training" ? "stopping after this round …" : "stopping …";
   if (run.kind === "training") return learned(run);
-  if (state === "queued") return `${done ? `waiting, ${done} of ${episodes(total)} done` : "waits for its turn"}${after(run)}`;
-  if (state === "running") return total ? `${done} of ${episodes(total)}` : "begins …";
+  if (state === "queued") return `${done ? `waiting, ${done} of ${episodes(total)} done` : "waiting in the queue"}${after(run)}`;
+  if (state === "running") return total ? `${done} of ${episodes(total)}` : "starting …";
   if (state === "finished") return `finished, ${episodes(total || done)}`;
   return total ? `${state} after ${done} of ${episodes(total)}` : state;
 }
@@ -50,8 +50,8 @@ const episodes = (count: number) => `${count} ${count === 1 ? "episode" : "episo
 function learned(run: Run): string {
   const { state, done, total } = run;
   const share = total ? `${Math.floor((100 * done) / total)} %` : "";
-  if (state === "queued") return `${share ? `waiting, ${share} done` : "waits for its turn"}${after(run)}`;
-  if (state === "running") return share || "begins …";
+  if (state === "queued") return `${share ? `waiting, ${share} done` : "waiting in the queue"}${after(run)}`;
+  if (state === "running") return share || "starting …";
   if (state === "finished") return "finished";
   return `${state === "cancelled" ? "stopped" : "failed"}${share && ` at ${share}`}`;
 }

@@ -24,5 +24,5 @@ function time(total: number, runs: Run[]): string {
 function certainty(pairs: number): string {
   if (pairs < FEWEST) return `So few episodes cannot distinguish planners: use at least ${FEWEST} per planner, better 20.`;
   const points = Math.min(100, 100 * POWER * Math.sqrt(0.5 / pairs));
-  return `${pairs} episodes of each planner show a difference in reached goals if it is about ${Math.round(points / 5) * 5} points or more; smaller ones take more episodes.`;
+  return `${pairs} episodes per planner show a difference in success rate of about ${Math.round(points / 5) * 5} percentage points or more; smaller differences need more episodes.`;
 }

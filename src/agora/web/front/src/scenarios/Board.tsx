@@ -211,7 +211,7 @@ export function Board({ content, world, parts, selected, wrong, view, put, selec
         <label><input type="checkbox" checked={snap} onChange={() => setSnap(!snap)} /> snap to {GRID} m</label>
       </div>
       <p class="hint" role="status">{hint(tool, content, selected, pending !== null)}</p>
-      <div class="live-stage moves" ref={stage} tabIndex={0} role="group" aria-label="Map. Arrow keys move what is selected, or the picture; Enter puts down what the tool makes, in the middle" onKeyDown={onStage} onBlur={() => setCross(false)}>
+      <div class="live-stage moves" ref={stage} tabIndex={0} role="group" aria-label="Map. Arrow keys move the selected element or the view; Enter places an element of the current tool at the centre" onKeyDown={onStage} onBlur={() => setCross(false)}>
         <canvas ref={canvas} class={tool === "select" ? "" : "puts"} role="img" aria-label="Map with robots and people" onPointerDown={down} onPointerMove={move} onPointerUp={up} onPointerCancel={up} onDblClick={() => { if (tool === "way") choose("select"); }} />
         <div class="live-zoom">
           <button type="button" title="Zoom in (+)" aria-label="Zoom in" onClick={() => zoom(1.25)}>+</button>

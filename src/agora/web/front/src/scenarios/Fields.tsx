@@ -7,7 +7,7 @@ import type { ScenarioParts } from "../schemas";
 
 type Props = { content: Content; part: Part; parts: ScenarioParts; put(content: Content, tag?: string): void; select(part: Part | null): void };
 
-const MODES: [string, string][] = [["2", "once, and stays at the last point"], ["0", "repeatedly"], ["1", "in random order, endlessly"]];
+const MODES: [string, string][] = [["2", "once, then stays at the last point"], ["0", "repeatedly"], ["1", "in random order, endlessly"]];
 const REACTS: Record<string, string> = {
   regular: "steps aside", impassive: "ignores it", surprised: "stops and looks", curious: "comes closer", scared: "turns away", threatening: "blocks its path",
 };
@@ -58,7 +58,7 @@ function OfPerson({ content, part, person, parts, put, select, tag }: Props & { 
       </div>
       <label class="row">Does <select value={state} onChange={(event) => set("state", event.currentTarget.value || undefined)}>
         <option value="">{points.length ? "walks" : "stands"}</option>
-        {parts.states.map(({ name, walks }) => <option key={name} value={name} disabled={walks && !points.length}>{name}{walks && !points.length ? " (needs a way)" : ""}</option>)}
+        {parts.states.map(({ name, walks }) => <option key={name} value={name} disabled={walks && !points.length}>{name}{walks && !points.length ? " (needs a path)" : ""}</option>)}
       </select></label>
       {state !== "" && <NumberIn label="For" unit="s" least={0} empty="to the end" value={person.state_time as number | undefined} put={(value) => set("state_time", value, tag("time"))} clear={() => set("state_time", undefined)} />}
       {others.length > 0 && (
@@ -82,7 +82,7 @@ function OfPerson({ content, part, person, parts, put, select, tag }: Props & { 
             </p>
           </details>
         )
-        : <p class="faint">No path: stays here. Draw one with the tool Way.</p>}
+        : <p class="faint">No path: stays at this position. Draw a path with the Way tool.</p>}
       <label class="row">To a robot <select value={String(person.reaction ?? "regular")} onChange={(event) => set("reaction", event.currentTarget.value === "regular" ? undefined : event.currentTarget.value)}>
         {parts.reactions.map((name) => <option key={name} value={name}>{name}{REACTS[name] ? `: ${REACTS[name]}` : ""}</option>)}
       </select></label>

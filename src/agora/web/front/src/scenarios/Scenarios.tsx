@@ -34,7 +34,7 @@ export function Scenarios() {
   return (
     <>
       <h1>Scenarios</h1>
-      <p>A scenario says where robots start and are to go, and what each person does. Draw one, watch it, run planners on it; its file is what <code>agora run</code> and <code>agora bench</code> read.</p>
+      <p>A scenario defines where robots start, where their goals are, and what each person does. Draw a scenario, watch it, and run planners on it; its file is what <code>agora run</code> and <code>agora bench</code> read.</p>
       <RoleNotice role="run" />
       {error && <p class="bad" role="alert">{error}</p>}
       <div class="columns begin">

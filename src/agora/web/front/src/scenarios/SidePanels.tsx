@@ -22,7 +22,7 @@ export function Elements({ content, selected, checked, select }: Props) {
           </li>
         ))}
       </ul>
-      {all.length > 0 && <p class="faint"><small>With one chosen: arrows move it (shift: farther), <kbd>[</kbd> <kbd>]</kbd> turn it, <kbd>del</kbd> removes it.</small></p>}
+      {all.length > 0 && <p class="faint"><small>For the selected element: arrows move it (with shift: farther), <kbd>[</kbd> <kbd>]</kbd> turn it, <kbd>del</kbd> removes it.</small></p>}
     </section>
   );
 }

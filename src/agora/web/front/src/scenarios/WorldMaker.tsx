@@ -43,13 +43,13 @@ export function WorldMaker({ made }: { made(name: string): void }) {
       </select></label>
       {component && <p class="faint"><Prose text={component.summary} /></p>}
       <label class="row">Seed <input type="number" min={0} step={1} value={seed} onInput={(event) => setSeed(Math.max(0, Math.floor(event.currentTarget.valueAsNumber || 0)))} /></label>
-      {error ? <p class="bad" role="alert">{error}</p> : seen ? <><Picture world={seen} label="The world that would be made, from above" /><p class="faint">{seen.size[0]} × {seen.size[1]} m</p></> : <p class="faint">Drawing …</p>}
+      {error ? <p class="bad" role="alert">{error}</p> : seen ? <><Picture world={seen} label="Preview of the world from above" /><p class="faint">{seen.size[0]} × {seen.size[1]} m</p></> : <p class="faint">Drawing …</p>}
       <details>
         <summary>Parameters</summary>
         <div class="fields">{fields.map((field) => <FieldInput key={`${generator}.${field.name}`} id={`generator-${field.name}`} field={field} value={values[field.name] ?? ""} put={(value) => setValues((before) => ({ ...before, [field.name]: value }))} />)}</div>
       </details>
       <label class="row">Called <input type="text" value={name} maxLength={80} placeholder={`${generator}-${seed}`} onInput={(event) => setName(event.currentTarget.value)} /></label>
-      <button type="button" disabled={busy || !seen || !may("run")} onClick={() => void make()}>Make this world</button>
+      <button type="button" disabled={busy || !seen || !may("run")} onClick={() => void make()}>Create this world</button>
     </div>
   );
 }

@@ -17,16 +17,16 @@ export const TOOLS: { tool: Tool; words: string; key: string }[] = [
 export function hint(tool: Tool, content: Content, selected: Part | null, pending: boolean): string {
   const person = selected?.kind === "dynamic" ? people(content)[selected.number]?.name : undefined;
   switch (tool) {
-    case "robot": return pending ? "Now press where it is to go; drag to say how it is to stand there." : "Press where the robot starts, and drag to turn it.";
-    case "person": return "Press where somebody stands; drag to turn them. Then Way says where they walk, Talk with whom they talk.";
-    case "way": return person ? `Press where ${person} walks to, point after point. Esc ends it.` : "Press the person who is to walk.";
+    case "robot": return pending ? "Now press at the robot's goal; drag to set its heading there." : "Press where the robot starts; drag to set its heading.";
+    case "person": return "Press where a person stands; drag to set the heading. Then draw the person's path with Way, and choose conversation partners with Talk.";
+    case "way": return person ? `Press the points on the path of ${person}, one after another. Esc ends the path.` : "Press the person whose path you want to draw.";
     case "partner": return person
-      ? partners(people(content)[selected!.number]).length ? `Press another one who talks with ${person} too; Esc ends it.` : `Press the person with whom ${person} talks.`
-      : "Press one of the people that should talk.";
-    case "thing": return "Choose a thing, and press where it stands; drag to turn it.";
+      ? partners(people(content)[selected!.number]).length ? `Press another person to join the conversation of ${person}; Esc ends the selection.` : `Press the person with whom ${person} talks.`
+      : "Press one of the people who should talk.";
+    case "thing": return "Choose a model, and press where to place it; drag to turn it.";
     case "select":
       if (!content.robots.length) return "Start with the robot: choose Robot, and press where it starts.";
       if (!people(content).length) return "Now choose Person, and place people in its path.";
-      return "Press an element to choose it, drag it to move it, drag its ring's handle to turn it. Drag the ground to move the picture.";
+      return "Press an element to select it, drag it to move it, or drag the handle on its ring to turn it. Drag the ground to move the view.";
   }
 }

@@ -87,7 +87,7 @@ function Items({ field, value, path, put, shape }: Props) {
       <span class="key" id={`${path}-name`}>{field.label ?? field.name}</span>
       {items.map((item, k) => (
         <div key={k} class="item">
-          <button type="button" class="close" aria-label={`Take ${field.name} ${k + 1} out`} onClick={() => change(items.filter((_, at) => at !== k))}>×</button>
+          <button type="button" class="close" aria-label={`Remove ${field.name} ${k + 1}`} onClick={() => change(items.filter((_, at) => at !== k))}>×</button>
           {shape.of === "component"
             ? <ComponentValue field={{ ...part, name: `${field.name} ${k + 1}` }} kind={shape.kind} value={item} path={`${path}[${k}]`} owner="" beside={{}} put={(next) => change(items.map((one, at) => (at === k ? next : one)))} />
             : <RecordFields fields={fields} value={isPlain(item) ? item : {}} path={`${path}[${k}]`} owner={shape.record} put={(next: Plain) => change(items.map((one, at) => (at === k ? next : one)))} />}

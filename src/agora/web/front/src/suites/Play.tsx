@@ -31,7 +31,7 @@ export function Play({ name, stage, episode, ready, save }: Props) {
         <button type="button" disabled={busy || !ready} onClick={() => void watch(false)}>Watch this episode</button>
         <button type="button" disabled={busy || !ready} onClick={() => void watch(true)}>Drive in it</button>
       </div>
-      <p class="faint">Each of these saves the suite first.</p>
+      <p class="faint">Each of these buttons saves the suite first.</p>
       {error && <p class="bad" role="alert">{error}</p>}
     </section>
   );

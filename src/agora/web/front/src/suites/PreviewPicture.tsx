@@ -27,13 +27,13 @@ export function PreviewPicture({ content, stage, episode, put }: Props) {
   const count = seen?.count ?? 1, now = seen?.people.length ?? 0;
   return (
     <section class="card beginning" aria-labelledby="beginning" aria-busy={stale}>
-      <h2 id="beginning">Episode {seen ? seen.episode : episode} <small>of 0 to {count - 1}, as it begins</small></h2>
+      <h2 id="beginning">Episode {seen ? seen.episode : episode} <small>of 0 to {count - 1}, at its start</small></h2>
       <div class={stale && seen ? "stale" : ""}>{seen && !error && <Picture seen={seen} />}</div>
       {error ? <p class="bad" role="alert">{error}</p> : seen
-        ? <p class="faint">{now} {now === 1 ? "person" : "people"}{seen.later > 0 && `, ${seen.later} who ${seen.later === 1 ? "comes" : "come"} later`}; time limit {seen.timeout} s{stale && " · drawing anew …"}</p>
+        ? <p class="faint">{now} {now === 1 ? "person" : "people"}{seen.later > 0 && `, ${seen.later} who ${seen.later === 1 ? "comes" : "come"} later`}; time limit {seen.timeout} s{stale && " · redrawing …"}</p>
         : <p class="faint" role="status">Drawing …</p>}
       <p class="bar-part">
-        <button type="button" disabled={count < 2} onClick={() => put((episode + count - 1) % count)}>Episode before</button>
+        <button type="button" disabled={count < 2} onClick={() => put((episode + count - 1) % count)}>Previous episode</button>
         <button type="button" disabled={count < 2} onClick={() => put((episode + 1) % count)}>Next episode</button>
       </p>
     </section>
@@ -67,5 +67,5 @@ function Picture({ seen: { scene, robots, people, ways } }: { seen: Preview }) {
     DARK.addEventListener("change", draw);
     return () => { gone = true; sized.disconnect(); DARK.removeEventListener("change", draw); };
   }, [scene, robots, people, ways]);
-  return <canvas ref={canvas} class="picture" role="img" aria-label="The episode from above: walls, robot, goal, people and their ways" />;
+  return <canvas ref={canvas} class="picture" role="img" aria-label="The episode from above: walls, robot, goal, people and their paths" />;
 }

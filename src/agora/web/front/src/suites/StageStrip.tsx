@@ -24,7 +24,7 @@ export function StageStrip({ stages, at, counts, wrong, select, put, fresh }: Pr
   };
   return (
     <section aria-labelledby="stages">
-      <h2 id="stages">Stages <small>drag to reorder, or <kbd>alt</kbd> with an arrow; arrows choose</small></h2>
+      <h2 id="stages">Stages <small>drag to reorder, or press <kbd>alt</kbd> with an arrow key; arrow keys select</small></h2>
       <ul class="plain strip" ref={list}>
         {stages.map((stage, k) => {
           const name = nameOfStage(stage), count = counts.get(name);
@@ -32,7 +32,7 @@ export function StageStrip({ stages, at, counts, wrong, select, put, fresh }: Pr
             <li key={k} class={over === k ? "over" : ""} draggable onDragStart={() => { held.current = k; }} onDragEnd={() => setOver(-1)}
               onDragOver={(event) => { event.preventDefault(); setOver(k); }} onDrop={(event) => { event.preventDefault(); setOver(-1); if (held.current >= 0) move(held.current, k); held.current = -1; }}>
               <button type="button" aria-pressed={k === at} onClick={() => select(k)} onKeyDown={(event) => pressed(event, k)}>
-                {name || "without a name"} {count !== undefined && <small>{count} {count === 1 ? "episode" : "episodes"}</small>}{wrong.has(k) && <b class="bad"> !<span class="hidden"> has a problem</span></b>}
+                {name || "unnamed"} {count !== undefined && <small>{count} {count === 1 ? "episode" : "episodes"}</small>}{wrong.has(k) && <b class="bad"> !<span class="hidden"> has a problem</span></b>}
               </button>
             </li>
           );

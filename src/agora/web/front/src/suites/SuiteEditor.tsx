@@ -127,7 +127,7 @@ function File({ name, text }: { name: string; text: string }) {
     <details class="card">
       <summary>The file</summary>
       <pre tabIndex={0}>{text}</pre>
-      <p class="faint">Comments of a file that you open stay where what they stand at does; in a file with anchors and aliases they go with the first change.</p>
+      <p class="faint">Comments in a file that you open stay with the lines that they belong to; in a file with anchors and aliases, the first change removes them.</p>
       {own?.path && <p class="faint">On the command line: <code class="command">agora bench {own.path} --planner orca --planner dwa</code></p>}
     </details>
   );

@@ -34,8 +34,8 @@ export function Suites() {
     <>
       <h1>Suites</h1>
       <RoleNotice role="run" />
-      <p>A suite is a list of stages. A stage says where episodes take place, how many there are, which robot drives, and who walks there; places, people and goals are then the same for every planner.
-        Compose a suite, look at its episodes, run planners on it. Its file is what <code>agora bench</code> reads.</p>
+      <p>A suite is a list of stages. A stage defines where its episodes take place, how many there are, which robot drives, and which people walk there; places, people and goals are then the same for every planner.
+        Compose a suite, look at its episodes, and run planners on it. Its file is what <code>agora bench</code> reads.</p>
       {error && <p class="bad" role="alert">{error}</p>}
       {!suites && !error && <p class="faint" role="status">Reading the suites …</p>}
       <div class="columns begin">
@@ -48,7 +48,7 @@ export function Suites() {
               <button type="button" aria-label={`Remove ${bare(name)}`} onClick={() => void drop(bare(name))}>Remove</button>
             </span>
           )} />}
-          <h2 class="next">Suites of Agora</h2>
+          <h2 class="next">Suites included in Agora</h2>
           {library.length > 0 && <Table suites={library} title="Suites that come with Agora" last={({ name, missing }) => may("run") && <button type="button" aria-label={`Open a copy of ${name}`} disabled={missing !== ""} onClick={() => void copy(`/api/suites/${encodeURIComponent(name)}`, name)}>Open a copy</button>} />}
         </div>
         <New />
@@ -112,7 +112,7 @@ function New() {
       <button type="submit" class="first" disabled={busy}>Create the suite</button>
       <hr />
       <label class="row">Or open a file <input type="file" accept=".yaml,.yml,.json,application/yaml" onChange={(event) => { void upload(event.currentTarget.files?.[0]); event.currentTarget.value = ""; }} /></label>
-      <p class="faint"><small>A suite of Agora, up to 256 KiB; it is called as the file is. Worlds and scenarios in it are named, not given by paths.</small></p>
+      <p class="faint"><small>An Agora suite, up to 256 KiB; it is named after the file. It must refer to worlds and scenarios by name, not by path.</small></p>
       {error && <p class="bad" role="alert">{error}</p>}
     </form>
   );

@@ -44,29 +44,29 @@ export function NewTraining({ asked }: { asked: URLSearchParams }) {
         <label class="find">Training <select value={chosen.name} onChange={(event) => { setWanted(event.currentTarget.value); setValues({}); }}>
           {sorted.map((one) => <option key={one.name} value={one.name}>{one.name}{one.took ? ` · ${duration(one.took.seconds)}` : ""}</option>)}
         </select></label>
-        {chosen.missing && <p class="bad" role="alert">This training cannot run here: {chosen.missing}</p>}
+        {chosen.missing && <p class="bad" role="alert">This training cannot run on this server: {chosen.missing}</p>}
         <About of={chosen} />
       </fieldset>
       <fieldset>
         <legend>2. Changes</legend>
         <details open={opened} onToggle={(event) => setOpened(event.currentTarget.open)}>
-          <summary>{changed ? `${changed} ${changed === 1 ? "field is" : "fields are"} changed` : "No changes: network, rewards, steps and all other fields"}</summary>
+          <summary>{changed ? `${changed} ${changed === 1 ? "field is" : "fields are"} changed` : "No changes to network, rewards, steps or other fields"}</summary>
           {fields.error && <p class="bad" role="alert">{fields.error}</p>}
-          {fields.data ? <Changes fields={fields.data.fields} values={values} put={setValues} /> : !fields.error && <p class="faint">Reading the fields; the first time this takes some seconds …</p>}
+          {fields.data ? <Changes fields={fields.data.fields} values={values} put={setValues} /> : !fields.error && <p class="faint">Loading the fields; the first time, this takes a few seconds …</p>}
         </details>
       </fieldset>
       <fieldset>
-        <legend>3. How much</legend>
+        <legend>3. Seeds and time limit</legend>
         <div class="pair">
           <label>Seeds <input type="text" inputMode="numeric" pattern="[\d\s,]*" value={seeds} placeholder="1" onInput={(event) => setSeeds(event.currentTarget.value)} /></label>
-          <label>Minutes per seed <input type="number" min={0} step="any" value={minutes} placeholder="as long as it takes" onInput={(event) => setMinutes(event.currentTarget.value)} /></label>
+          <label>Minutes per seed <input type="number" min={0} step="any" value={minutes} placeholder="no limit" onInput={(event) => setMinutes(event.currentTarget.value)} /></label>
           <label>Title <input type="text" maxLength={200} value={title} placeholder={`training of ${chosen.name}`} onInput={(event) => setTitle(event.currentTarget.value)} /></label>
         </div>
-        <p class="faint">Each seed is a separate training. A training that reaches its time limit is tested, and can continue later.</p>
+        <p class="faint">Each seed is trained separately. If training reaches its time limit, the policy is tested, and training can continue later.</p>
       </fieldset>
       {problem && <p class="bad said" role="alert">{problem}</p>}
       <div class="start"><button type="submit" class="first" disabled={busy || chosen.missing !== ""}>Start the training</button></div>
-      <p class="faint">{changed ? "The page of the training has its file, and the command that trains it in a terminal." : <>The same on the command line: <code class="command">{command}</code></>}</p>
+      <p class="faint">{changed ? "The page of the training run shows its file, and the command that runs it in a terminal." : <>The same on the command line: <code class="command">{command}</code></>}</p>
     </form>
   );
 }
@@ -80,9 +80,9 @@ function About({ of }: { of: TrainingEntry }) {
         <dt>Trainer</dt><dd>{of.trainer}</dd>
         <dt>Trained on</dt><dd>{of.suite}, {of.stage}</dd>
         <dt>Tested on</dt><dd>{of.test}: {of.stages.join(", ")}</dd>
-        {of.took && <><dt>Whole</dt><dd>{of.took.steps.toLocaleString("en")} steps, {duration(of.took.seconds)} on {of.took.cpu || "its machine"}</dd></>}
+        {of.took && <><dt>Full run</dt><dd>{of.took.steps.toLocaleString("en")} steps, {duration(of.took.seconds)} on {of.took.cpu || "its machine"}</dd></>}
         {best && <><dt>Reached</dt><dd>{((100 * best.reached) / best.episodes).toFixed(1)} % of the goals of {best.stage} (<a href={`/policies/${encodeURIComponent(of.name)}`}>card</a>)</dd></>}
-        <dt>Drives by</dt><dd><a href={`/planners/${encodeURIComponent(of.planner.split(/[:(]/)[0] ?? "")}`}>{of.planner}</a></dd>
+        <dt>Planner</dt><dd><a href={`/planners/${encodeURIComponent(of.planner.split(/[:(]/)[0] ?? "")}`}>{of.planner}</a></dd>
       </dl>
     </>
   );

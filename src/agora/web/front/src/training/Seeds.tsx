@@ -17,7 +17,7 @@ export function Seeds({ detail, curves, running }: { detail: TrainingProgress; c
             return (
               <tr key={one.seed}>
                 <th scope="row" class="number">{one.seed}</th>
-                <td>{one.whole ? "whole" : !one.begun ? "waits" : running && one.seed === now ? "learns" : "stopped"}</td>
+                <td>{one.whole ? "complete" : !one.begun ? "waiting" : running && one.seed === now ? "training" : "stopped"}</td>
                 <td class="number">{(points.at(-1)?.steps ?? 0).toLocaleString("en")}</td>
                 <td class="number">{one.checkpoint === null ? "none yet" : `${one.checkpoint.toLocaleString("en")} steps`}</td>
                 <td class="number">{top ? `${said(top["validation_success"]!, SHARE)} at ${top.steps.toLocaleString("en")}` : "none yet"}</td>
@@ -27,7 +27,7 @@ export function Seeds({ detail, curves, running }: { detail: TrainingProgress; c
           })}
         </tbody>
       </table></div>
-      <p class="faint">A training continues from its checkpoint. The policy is the best one in the validations on {detail.training.suite}, {detail.training.validation}.</p>
+      <p class="faint">Training continues from the checkpoint. The policy is the one with the best validation result on {detail.training.suite}, {detail.training.validation}.</p>
       {detail.seeds.map(({ seed }) => <Validations key={seed} seed={seed} points={curves.get(seed) ?? []} />)}
     </>
   );

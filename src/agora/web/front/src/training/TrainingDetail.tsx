@@ -14,7 +14,7 @@ import type { Policy, TrainingProgress } from "../schemas";
 export function TrainingDetail({ id }: { id: string }) {
   const news = useNews(), told = news.runs?.find((one) => one.id === id), found = useGet<Run>(told ? "" : `/api/runs/${id}`);
   const run = told ?? found.data;
-  if (!run) return <><h1>Training</h1><p class={found.error ? "bad" : "faint"}>{found.error || "Looking for the training …"}</p><p><a href="/training">All trainings</a></p></>;
+  if (!run) return <><h1>Training</h1><p class={found.error ? "bad" : "faint"}>{found.error || "Loading the training run …"}</p><p><a href="/training">All trainings</a></p></>;
   return (
     <>
       <p class="faint"><a href="/training">Training</a> ›</p>
@@ -30,7 +30,7 @@ function Body({ run }: { run: Run }) {
   const { curves, error: torn, isRead } = useCurves(run.id, (data?.seeds ?? []).map(({ seed }) => seed), `${run.state} ${run.done} ${run.message}`);
   const [measure, setMeasure] = useState("");
   if (error && !data) return <p class="bad" role="alert">{error}</p>;
-  if (!data) return <p class="faint">Reading the training …</p>;
+  if (!data) return <p class="faint">Loading the training run …</p>;
   const seeds = data.seeds.map(({ seed }) => seed), some = measures(curves), second = some.includes(measure) ? measure : some[0], success = successPlot(curves);
   return (
     <>
@@ -38,7 +38,7 @@ function Body({ run }: { run: Run }) {
       {data.policy && <Use detail={data} planner={data.policy.planner} base={String(run.form["training"] ?? "")} running={run.state === "running"} />}
       <h2 class="next">Curves</h2>
       {second === undefined && !success.lines.length
-        ? isRead && <p>The curves start after the first round. {run.state === "queued" && "The training waits until the worker is free; agora web --workers 2 works on two runs at a time."}</p>
+        ? isRead && <p>The curves start after the first round. {run.state === "queued" && "The training run waits until the worker is free; agora web --workers 2 executes two runs at a time."}</p>
         : (
           <div class="charts">
             {success.lines.length > 0 && <Chart plot={success} seeds={seeds} />}
@@ -68,13 +68,13 @@ function Use({ detail: { training }, planner, base, running }: { detail: Trainin
   const compare = (other: string) => `/run?${new URLSearchParams([["suite", training.test], ["stages", stage], ["planner", planner], ["planner", other], ["episodes", "20"]])}`;
   return (
     <section class="card" aria-labelledby="use">
-      <h2 id="use">{running ? "Drive with the best policy so far" : "Drive with the policy"}</h2>
+      <h2 id="use">{running ? "Use the best policy so far" : "Use the policy"}</h2>
       <p class="files">
         <button type="button" class="first" onClick={watch}>Watch it drive</button>
         <a class="button" href={compare("orca")}>Compare it with orca</a>
-        {shipped && <a class="button" href={compare(shipped.planner)}>Compare it with the {shipped.name} of Agora</a>}
+        {shipped && <a class="button" href={compare(shipped.planner)}>Compare it with Agora's {shipped.name}</a>}
       </p>
-      <p class="faint">On {training.test}, {stage}. In all lists of planners it is <code>{planner}</code>.</p>
+      <p class="faint">On {training.test}, {stage}. In all lists of planners, this policy is called <code>{planner}</code>.</p>
       {error && <p class="bad" role="alert">{error}</p>}
     </section>
   );

@@ -20,7 +20,7 @@ export function Trainings({ asked }: { asked: URLSearchParams }) {
         <NewTraining key={asked.toString()} asked={asked} />
         <aside class="card queue" aria-labelledby="trainings">
           <h2 id="trainings">Trainings</h2>
-          {runs && !runs.length && <p class="faint">No training yet. Start one to see its curve while it learns. You can stop it at any time and continue it later.</p>}
+          {runs && !runs.length && <p class="faint">No training runs yet. Start one to follow its curve during training. You can stop it at any time and continue it later.</p>}
           {error && <p class="bad" role="alert">{error}</p>}
           {(runs ?? []).map((run) => (
             <article key={run.id}>

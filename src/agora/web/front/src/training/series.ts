@@ -7,8 +7,8 @@ export type Plot = { title: string; unit: string; share: boolean; lines: Line[] 
 const MOST = 400; // points of a line; of more, means of neighbours are drawn
 const NAMES: Record<string, [string, string]> = {
   gain: ["Reward per episode", ""], length: ["Steps per episode", "steps"], validation_seconds: ["Mean time to the goal in validation", "s"],
-  collisions: ["Collisions", "%"], left_map: ["Left the map", "%"], timeouts: ["Out of time", "%"], teacher_drives: ["Driven by the teacher", "%"],
-  pedestrian_collision: ["Collisions with people", "%"], timeout: ["Out of time", "%"], wall_collision: ["Collisions with walls", "%"], clipped: ["Clipped", "%"],
+  collisions: ["Collisions", "%"], left_map: ["Left the map", "%"], timeouts: ["Timeouts", "%"], teacher_drives: ["Driven by the teacher", "%"],
+  pedestrian_collision: ["Collisions with people", "%"], timeout: ["Timeouts", "%"], wall_collision: ["Collisions with walls", "%"], clipped: ["Clipped", "%"],
 };
 const APART = ["steps", "seconds", "success", "reached", "validation_success"];
 
@@ -17,7 +17,7 @@ export const titleOf = (key: string) => NAMES[key]?.[0] ?? (key[0] ?? "").toUppe
 /** The share of successes, in training episodes and in validations. */
 export function successPlot(curves: Map<number, Point[]>): Plot {
   const lines = [...curves].flatMap(([seed, points]) => [
-    line(`seed ${seed}, episodes of the training`, seed, points, (point) => point["success"] ?? point["reached"], false),
+    line(`seed ${seed}, training episodes`, seed, points, (point) => point["success"] ?? point["reached"], false),
     line(`seed ${seed}, validation`, seed, points, (point) => point["validation_success"], true),
   ]);
   return { title: "Success", unit: "%", share: true, lines: lines.filter(({ points }) => points.length) };

@@ -8,7 +8,7 @@ const MOST = 32 << 20; // bytes of all files together
 
 /** Send the contents of files to the server. @throws Problem */
 export async function openFiles(files: File[], { name = "", world = "" } = {}): Promise<ImportReport> {
-  if (files.reduce((sum, { size }) => sum + size, 0) > MOST) throw new Problem("These files are larger than 32 MiB together.");
+  if (files.reduce((sum, { size }) => sum + size, 0) > MOST) throw new Problem("Together, these files are larger than 32 MiB.");
   const asked = new URLSearchParams({ name, world });
   for (const file of files) { asked.append("file", file.name); asked.append("size", String(file.size)); }
   const answer = await fetch(`/api/uploads/open?${asked}`, { method: "POST", headers: { "Content-Type": "application/octet-stream" }, body: new Blob(files) }).catch(() => { throw new Problem("The server does not answer, or a file cannot be read. Nothing was saved."); });
@@ -35,9 +35,9 @@ export function Open({ world = "", opened }: { world?: string; opened(account: I
   return (
     <section class={over ? "card drop over" : "card drop"} aria-labelledby="open" onDragOver={(event) => { event.preventDefault(); setOver(true); }} onDragLeave={() => setOver(false)} onDrop={(event) => { event.preventDefault(); void take([...event.dataTransfer?.files ?? []]); }}>
       <h2 id="open">Open files</h2>
-      <p class="faint"><small>Choose or drop a scenario (.json, of Agora, Arena or arena-tools), a map of map_server (.yaml and its image, together), or a world folder (.zip), up to 32 MiB.{world && ` A scenario that names no world is opened in ${world}.`}</small></p>
+      <p class="faint"><small>Choose or drop a scenario (.json, of Agora, Arena or arena-tools), a map_server map (.yaml and its image, together), or a zipped world folder (.zip), up to 32 MiB.{world && ` A scenario that does not specify a world is opened in ${world}.`}</small></p>
       <label class="row">Files <input type="file" multiple disabled={busy || !may("run")} accept=".json,.yaml,.yml,.zip,.png,.pgm,.bmp,.gif,.jpg" onChange={({ currentTarget }) => { const files = [...currentTarget.files ?? []]; currentTarget.value = ""; void take(files); }} /></label>
-      <label class="row">Its world <input type="text" value={name} maxLength={80} placeholder="called as the file is" onInput={(event) => setName(event.currentTarget.value)} /></label>
+      <label class="row">Its world <input type="text" value={name} maxLength={80} placeholder="same as the file" onInput={(event) => setName(event.currentTarget.value)} /></label>
       {busy && <p class="faint" role="status">Reading …</p>}
       {error && <p class="bad" role="alert">{error}</p>}
       {account && <Told account={account} />}

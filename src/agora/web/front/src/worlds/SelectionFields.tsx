@@ -46,7 +46,7 @@ export function Parts({ drawing, chosen, choose }: Omit<Props, "changed">) {
         {zones.map((zone, k) => <li key={`z${k}`}><button type="button" aria-pressed={is("zone", k)} onClick={() => choose({ kind: "zone", number: k })}><i class="dot" aria-hidden="true" />{zone.label} <small>{zone.category.join(", ")}</small></button></li>)}
         {furniture.map((piece, k) => <li key={`f${k}`}><button type="button" aria-pressed={is("piece", k)} onClick={() => choose({ kind: "piece", number: k })}><i class="dot static" aria-hidden="true" />{piece.model.replaceAll("_", " ")} <small>at {piece.x.toFixed(1)}, {piece.y.toFixed(1)}</small></button></li>)}
       </ul>
-      {(zones.length > 0 || furniture.length > 0) && <p class="faint"><small>With one chosen: arrows move it (shift: farther), <kbd>[</kbd> <kbd>]</kbd> turn a thing, <kbd>del</kbd> removes it.</small></p>}
+      {(zones.length > 0 || furniture.length > 0) && <p class="faint"><small>For the selected zone or object: arrows move it (with shift: farther), <kbd>[</kbd> <kbd>]</kbd> turn an object, <kbd>del</kbd> removes it.</small></p>}
     </section>
   );
 }

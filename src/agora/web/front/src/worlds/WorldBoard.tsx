@@ -228,8 +228,8 @@ export function WorldBoard({ drawing, sent, things, chosen, view, changed, choos
       </div>
       <p class="hint" role="status">{hint(tool, begun, drawing)}</p>
       <p class="hidden" aria-live="polite">{said}</p>
-      <div class="live-stage moves" ref={stage} tabIndex={0} role="group" aria-label="Map. Arrow keys move the cross, or what is chosen; shift farther; Enter presses at the cross" onKeyDown={onStage} onBlur={() => { cross.current = false; redraw(); }}>
-        <canvas ref={canvas} class={tool === "select" ? "" : "puts"} role="img" aria-label="Map of the world that is drawn" onPointerDown={down} onPointerMove={move} onPointerUp={up} onPointerCancel={up} onDblClick={() => { if (tool === "zone") closeZone(); else stop(); }} />
+      <div class="live-stage moves" ref={stage} tabIndex={0} role="group" aria-label="Map. Arrow keys move the crosshair or the selected element (with shift: farther); Enter presses at the crosshair" onKeyDown={onStage} onBlur={() => { cross.current = false; redraw(); }}>
+        <canvas ref={canvas} class={tool === "select" ? "" : "puts"} role="img" aria-label="Map of the world being drawn" onPointerDown={down} onPointerMove={move} onPointerUp={up} onPointerCancel={up} onDblClick={() => { if (tool === "zone") closeZone(); else stop(); }} />
         <div class="live-zoom">
           <button type="button" title="Zoom in (+)" aria-label="Zoom in" onClick={() => zoom(1.25)}>+</button>
           <button type="button" title="Zoom out (-)" aria-label="Zoom out" onClick={() => zoom(0.8)}>−</button>

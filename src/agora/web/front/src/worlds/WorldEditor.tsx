@@ -172,10 +172,10 @@ function After({ saved: { problems, notes, scenarios } }: { saved: KeptDrawing }
   const wrong = scenarios.filter((one) => one.problems.length);
   return (
     <section class={problems.length || wrong.length ? "card problems" : "card"} aria-labelledby="after" aria-live="polite">
-      <h2 id="after">{problems.length || wrong.length ? "Problems since it was saved" : "Checked"}</h2>
+      <h2 id="after">{problems.length || wrong.length ? "Problems in the saved world" : "Checked"}</h2>
       <ul class="plain">{problems.map((line) => <li key={line} class="bad">{line}</li>)}{notes.map((line) => <li key={line} class="faint">{line}</li>)}</ul>
       {wrong.map((one) => <div key={one.name}><h3><a href={`/scenarios/${encodeURIComponent(one.name)}`}>{one.name}</a></h3><ul>{one.problems.map(({ text }, k) => <li key={k}>{text}</li>)}</ul></div>)}
-      {scenarios.length > 0 && !wrong.length && <p class="good">{scenarios.length === 1 ? "The scenario" : `The ${scenarios.length} scenarios`} in it can still be played.</p>}
+      {scenarios.length > 0 && !wrong.length && <p class="good">{scenarios.length === 1 ? "The scenario" : `The ${scenarios.length} scenarios`} in this world can still be run.</p>}
     </section>
   );
 }

@@ -28,7 +28,7 @@ export function Worlds() {
   return (
     <>
       <h1>Worlds</h1>
-      <p>A world has walls, zones and furniture. Draw one or open an existing one; scenarios add robots and people.</p>
+      <p>A world has walls, zones and furniture. Draw a world or open an existing one; scenarios add robots and people.</p>
       {error && <p class="bad" role="alert">{error}</p>}
       <RoleNotice role="run" />
       <div class="columns begin">

@@ -26,12 +26,12 @@ export function hint(tool: Tool, begun: boolean, drawing: Drawing): string {
     case "gap": return begun ? "Press where the gap ends." : "Press on a wall where a door begins, and again where it ends: the wall between them is removed.";
     case "room": return begun ? "Press the opposite corner." : "Press one corner of a room, or drag from corner to corner: four walls.";
     case "block": return begun ? "Press the opposite corner." : "Press one corner of a filled block, or drag from corner to corner.";
-    case "pen": return begun ? "Arrows draw; Enter ends the line." : "Hold and draw.";
-    case "eraser": return begun ? "Arrows erase; Enter ends it." : "Hold and erase walls; its width is four times the thickness above.";
-    case "zone": return begun ? "Press corner after corner; a press on the first one, or Enter twice, closes the zone. Esc cancels it." : "Press the corners of a zone, one after another.";
-    case "thing": return "Choose a thing, and press where to place it; drag to turn it.";
+    case "pen": return begun ? "Arrow keys draw; Enter ends the line." : "Hold and drag to draw.";
+    case "eraser": return begun ? "Arrow keys erase; Enter stops erasing." : "Hold and drag to erase walls; the eraser is four times as wide as the thickness set above.";
+    case "zone": return begun ? "Press one corner after another; pressing the first corner again, or Enter twice, closes the zone. Esc cancels it." : "Press the corners of a zone, one after another.";
+    case "thing": return "Choose a model, and press where to place it; drag to turn it.";
     case "select":
-      if (!drawing.canUndo && !drawing.rest.zones.length && !drawing.rest.furniture.length) return "Start with Room or Wall. Then Door cuts gaps, Zone says what a part is for, Thing puts furniture.";
-      return "Press a zone or a thing to choose it, drag it or a corner to move it. Drag the ground to move the picture.";
+      if (!drawing.canUndo && !drawing.rest.zones.length && !drawing.rest.furniture.length) return "Start with Room or Wall. Then cut gaps with Door, mark areas with Zone, and place furniture with Thing.";
+      return "Press a zone or an object to select it; drag it or one of its corners to move it. Drag the ground to move the view.";
   }
 }
