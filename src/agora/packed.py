@@ -42,7 +42,7 @@ def image_of(path: Path, formats: tuple[str, ...] | None = None) -> Iterator[Any
     except FileNotFoundError:
         raise
     except (UnidentifiedImageError, OSError, SyntaxError, ValueError, EOFError, MemoryError) as error:
-        raise InputError(f"{path}: not a readable image ({error or 'its size is wrong'})") from error
+        raise InputError(f"{path}: not a readable image ({error or 'its size is invalid'})") from error
 
 
 @contextmanager

@@ -89,7 +89,7 @@ def tree_of_text(text: str, where: str, is_json: bool) -> Node:
             message gives the line.
     """
     if text.lstrip("\ufeff \t\r\n").startswith("<"):
-        pedsim = ("; convert a scenario of pedsim_ros to a world with: agora import pedsim FILE --output FOLDER") * (
+        pedsim = ("; convert a pedsim_ros scenario to a world with: agora import pedsim FILE --output FOLDER") * (
             "<scenario" in text
         )
         raise InputError(f"{where}:1: is XML; expected {'JSON' if is_json else 'YAML or JSON'}{pedsim}")
@@ -195,7 +195,7 @@ class _TreeOfYaml:
         self.parser.get_event()
         more = self.parser.get_event()
         if isinstance(more, DocumentStartEvent):
-            raise self.fail(more, "not valid YAML: expected a single document, got another one")
+            raise self.fail(more, "not valid YAML: expected a single document, got a second one")
         return root
 
     def node(self, event: Any, depth: int) -> Node:
@@ -224,13 +224,13 @@ class _TreeOfYaml:
     def alias(self, event: Any) -> Node:
         """Return the value to which an alias refers; it counts towards the size limit each time it is used."""
         if event.anchor in self.open:
-            raise self.fail(event, "the aliases of this file contain themselves, or too many values")
+            raise self.fail(event, "the aliases of this file refer to themselves or contain too many values")
         if event.anchor not in self.anchors:
             raise self.fail(event, f"not valid YAML: found undefined alias {event.anchor!r}")
         made, size = self.anchors[event.anchor]
         self.count += size
         if self.count > _MOST_VALUES:
-            raise self.fail(event, "the aliases of this file contain themselves, or too many values")
+            raise self.fail(event, "the aliases of this file refer to themselves or contain too many values")
         return made
 
     def sequence(self, event: Any, depth: int) -> list[Node]:

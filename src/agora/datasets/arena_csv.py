@@ -60,7 +60,7 @@ def read_folder(folder: Path, robot: RobotModel | None = None) -> list[PlayedEpi
         moment = _time(row["time"], where)
         mark = bisect.bisect_right(since, moment) - 1
         if mark < 0:
-            raise InputError(f"{where}: is before the first line of episode.csv")
+            raise InputError(f"{where}: is earlier than the first line of episode.csv")
         samples.setdefault(marks[mark][1], []).append((moment, _odometry(row["data"], where)))
     played = []
     for number, rows in sorted(samples.items()):

@@ -29,8 +29,8 @@ from agora.yaml_tree import Node, read_text, tree_of_text
 _BEHAVIORS = ("regular", "impassive", "surprised", "scared", "curious", "threatening")  # from 1 on
 _AGENT = ("init_pose", "behavior", "max_vel", "goal_radius", "cyclic_goals", "goals", "id", "group_id", "global_goals")
 _WHY = {
-    "publish_people": "the graph always publishes people",
-    "agent.skin": "the type determines the looks of people",
+    "publish_people": "the ROS graph always publishes people",
+    "agent.skin": "the type of a person determines its appearance",
     "agent.radius": "the stage sets the radius of all people; write crowd: {radius: R} there",
     "agent.init_pose.z": "floors are flat",
     "agent.goal.h": "people may arrive with any heading",
@@ -66,7 +66,7 @@ def read_hunav(path: str | Path, place: Path | None = None) -> Imported:
     Raises:
         InputError: a file cannot be read or has unexpected contents; the message gives line and key.
     """
-    with reading(path, "an agents.yaml of HuNavSim"):
+    with reading(path, "a HuNavSim agents.yaml file"):
         return _read(path, place)
 
 
@@ -90,7 +90,7 @@ def _read(path: str | Path, place: Path | None) -> Imported:
     notes.left_out(
         root, {"agents", "map", "global_goals", *(k for k, n in root.value.items() if isinstance(n.value, dict))}, "", _WHY
     )
-    notes.add(root.line, "robot", "the file has none: place one by the stage, robots: random, or add it to the scenario")
+    notes.add(root.line, "robot", "the file has no robot: place one with the stage (robots: random), or add one to the scenario")
     scenario = Scenario((), Obstacles(dynamic=tuple(people)), Path(path).stem)
     return Imported(map, scenario, notes.texts())
 

@@ -52,7 +52,7 @@ _WHY = {
     "robot.sensors": _ROBOT,
     "robot.goal_threshold": "the stage sets goal_tolerance",
     "robot.arrive_mode": "the stage sets heading_tolerance",
-    "robot.name": "robots have numbers",
+    "robot.name": "robots have numbers, not names",
     "obstacle.vel_min": "people walk forwards",
     "obstacle.arrive_mode": "people may arrive with any heading",
     "obstacle.group_behavior": "the stage's crowd model moves people",
@@ -84,8 +84,8 @@ def read_irsim(path: str | Path, seed: int = 0) -> Imported:
     where = str(path)
     root = tree_of_text(read_text(path), where, is_json=False)
     if not isinstance(root.value, dict) or not isinstance(root.value.get("world", Node(None, None)).value, dict):
-        raise InputError(f"{where}:{root.line or 1}: expected the key world with width and height, as in YAML worlds of ir-sim")
-    with reading(path, "a YAML world of ir-sim"):
+        raise InputError(f"{where}:{root.line or 1}: expected the key world with width and height, as in ir-sim's YAML worlds")
+    with reading(path, "an ir-sim YAML world"):
         return _World(root, where, Path(path).stem, seed).imported()
 
 
@@ -240,7 +240,7 @@ class _World:
     def _robot(self, thing: _Thing) -> Robot:
         if len(thing.goals) > 1:
             self.notes.add(
-                thing.node.key_lines.get("goal"), "robot.goal", "only the last of its goals is used; robots: guided has several"
+                thing.node.key_lines.get("goal"), "robot.goal", "only its last goal is used; for several goals, use robots: guided"
             )
         return Robot(thing.state, thing.goals[-1])
 

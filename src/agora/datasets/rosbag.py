@@ -63,7 +63,7 @@ def read_episode(path: Path) -> PlayedEpisode:
     """
     first, *others = read_episodes(opened(path))
     if others:
-        raise InputError(f"{path}: holds {1 + len(others)} episodes; expected one")
+        raise InputError(f"{path}: contains {1 + len(others)} episodes; expected one")
     return first
 
 

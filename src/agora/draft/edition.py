@@ -55,9 +55,9 @@ class Edition:
         try:
             day = date.fromisoformat(self.drawn)
         except ValueError as error:
-            raise ValueError(f"drawn must be a day such as 2026-12-03, got {self.drawn!r}") from error
+            raise ValueError(f"drawn must be a date such as 2026-12-03, got {self.drawn!r}") from error
         if times[1].astimezone(UTC).date() > day:
-            raise ValueError(f"published must not be later than the day of the draw, {self.drawn}, got {self.published}")
+            raise ValueError(f"published must not be later than the date of the draw, {self.drawn}, got {self.published}")
 
     def seed_of(self, name: str) -> int:
         """Return the seed of the edition with a name."""
