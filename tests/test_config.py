@@ -184,7 +184,7 @@ def test_every_problem_of_a_file_is_reported_with_its_line_and_key():
         ("seed: 7", "seed: !!int seven", "w.yaml:3: expected a int, got 'seven'"),
         ("seed: 7", "seed: [7", "w.yaml:4: not valid YAML"),
         ("seed: 7", "\tseed: 7", "w.yaml:3: not valid YAML"),
-        ("extra: {", "extra: &x {self: *x, ", "w.yaml:13: the aliases of this file contain themselves"),
+        ("extra: {", "extra: &x {self: *x, ", "w.yaml:13: the aliases of this file refer to themselves"),
         ("extra: {", "extra: {[1]: 2, ", "w.yaml:13: expected a name as key"),
         ("seed: 7", "seed: *nowhere", "w.yaml:3: not valid YAML: found undefined alias"),
     ],

@@ -152,7 +152,7 @@ def test_an_arena_that_is_imported_is_reported(agora, tmp_path):
         ("map show ./nowhere", "there is no folder ./nowhere"),
         ("map show hospital -o a.gif", "a.gif: figures are written as .png, .pdf, .svg"),
         ("map show hospital -o no/where/a.png", "no/where/a.png: cannot be written: No such file or directory"),
-        ("map validate hopital", "Import worlds of Arena with: agora import arena FOLDER"),
+        ("map validate hopital", "Import Arena worlds with: agora import arena FOLDER"),
         ("map export hospital -o x --export sfd", "no kind of 3-D file called 'sfd'; did you mean 'sdf'?"),
         ("map export hospital -o x --export ,", "--export: expected some of sdf, mjcf, glb, obj, unity, got nothing"),
         ("map export hospital -o x --height 0", "height: expected a number above 0"),

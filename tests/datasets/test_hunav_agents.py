@@ -101,7 +101,7 @@ def test_keys_without_a_counterpart_are_named_with_their_line(file):
         *(f"agent.behavior.{key}" for key in ("configuration", "duration", "once", "vel", "dist", "goal_force_factor")),
         *(f"agent.behavior.{key}_force_factor" for key in ("obstacle", "social", "other")),
     }  # fmt: skip
-    assert "10: agent.skin: not imported: the type determines the looks of people" in notes
+    assert "10: agent.skin: not imported: the type of a person determines its appearance" in notes
     assert "23: agent.group_id: not imported: people of a scenario walk alone" in notes
 
 

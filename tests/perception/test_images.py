@@ -289,7 +289,7 @@ def test_a_model_for_something_else_or_without_people_is_refused(tmp_path):
     for made, message in (
         ({"task": "segment"}, "expected a model for detection, got one for 'segment'"),
         ({"names": "{0: 'persons', 1: 'car', 2: 'dog'}"}, "no class of .* called 'person'; did you mean 'persons'"),
-        ({"names": "{0: 'person', 1: 'car'}"}, "for 2 classes, which the file tells the names of, got"),
+        ({"names": "{0: 'person', 1: 'car'}"}, "for the 2 classes named in the file, got"),
         ({"names": "import os"}, "the names of its classes cannot be read"),
         ({"names": "{0: 'person', 7: 'car'}"}, "the names of its classes cannot be read"),
     ):

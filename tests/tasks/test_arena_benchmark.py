@@ -144,7 +144,7 @@ def test_episodes_are_scaled_and_never_less_than_one(files, scale, counts):
             "polit",
             "inter.yaml:6: contestants[1].inter_planner: no interplanner called 'polit'; did you",
         ),
-        ("contests/inter.yaml", "straight", "carrot", "inter.yaml:2: contestants must be at least one, with different names"),
+        ("contests/inter.yaml", "straight", "carrot", "inter.yaml:2: contestants: expected at least one, all with different names"),
     ],
 )
 def test_what_is_wrong_is_named_with_file_line_and_key(files, name, old, new, message):

@@ -186,7 +186,7 @@ def test_the_stage_of_a_curriculum_is_changed_by_calls():
     own = quick(tm_modules=[make("modules", "staged", index=3)])
     assert own.previous_stage() == 2
     assert own.start(0).goal_tolerance == 0.5
-    with pytest.raises(InputError, match="module 'staged', which has stages, is not in use"):
+    with pytest.raises(InputError, match="only the module 'staged' has curriculum stages, and it is not in use"):
         quick().next_stage()
 
 

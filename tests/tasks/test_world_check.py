@@ -59,7 +59,7 @@ def test_a_goal_in_another_room_that_a_large_robot_cannot_get_to_is_found(tmp_pa
     assert check_world(tmp_path, 0.2).problems == []
     found = check_world(tmp_path, 0.4)
     assert len(found.problems) == 1 and found.problems[0].endswith(
-        "robots[0].goal: a robot of radius 0.4 m cannot get there from its start"
+        "robots[0].goal: a robot of radius 0.4 m cannot reach it from its start"
     )
     assert "2 separate areas" in found.notes[1]
     assert check_world(tmp_path, 9.0).problems[0].endswith("a robot of radius 9 m fits nowhere")

@@ -127,6 +127,7 @@ def located(frames: Frames, stretch: OdometryStretch) -> tuple[Doubles, Doubles,
     if len(far):
         first = f"{steps[far[0]]:.1f} m after {time[far[0]] - time[0]:.1f} s"
         notes.append(
-            f"the position in {target} jumps {len(far)} times (first {first}), as after a new pose estimate; path lengths include the jumps"
+            f"the position in {target} jumps {len(far)} times (first {first}), as after a new pose estimate; path lengths include "
+            "the jumps"
         )
     return time, pose, twist, notes

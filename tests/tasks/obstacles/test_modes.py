@@ -172,7 +172,7 @@ def test_a_scenarios_types_habits_and_interactive_obstacles_are_taken_over():
     assert (first.habits.chat_probability, first.habits.chat_time, first.habits.story_probability) == (0.3, 4.0, None)
     assert (second.habits.trigger_radius, second.habits.wait_time) == (1.5, 0.0)
     assert [(f.model, f.x, f.y, f.heading) for f in (thing.furniture for thing in made.things)] == [("chair", -2.0, 3.0, 0.4)]
-    with pytest.raises(InputError, match="no type of pedestrian called 'human/elders'; did you mean 'elder'"):
+    with pytest.raises(InputError, match="no pedestrian type called 'human/elders'; did you mean 'elder'"):
         ScenarioMode().place(task(scenario=ScenarioFile((), Obstacles(dynamic=(replace(elder, type="human/elders"),)))))
 
 

@@ -184,7 +184,7 @@ LINK = stat.S_IFLNK | 0o777
         ({"hall.yaml": SHEET.encode(), "lab.png": picture()}, "already"),
         ({"lab.yaml": SHEET.encode(), "lab.png": declared(1_600, 1_000)}, "lab.png"),
         ({"lab.yaml": ALIASES.encode(), "lab.png": picture()}, "too many values"),
-        ({"lab.yaml": b"&a [*a]", "lab.png": picture()}, "contain themselves"),
+        ({"lab.yaml": b"&a [*a]", "lab.png": picture()}, "refer to themselves"),
         ({"lab.yaml": b"!!python/object/apply:os.system [ls]", "lab.png": picture()}, "expected plain YAML, got the tag"),
         ({"s.json": b"[" * 500_000}, "s.json"),
         ({"s.json": b'{"robots": ' + b"[" * 50_000 + b"]" * 50_000 + b"}"}, "s.json"),
