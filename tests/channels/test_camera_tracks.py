@@ -121,7 +121,7 @@ def test_the_file_says_detector_locator_and_tracker():
 
 
 def test_what_cannot_be_is_refused_with_what_to_do():
-    with pytest.raises(InputError, match="needs a robot with a camera; robots with a camera: .*jackal_rgbd"):
+    with pytest.raises(InputError, match="needs a robot with a camera; choose one of: .*jackal_rgbd"):
         batch(HERE, camera=None)
     with pytest.raises(InputError, match="the robots' camera is fixed in the world"):
         batch(HERE, camera=replace(CAMERA, fixed=True))

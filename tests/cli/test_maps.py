@@ -96,7 +96,7 @@ def test_a_world_is_validated_with_exit_code_2_where_something_is_wrong(agora):
     Path("den").mkdir()
     write_place(furnished(), Path("den"))
     code, text, error = agora("map", "validate", "./den")
-    assert (code, error) == (0, "") and "a robot of radius 0.3 m has" in text
+    assert (code, error) == (0, "") and "for a robot of radius 0.3 m, the map has" in text
     code, _, error = agora("map", "validate", "./den", "--radius", "5")
     assert (code, error) == (2, "error: den: a robot of radius 5 m fits nowhere\n")
 

@@ -97,7 +97,7 @@ def test_another_xml_file_is_no_scenario(tmp_path):
 
 def test_where_json_or_yaml_is_expected_a_scenario_of_pedsim_says_how_it_is_brought_in(file):
     with pytest.raises(
-        InputError, match="shop.xml:1: is XML; expected YAML or JSON; convert a scenario of pedsim_ros .* agora import pedsim FILE"
+        InputError, match="shop.xml:1: is XML; expected YAML or JSON; convert a pedsim_ros scenario .* agora import pedsim FILE"
     ):
         read_scenario(file)
 

@@ -120,8 +120,8 @@ NEAR = {"name": "b", "pos": [2.5, 3.5]}
         ({"with": "a"}, NEAR, "with: 'a' must talk with at least one other pedestrian, got a"),
         ({"with": []}, NEAR, "with: 'a' must talk with at least one other pedestrian, got nobody"),
         ({"with": "bb"}, NEAR, r":4: obstacles.dynamic\[0\].with: no pedestrian called 'bb'; did you mean 'b'\?"),
-        ({"with": "b", "state": "phone"}, NEAR, "with: a pedestrian that is 'phone' does not talk; the key with needs one of the states "
-            "talking"),
+        ({"with": "b", "state": "phone"}, NEAR, "with: a pedestrian that is 'phone' does not talk; the key with needs one "
+            "of the states talking"),
         ({"with": "b"}, NEAR | {"state": "phone"}, r":4: obstacles.dynamic\[0\].with: 'b' is 'phone' and does not talk"),
         ({"with": "b", "state": "listening"}, NEAR | {"state": "listening"}, "all participants are listening; one must be"),
         ({"state": "talking"}, NEAR, r":4: .*\[0\].state: a pedestrian that is 'talking' needs a partner; name one in the "

@@ -36,8 +36,8 @@ def test_everybody_has_a_sentence_with_place_heading_state_partner_and_end():
         "the robot starts at (0.00, 5.00), facing north, and drives to (3.00, 5.00), facing south-west.",
         "ben (pedestrian 1, an elder) stands at (1.00, 4.00), facing east, and talks with ida until the end.",
         "ida (pedestrian 2, an adult) stands at (2.00, 4.00), facing west, and talks with ben until the end.",
-        "pedestrian 3, an adult, starts at (1.00, 4.00), facing east, and walks at half speed while it talks on the phone, until 4 s or a "
-        "robot is within 2 m; it walks to (5.00, 4.00), (1.00, 4.00), repeatedly.",
+        "pedestrian 3, an adult, starts at (1.00, 4.00), facing east, and walks at half speed while it talks on the phone, until "
+        "4 s or a robot is within 2 m; it walks to (5.00, 4.00), (1.00, 4.00), repeatedly.",
         "pedestrian 4, an adult, scared of robots, stands at (1.00, 4.00), facing south, and waits until 3 s; then it walks to "
         "(5.00, 4.00) and stays there.",
         "pedestrian 5, an adult, stands at (1.00, 4.00), facing east and has no waypoints.",

@@ -32,7 +32,7 @@ def test_a_good_world_has_no_problems(world):
     found = check_world(world, 0.3)
     assert found.problems == []
     assert found.notes[0] == f"{world.name}: 13 x 9 m, 130 x 90 cells of 0.1 m, 5 pieces of furniture, 2 zones"
-    assert "robot of radius 0.3 m has one area" in found.notes[1]
+    assert "robot of radius 0.3 m, the map has one area" in found.notes[1]
 
 
 def test_goals_in_walls_or_beyond_the_map_people_in_walls_and_goals_out_of_reach_are_found(world):

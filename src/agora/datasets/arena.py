@@ -65,7 +65,7 @@ def import_arena(source: str | Path, target: str | Path) -> Report:
         for obstacle in _folders(root / "entities" / "obstacles" / "static"):
             _entity(obstacle_of, obstacle, target, "obstacles", report)
         for dynamic in _folders(root / "entities" / "obstacles" / "dynamic"):
-            report.skipped.append(f"obstacles/dynamic/{dynamic.name}: pedestrians have the shape of their type")
+            report.skipped.append(f"obstacles/dynamic/{dynamic.name}: skipped: the type of a pedestrian determines its shape")
         if benchmark is not None and target.absolute() != data_home().absolute():
             report.skipped.append(
                 f"{benchmark}: skipped: its benchmark refers to worlds by name, which works only for worlds in the data folder"

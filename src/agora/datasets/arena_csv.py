@@ -202,7 +202,7 @@ def _planner(params: dict[str, Any]) -> str:
 
 def _place(params: dict[str, Any]) -> tuple[Map | None, list[str]]:
     """Return the map of the world, if Agora knows it, and notes."""
-    notes = ["Arena's recorder does not record contacts, outcomes and time limits; metrics about contacts are missing"]
+    notes = ["Arena's recorder does not record contacts, outcomes or time limits; metrics about contacts are missing"]
     name = str(params.get("map_file", ""))
     try:
         return read_place(world_folder(name)).map, notes

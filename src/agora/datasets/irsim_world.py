@@ -38,11 +38,11 @@ _WHY = {
     "world.step_time": "the stage sets the periods",
     "world.sample_time": "the stage sets the periods",
     "world.collision_mode": "a contact ends an episode, unless the stage says otherwise",
-    "world.control_mode": "a planner drives",
+    "world.control_mode": "a planner drives the robot",
     "world.plot": _PICTURES,
     "world.fog_map": "planners have the map",
-    "robot.behavior": "the planner of the benchmark drives",
-    "robot.group_behavior": "the planner of the benchmark drives",
+    "robot.behavior": "the planner in the benchmark drives the robot",
+    "robot.group_behavior": "the planner in the benchmark drives the robot",
     "robot.kinematics": _ROBOT,
     "robot.shape": _ROBOT,
     "robot.vel_max": _ROBOT,
@@ -194,7 +194,7 @@ class _World:
             centre = distribution.get("center", [o + s / 2 for o, s in zip(self.offset, self.size, strict=True)])
             radius = distribution.get("radius", least)
             if not isinstance(centre, list) or not all(map(is_number, [radius, *centre])) or len(centre) < 2:
-                raise wrong(self.where, line, f"{role}.distribution", "numbers as center and radius", distribution)
+                raise wrong(self.where, line, f"{role}.distribution", "numbers for center and radius", distribution)
             for k in range(count):
                 angle = math.tau * k / count
                 x, y = radius * math.cos(angle), radius * math.sin(angle)

@@ -204,7 +204,7 @@ def _episodes(bag: Source, robot: _Robot, model: RobotModel | None, given: Array
         ends = sorted(End(one.time(stretch.shift), one.says, one.name, one.sent) for one in own)
         said += robot.notes + notes + frames.notes + lost
         said += [
-            f"a result ({end.says}) {end.time - time[0]:.1f} s after the first sample has no goal in the bag; it is left out"
+            f"a goal result ({end.says}) {end.time - time[0]:.1f} s after the first sample has no goal in the bag; it is left out"
             for end in (without_goal(goals, ends) if given is None else ())
         ]
         said += ["no map; metrics that need it are missing"] * (place is None)

@@ -48,7 +48,7 @@ class Edition:
         for name in ("text", "source"):
             value = getattr(self, name)
             if value != value.strip() or not value.isprintable() or not value:
-                raise ValueError(f"{name} must be one line of printable characters without spaces at its ends, got {value!r}")
+                raise ValueError(f"{name} must be one line of printable characters, without outer spaces, got {value!r}")
         times = [_time(name, getattr(self, name)) for name in ("committed", "published")]
         if times[1] <= times[0]:
             raise ValueError(f"published must be later than the commit, {self.committed}, got {self.published}")

@@ -181,7 +181,7 @@ class YoloModel:
         try:
             outputs = self._session.run(None, given)
         except Exception as error:  # noqa: BLE001 ONNX Runtime's have nothing in common
-            raise InputError(f"{self._file}: the model fails: {_first_line(error)}") from error
+            raise InputError(f"{self._file}: the model failed: {_first_line(error)}") from error
         shapes = [tuple(getattr(output, "shape", ())) for output in outputs]
         for output, shape in zip(outputs, shapes, strict=True):
             if len(shape) == 3 and shape[0] == 1:
@@ -249,7 +249,7 @@ def _session(file: Path, threads: int) -> Any:
     try:
         return onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # noqa: BLE001 ONNX Runtime's have nothing in common
-        raise InputError(f"{file}: expected an ONNX model, got something else: {_first_line(error)}") from error
+        raise InputError(f"{file}: not a valid ONNX model: {_first_line(error)}") from error
 
 
 def _first_line(error: Exception) -> str:

@@ -213,7 +213,7 @@ class TaskGenerator:
             return
         there = f"world {world.name!r}" if used is None else f"a map of {used.name!r}"
         others = ", ".join(repr(m.name) for m in self._stage.modules if not isinstance(m.part, DynamicMap))
-        raise InputError(f"the next episode is on {there} whatever map is requested, because of {others} in tm_modules")
+        raise InputError(f"the next episode uses {there} regardless of the requested map, because of {others} in tm_modules")
 
     @property
     def stage_number(self) -> tuple[int, bool]:

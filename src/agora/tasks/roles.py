@@ -27,7 +27,7 @@ def _check_number(key: str, value: Number, least: int) -> None:
 
 def _check_zones(zones: str | tuple[str, ...]) -> None:
     if (isinstance(zones, str) and zones != "*") or not zones:
-        raise ValueError(f"waypoints in must be a list of categories, or '*' for all zones, got {zones!r}")
+        raise ValueError(f"`waypoints in` must be a list of categories, or '*' for all zones, got {zones!r}")
 
 
 @dataclass(frozen=True)

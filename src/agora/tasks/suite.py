@@ -190,7 +190,7 @@ def prepare(plan: ResetPlan) -> tuple[ResetPlan, Task, list[RobotModel]]:
     known = {category for zone in world.zones for category in zone.category}
     for category in stage.forbidden:
         if category not in {*known, *_USUAL} and (world.folder is not None or not known):
-            raise UnknownNameError(f"zone in map {world.map.name!r} with the category", category, known)
+            raise UnknownNameError(f"zone category in map {world.map.name!r}", category, known)
     if world.timeout is not None and stage.timeout != "auto":
         raise InputError(
             f"timeout: has no effect in world {world.map.name!r}, which sets its own, {world.timeout:g} s; leave it out"

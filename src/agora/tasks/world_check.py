@@ -96,7 +96,7 @@ def _check_passage(place: Place, folder: Path, radius: float, found: Findings) -
         return
     share = np.count_nonzero(component == 1) / np.count_nonzero(component)
     areas = "one area" if count == 1 else f"{count} separate areas, the largest of which is {share:.0%}"
-    found.notes.append(f"a robot of radius {radius:g} m has {areas}")
+    found.notes.append(f"for a robot of radius {radius:g} m, the map has {areas}")
     centres = place.map.centre_of(*np.nonzero(component == 1))
     for number, zone in enumerate(place.zones):
         if not zone.contains(centres).any():

@@ -76,7 +76,7 @@ def join_group(stream: Stream, people: int, radius: float, turn: float) -> Situa
 @card(
     "Leaving a group",
     figure="7q",
-    tests="Whether the robot leaves a circle of people backwards and around it, not through the middle.",
+    tests="Whether the robot backs out of a circle of people and goes around it, not through the middle.",
     leaves_out="Saying goodbye.",
     intended="The robot turns away from the circle and goes around it; no person has to move.",
     happens="The robot starts among two or more people and ends more than 2.5 m from all people.",
@@ -182,7 +182,8 @@ def leading(stream: Stream, gap: float, speed: float, width: float) -> Situation
     leaves_out="Choosing the person to accompany: a planner only gets the goal. To accompany a person, use the interplanner escort "
     "with role=accompany.",
     intended="The robot stays at the pedestrian's side, about a metre away.",
-    happens="For 70 % of the time they are side by side: less than 1 m along and 0.4 to 2.2 m across; for at least 4 s both move.",
+    happens="For 70 % of the time they are less than 1 m apart along the corridor and 0.4 to 2.2 m across it; both move for at "
+    "least 4 s.",
     measures=("closest_pedestrian_distance_average", "velocity_average", "jerk_average"),
     parameters={
         "offset": Range(0.9, 1.2, "m", "lateral distance between the paths of robot and pedestrian"),

@@ -134,7 +134,7 @@ def intersection_proceed(stream: Stream, width: float, speed: float, robot_speed
 @card(
     "Blind corner",
     figure="7i",
-    tests="Speed and side at a corner that may hide a pedestrian.",
+    tests="The robot's speed and choice of side at a corner that may hide a pedestrian.",
     leaves_out="Mirrors, sound; rounded corners.",
     intended="The robot takes the corner slowly and wide; the two pass each other after it.",
     happens="Both are at the corner within 4 s of each other, and come within 2.5 m.",

@@ -172,7 +172,7 @@ def circular_crossing(stream: Stream, people: int, radius: float, noise: float, 
     parameters={
         "people": Range(4, 6, "", "number of curious people", whole=True),
         "near": Range(0.8, 1.1, "m", "distance from the robot at which they stop"),
-        "interest": Range(8.0, 15.0, "s", "duration of their stay"),
+        "interest": Range(8.0, 15.0, "s", "time for which they stay near the robot"),
         "speed": SPEED,
     },
 )

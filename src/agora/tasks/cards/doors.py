@@ -123,7 +123,7 @@ def entering_room(stream: Stream, door: float, speed: float, inside: int, wait: 
 @card(
     "Leaving a room",
     figure="7m",
-    tests="Whether the robot leaves with care and makes room for people who enter.",
+    tests="Whether the robot leaves carefully and makes room for people who enter.",
     leaves_out="Doors that have to be opened.",
     intended="The first to arrive goes first; if both arrive at the same time, the one that is leaving goes first.",
     happens="Both are in the doorway within 8 s of each other, and come within 3 m.",
@@ -157,11 +157,11 @@ def _lift(name: str, cabin: float, width: float, opens: float, stays: float) -> 
 
 
 _LIFT = {
-    "cabin": Range(1.7, 2.2, "m", "side of the cabin"),
-    "door": Range(0.9, 1.1, "m", "width of its door"),
+    "cabin": Range(1.7, 2.2, "m", "side length of the elevator cabin"),
+    "door": Range(0.9, 1.1, "m", "width of the elevator door"),
     "speed": SPEED,
     "opens": Range(1.0, 4.0, "s", "time until the door begins to open"),
-    "stays": Range(14.0, 20.0, "s", "time until it closes again, unless it is blocked"),
+    "stays": Range(14.0, 20.0, "s", "time until the door closes again, unless it is blocked"),
 }
 _NO_BUTTON = "Calling the elevator: once the door has closed, it stays closed."
 

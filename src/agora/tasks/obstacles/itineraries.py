@@ -123,7 +123,7 @@ class Itineraries(Checked):
         if self.people is not None and not 0 <= self.people[0] <= self.people[1] <= MOST:
             raise ValueError(f"people must be [min, max], at most {MOST}, got {list(self.people)}")
         if self.arrivals is not None and not self.arrivals * self.until / 60.0 <= MOST:
-            raise ValueError(f"arrivals must be at most {MOST} people until {self.until} s (until), got {self.arrivals} per minute")
+            raise ValueError(f"arrivals must give at most {MOST} people in until = {self.until} s, got {self.arrivals} per minute")
         if not 0 < sum(self.groups) < math.inf or len(self.groups) > 10:
             raise ValueError(f"groups must be 1 to 10 shares, for parties of 1, 2, ... people, not all 0, got {list(self.groups)}")
         if not 0 <= self.visits[0] <= self.visits[1] <= 10:
