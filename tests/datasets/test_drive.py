@@ -133,9 +133,8 @@ def test_positions_are_those_of_the_robots_own_transform_whichever_odometry_is_r
         pose = played.robots[0].recording.pose
         assert pose[0] == pytest.approx([5.0, 5.0, np.pi / 2]) and pose[-1] == pytest.approx([5.0, 15.0, np.pi / 2])
         assert played.robots[0].recording.twist[7, 0] == (1.2 if "wheel" in topic else 1.0)
-    assert "odometry is read from /odometry/filtered, which has a name that suggests a filter; other topics: /wheel/odom" in said(
-        played
-    )
+    note = "odometry is read from /odometry/filtered, which has a name that suggests a filter; other topics: /wheel/odom"
+    assert note in said(played)
     with pytest.raises(InputError, match="--odometry /weel/odom: .* did you mean '/wheel/odom'"):
         read(odometry="/weel/odom")
 
