@@ -72,7 +72,7 @@ def test_an_answer_that_is_no_array_of_real_numbers_of_its_shape_is_refused(valu
 @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf, 1e30])
 def test_a_number_that_is_not_finite_or_too_large_is_refused_unless_it_means_nothing(number):
     given = np.array([[1.0, 2.0], [number, 4.0]])
-    with pytest.raises(ComponentError, match="global planner Crooked returned a path containing .*; expected finite numbers"):
+    with pytest.raises(ComponentError, match="global planner Crooked returned a path with .*; expected finite numbers"):
         numbers("global planner Crooked", "a path", given, (None, 2))
     assert numbers("predictor P", "positions", given, (2, 2), where=np.array([True, False])) is given
 

@@ -74,5 +74,5 @@ def numbers(component: str, what: str, value: Any, shape: Sequence[int | None], 
     counted = array if where is None else array[where]
     if not (np.abs(counted) <= LARGEST).all():
         first = counted[~(np.abs(counted) <= LARGEST)].flat[0]
-        raise ComponentError(f"{component} returned {what} containing {first:g}; expected finite numbers up to {LARGEST:g}")
+        raise ComponentError(f"{component} returned {what} with {first:g}; expected finite numbers up to {LARGEST:g}")
     return array if array.dtype.kind == "f" else array.astype(np.float64)
