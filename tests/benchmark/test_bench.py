@@ -259,7 +259,12 @@ def test_a_disk_that_fills_up_later_ends_the_run_with_its_name_and_the_run_can_g
         (plane(episodes=1, robots={"name": "random", "distance": 300.0}), CIRCLE, PlacementError, "plain/plane/0: .*no goal 300"),
         (plane(robots="scenario"), CIRCLE, InputError, "plain/plane/0: .*has no scenario"),
         (plane(obstacles="replay"), CIRCLE, InputError, "plain/plane/0: .*no recorded pedestrians"),
-        (plane(robot=["jackal", "burger"]), CIRCLE, InputError, "plain/plane/0: robot names 2 models for 1 robots"),
+        (
+            plane(robot=["jackal", "burger"]),
+            CIRCLE,
+            InputError,
+            "plain/plane/0: robot: expected one model or one per robot, got 2 models for 1 robots",
+        ),
     ],
 )
 def test_what_does_not_fit_is_said_before_anything_is_written(tmp_path, small, drivers, error, message):

@@ -115,7 +115,7 @@ def test_an_edition_has_new_worlds_that_do_not_change_with_its_suite(clone):
     ("suite", "name", "beacon", "message"),
     [
         ("small", "2021.12", {"published": "2020-01-01T00:00:00+00:00"}, "published must be later than the commit"),
-        ("small", "2021.12", {"published": "9021-01-01T00:00:00+00:00"}, "published must not be later than the day of the draw"),
+        ("small", "2021.12", {"published": "9021-01-01T00:00:00+00:00"}, "published must not be later than the date of the draw"),
         ("small", "2021.12", {"published": "3.12.2021"}, "published must be a time such as"),
         ("small", "2021.12", {"published": "2021-12-03T12:00:00"}, "published must have a time zone"),
         ("small", "2021.12", {"text": " "}, "text must be one line"),
@@ -147,10 +147,10 @@ def test_an_edition_accepts_only_the_seed_computed_from_its_text(clone):
     path, _ = draw("small", "2021.12", **BEACON)
     suite = load_suite(path.stem)
     assert with_seed(suite, None) == with_seed(suite, suite.seed) == suite
-    with pytest.raises(InputError, match="'small@2021.12' is an edition, whose seed follows from its draw; leave it out"):
+    with pytest.raises(InputError, match="'small@2021.12' is an edition, whose seed is fixed by its draw; leave it out"):
         with_seed(suite, 5)
     path.write_text(path.read_text().replace("5c2f e11a", "5c2f e11b"))
-    with pytest.raises(InputError, match="seed must be .* which follows from the name, commit and text"):
+    with pytest.raises(InputError, match="seed must be .* derived from the name, commit and text"):
         load_suite(path.stem)
 
 

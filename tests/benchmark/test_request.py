@@ -164,7 +164,7 @@ def test_an_interplanner_that_no_planner_takes_is_refused():
         (
             "dwa",
             {"pedestrians": ("camera",)},
-            "stage 'hall', planner 'dwa@camera', robot 'jackal': pedestrians: camera needs a robot with a camera; these have one: ",
+            "stage 'hall', planner 'dwa@camera', robot 'jackal': pedestrians: camera needs a robot with a camera; choose one of: ",
         ),
         ("pure_pursuit", {"pedestrians": ("tracked",)}, "pedestrians: has no effect on planners that receive no pedestrians"),
     ],

@@ -121,11 +121,11 @@ def test_the_file_says_detector_locator_and_tracker():
 
 
 def test_what_cannot_be_is_refused_with_what_to_do():
-    with pytest.raises(InputError, match="needs a robot with a camera; these have one: .*jackal_rgbd"):
+    with pytest.raises(InputError, match="needs a robot with a camera; choose one of: .*jackal_rgbd"):
         batch(HERE, camera=None)
-    with pytest.raises(InputError, match="theirs is fixed in the world"):
+    with pytest.raises(InputError, match="the robots' camera is fixed in the world"):
         batch(HERE, camera=replace(CAMERA, fixed=True))
-    with pytest.raises(InputError, match=r"camera: stress of pedestrians cannot be derived from tracks"):
+    with pytest.raises(InputError, match=r"camera: stress cannot be derived from tracks of pedestrians"):
         batch(HERE, layers=(Semantic("stress"),))
     with pytest.raises(InputError, match="no file in configs/perception called 'rendered_persons'.*rendered_people"):
         batch(HERE, perception=Perception("camera", camera=InImages("rendered_persons")))

@@ -96,7 +96,7 @@ def test_a_world_is_validated_with_exit_code_2_where_something_is_wrong(agora):
     Path("den").mkdir()
     write_place(furnished(), Path("den"))
     code, text, error = agora("map", "validate", "./den")
-    assert (code, error) == (0, "") and "a robot of radius 0.3 m has" in text
+    assert (code, error) == (0, "") and "for a robot of radius 0.3 m, the map has" in text
     code, _, error = agora("map", "validate", "./den", "--radius", "5")
     assert (code, error) == (2, "error: den: a robot of radius 5 m fits nowhere\n")
 
@@ -152,7 +152,7 @@ def test_an_arena_that_is_imported_is_reported(agora, tmp_path):
         ("map show ./nowhere", "there is no folder ./nowhere"),
         ("map show hospital -o a.gif", "a.gif: expected a file name with one of the extensions .png, .pdf, .svg"),
         ("map show hospital -o no/where/a.png", "no/where/a.png: cannot be written: No such file or directory"),
-        ("map validate hopital", "Import worlds of Arena with: agora import arena FOLDER"),
+        ("map validate hopital", "Import Arena worlds with: agora import arena FOLDER"),
         ("map export hospital -o x --export sfd", "no kind of 3-D file called 'sfd'; did you mean 'sdf'?"),
         ("map export hospital -o x --export ,", "--export: expected one or more of sdf, mjcf, glb, obj, unity, got nothing"),
         ("map export hospital -o x --height 0", "height: expected a number above 0"),

@@ -51,7 +51,7 @@ def test_a_file_is_shown(tmp_path):
 
 def test_a_draw_is_written_as_a_world_that_is_valid_and_says_the_same(tmp_path):
     answer = agora("generate", "intersection_wait", "--seed", "4", "--output", str(tmp_path / "w"))
-    assert "not written to the file: pedestrian 0 waits on its path" in answer.output
+    assert "not written to the file: pedestrian 0 waits along its path" in answer.output
     path = tmp_path / "w" / "scenarios" / "intersection_wait.json"
     written = read_scenario(path)
     drawn = cards.load_card("intersection_wait")

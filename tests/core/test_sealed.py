@@ -52,7 +52,7 @@ def test_data_come_back_and_a_damaged_file_is_said_once_and_removed(tmp_path, ca
         caplog.clear()
         path.write_bytes(damaged)
         assert [unseal(path), unseal(path)] == [None, None] and not path.exists()
-        assert [record.message for record in caplog.records] == [f"{path} is damaged and is created again"]
+        assert [record.message for record in caplog.records] == [f"{path} is damaged and will be created again"]
         assert caplog.records[0].levelno == logging.WARNING
 
 
@@ -103,7 +103,7 @@ def test_a_damaged_file_of_a_function_is_compiled_again_and_the_result_is_the_sa
     for path in (index, code):
         for damaged in damages(path.read_bytes(), draw):
             path.write_bytes(damaged)
-            assert load() == (0, f"{path} is damaged and is created again\n")
+            assert load() == (0, f"{path} is damaged and will be created again\n")
     assert load() == (0, ""), "the last one was kept again"
 
 
@@ -113,7 +113,7 @@ def test_a_damaged_file_of_a_bound_kernel_is_too_and_one_that_is_gone_is_compile
     whole = bytearray(code.read_bytes())
     whole[len(whole) // 2] ^= 4
     code.write_bytes(whole)
-    assert load("kernel") == (0, f"{code} is damaged and is created again\n")
+    assert load("kernel") == (0, f"{code} is damaged and will be created again\n")
     for path in files("twice"):
         path.unlink()
     assert load() == (0, "")

@@ -67,7 +67,7 @@ def test_a_folder_with_pedestrians_becomes_results_with_a_report(folder, tmp_pat
         ("odom.csv", "120250000000.0", "129999999999.0", r"odom\.csv:2: time: .*nanoseconds below 10\^9"),
         ("odom.csv", "'velocity': [0.4", "'velocity': [nan", r"odom\.csv:2: data: cannot be read"),
         ("odom.csv", "'position'", "'place'", r"odom\.csv:2: data: expected position and velocity"),
-        ("odom.csv", "120750000000.0", "110500000000.0", r"odom\.csv:3: is before the first line of episode\.csv"),
+        ("odom.csv", "120750000000.0", "110500000000.0", r"odom\.csv:3: is earlier than the first line of episode\.csv"),
         ("episode.csv", ",0", ",zero", r"episode\.csv:2: episode: expected an integer, got 'zero'"),
         ("start_goal.csv", "[0.9, 1.5, 0]", "[0.9]", r"start_goal\.csv:2: goal: expected 2 finite numbers"),
         ("pedsim_agents_data.csv", "'theta'", "'angle'", r"pedsim_agents_data\.csv:2: data: expected a list of pedestrians"),

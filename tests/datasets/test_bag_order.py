@@ -176,7 +176,7 @@ def test_a_result_whose_goal_is_not_in_the_bag_is_said_and_ends_no_other_goal(tm
                 bag.goal(time, 10.0, 0.0)
         bag.result(102.3, ABORTED, "before", 91.0)
     (played,) = read_all([tmp_path / "x.bag"], Unsaid())
-    assert "x.bag: a result (aborted) 2.3 s after the first sample has no goal in the bag; it is left out" in played.notes
+    assert "x.bag: a goal result (aborted) 2.3 s after the first sample has no goal in the bag; it is left out" in played.notes
     assert (played.robots[0].recording.outcome is Outcome.REACHED) == known
 
 
@@ -190,4 +190,4 @@ def test_a_correction_is_interpolated_between_its_stamps_and_holds_before_a_leap
     recording = played.robots[0].recording
     at = dict(zip(np.round(recording.time, 6).tolist(), recording.pose[:, 0].tolist(), strict=True))
     assert [at[t] for t in (1.0, 2.0, 3.9, 4.0, 6.0)] == pytest.approx([0.2, 0.4, 0.4, 3.4, 3.4])
-    assert any("jumps 1 times (3.0 m after 3.9 s)" in note for note in played.notes)
+    assert any("jumps 1 times (first 3.0 m after 3.9 s)" in note for note in played.notes)

@@ -74,7 +74,7 @@ def test_a_broken_file_is_an_error_that_names_it(small_barn, tmp_path, options, 
 
 @pytest.mark.parametrize(
     ("keep", "message"),
-    [(20, r"grids\.txt:20: world 4 has 18 of 30 rows"), (None, r"grids\.txt:33: expected 'world' and a number that occurs once")],
+    [(20, r"grids\.txt:20: world 4 has 18 of 30 rows"), (None, r"grids\.txt:33: expected 'world' and a unique number")],
 )
 def test_a_file_that_ends_early_or_says_a_world_twice_is_refused(small_barn, tmp_path, keep, message):
     path = small_barn(tmp_path) / "grids.txt"

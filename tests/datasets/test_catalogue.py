@@ -34,7 +34,7 @@ def test_the_folder_is_the_one_that_is_named_or_the_users_own(home, monkeypatch)
 
 
 def test_a_data_set_that_is_not_there_says_how_to_get_it(barn_source, home):
-    with pytest.raises(InputError, match="'barn' is missing in .*home/barn; get it from .*agora data import barn FOLDER"):
+    with pytest.raises(InputError, match="'barn' is missing from .*home/barn; get it from .*agora data import barn FOLDER"):
         catalogue.data_folder("barn")
     assert catalogue.status("barn").state == "absent"
     barn_source(home / "barn")

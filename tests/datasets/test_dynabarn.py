@@ -66,7 +66,7 @@ def test_a_world_without_obstacles_is_empty(small_dynabarn, tmp_path):
         ),
         ({"trajectories": {"a": {"length_s": 5.0, "waypoints": [[1, 0, 0], [5, 0, 1]]}}}, "waypoints must be at least two"),
         ({"trajectories": {"a": {"length_s": 5.0, "waypoints": [[0, 0, 0], [0, 0, 1]]}}}, "waypoints must be at least two"),
-        ({"trajectories": {}}, "names the trajectory 'a' that is not in the file"),
+        ({"trajectories": {}}, "names the trajectory 'a', which is not in the file"),
         ({"worlds": {"x": {"difficulty": "eazy", "obstacles": []}}}, "did you mean 'easy'"),
         ({"loop": False}, "loop: expected one of True, got false"),
     ],

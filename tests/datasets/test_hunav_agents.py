@@ -101,8 +101,8 @@ def test_keys_without_a_counterpart_are_named_with_their_line(file):
         *(f"agent.behavior.{key}" for key in ("configuration", "duration", "once", "vel", "dist", "goal_force_factor")),
         *(f"agent.behavior.{key}_force_factor" for key in ("obstacle", "social", "other")),
     }  # fmt: skip
-    assert "10: agent.skin: not imported: the type determines the looks of people" in notes
-    assert "23: agent.group_id: not imported: people of a scenario walk alone" in notes
+    assert "10: agent.skin: not imported: the type of a person determines its appearance" in notes
+    assert "23: agent.group_id: not imported: people in a scenario walk alone" in notes
 
 
 def test_a_goal_on_a_wall_is_the_free_part_of_its_area_and_one_beyond_it_is_left_out(file):
@@ -112,7 +112,7 @@ def test_a_goal_on_a_wall_is_the_free_part_of_its_area_and_one_beyond_it_is_left
     read = read_hunav(file)
     ((x, y, _),) = read.scenario.obstacles.dynamic[0].waypoints
     assert read.map.gap(np.array([[x, y]]))[0] > 0.3 and np.hypot(x - 6.0, y) <= 0.6
-    assert any("anna: there is no path to its goal (60, 5); it is left out" in note for note in read.notes)
+    assert any("anna: no path leads to its goal (60, 5), which is left out" in note for note in read.notes)
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,7 @@ def test_keys_without_a_counterpart_are_named_once_with_their_line(file):
         "world.step_time", "world.collision_mode", "robot.sensors", "robot.kinematics", "robot.shape", "robot.behavior",
         "obstacle.behavior.name", "obstacle.behavior.factor", "obstacle.color", "obstacle.shape",
     }  # fmt: skip
-    assert "3: robot.kinematics: not imported: the stage sets the robot model: robot: NAME (2 places)" in notes
+    assert "3: robot.kinematics: not imported: the stage sets the robot model: robot: NAME (2 occurrences)" in notes
     assert len(notes) == len(set(notes))
 
 

@@ -84,14 +84,14 @@ def test_every_problem_of_a_file_is_told_with_its_line(file):
     assert lines == [
         "4: <obstacle>: x2 must be a number, got 'eight'",
         "10: <atraction>: unknown element; did you mean 'attraction'?",
-        "16: <addwaypoint>: no waypoint or queue called 'easst' before it; did you mean 'east'?",
+        "16: <addwaypoint>: no earlier waypoint or queue is called 'easst'; did you mean 'east'?",
         "19: <agent>: unknown attribute 'typ'; did you mean 'type'?",
     ]
 
 
 def test_another_xml_file_is_no_scenario(tmp_path):
     (tmp_path / "a.xml").write_text("<random/>")
-    with pytest.raises(InputError, match="expected the root element <scenario> of pedsim_ros"):
+    with pytest.raises(InputError, match="expected pedsim_ros's root element <scenario>"):
         read_pedsim(tmp_path / "a.xml")
 
 
@@ -162,7 +162,7 @@ def test_a_waypoint_into_which_nobody_gets_is_left_out_and_said(tmp_path):
     read_ = read(tmp_path, outside, inside, walkers(1, 8, 3, "out", "in"))
     assert [person.waypoints for person in read_.scenario.obstacles.dynamic] == [((20.0, 6.0, 1.0),)]
     assert [note.partition(": ")[2] for note in read_.notes] == [
-        "there is no path from here to the waypoint at (8, 30), r = 3 m; it is left out"
+        "no path leads from its position to the waypoint at (8, 30), r = 3 m; it is left out"
     ]
 
 

@@ -266,7 +266,7 @@ def test_each_of_several_files_of_trajnet_is_a_scene_and_their_folder_is_none(tm
         people = read_scene(name, folder=train).trajectories
         assert people.id.tolist() == [who] and people.mean_speed() == pytest.approx(1.0) and people.end.tolist() == [8.0]
     with pytest.raises(
-        InputError, match=r"train: holds 3 files of TrajNet\+\+ \(biwi_hotel, crowds_zara02, orca_five\), each of which is"
+        InputError, match=r"train: contains 3 TrajNet\+\+ files \(biwi_hotel, crowds_zara02, orca_five\), each of which is"
     ):
         read_scene("train", folder=tmp_path)
     whole = CliRunner().invoke(app, ["data", "import", "eth_ucy", str(train), "--scene", "train"])

@@ -45,8 +45,8 @@ def test_an_episode_has_its_map_poses_and_budget(small_socnavbench, tmp_path):
     [
         ('"fps": 10', '"fps": 0', r"datasets.p.fps: expected a number above 0"),
         ('"fps": 10', '"fsp": 10', r"datasets.p.fsp: unknown key; did you mean 'fps'"),
-        ('"map": "M"', '"map": "N"', "names a map 'N' that is not in the file"),
-        ('"dataset": "p"', '"dataset": "q"', "names a data set 'q' that is not in the file"),
+        ('"map": "M"', '"map": "N"', "names a map 'N', which is not in the file"),
+        ('"dataset": "p"', '"dataset": "q"', "names a data set 'q', which is not in the file"),
         ('"first_ped_id": 5', '"first_ped_id": 50', "no pedestrian has an id of 50 or more"),
         ("pedestrians/p.csv", "../../p.csv", "knots_file must be inside the data set"),
         ("pedestrians/p.csv", "pedestrians/q.csv", "no such file; did you mean 'p.csv'"),

@@ -117,15 +117,15 @@ NEAR = {"name": "b", "pos": [2.5, 3.5]}
         ({"heading": 90}, NEAR, r":4: obstacles.dynamic\[0\]: heading: a heading of 90 is more than .* degrees are 1.571"),
         ({"pos": [2, 3, 90]}, NEAR, "pos: a heading of 90 is more than two turns; angles are in radians: 90 "),
         ({"pos": [2, 3, 1.0], "heading": 2.0}, NEAR, "heading is 2, but the third number of pos is 1; leave one of them out"),
-        ({"with": "a"}, NEAR, "with: 'a' must talk with another pedestrian, got a"),
-        ({"with": []}, NEAR, "with: 'a' must talk with another pedestrian, got nobody"),
+        ({"with": "a"}, NEAR, "with: 'a' must talk with at least one other pedestrian, got a"),
+        ({"with": []}, NEAR, "with: 'a' must talk with at least one other pedestrian, got nobody"),
         ({"with": "bb"}, NEAR, r":4: obstacles.dynamic\[0\].with: no pedestrian called 'bb'; did you mean 'b'\?"),
-        ({"with": "b", "state": "phone"}, NEAR, "with: a pedestrian that is 'phone' does not talk; with needs one of the states "
-            "talking"),
+        ({"with": "b", "state": "phone"}, NEAR, "with: a pedestrian that is 'phone' does not talk; the key with needs one "
+            "of the states talking"),
         ({"with": "b"}, NEAR | {"state": "phone"}, r":4: obstacles.dynamic\[0\].with: 'b' is 'phone' and does not talk"),
-        ({"with": "b", "state": "listening"}, NEAR | {"state": "listening"}, "all are listening; one must be"),
-        ({"state": "talking"}, NEAR, r":4: .*\[0\].state: a pedestrian that is 'talking' needs a partner: name one with the "
-            r"key with"),
+        ({"with": "b", "state": "listening"}, NEAR | {"state": "listening"}, "all participants are listening; one must be"),
+        ({"state": "talking"}, NEAR, r":4: .*\[0\].state: a pedestrian that is 'talking' needs a partner; name one in the "
+            r"key `with`"),
         ({"with": "b"}, NEAR | {"pos": [2, 9]}, r":4: .*\.pos: 'a' talks with 'b', who is 6.0 m away; .* within 3.6 m"),
         ({"with": "b", "max_talking_distance": 5.5}, NEAR | {"pos": [2, 9]}, "must stand within 5.5 m"),
     ],

@@ -70,7 +70,7 @@ def test_what_is_written_is_read_back_the_same_and_holds_only_what_was_said(tmp_
         (lambda v: v["obstacles"]["dynamic"][0].update(waypoint_mode=3), r"waypoint_mode: expected one of 0, 1, 2, got 3"),
         (lambda v: v["obstacles"]["dynamic"][0].update(vmax=-1), r"dynamic\[0\].vmax: expected a number in \[0, 15\] or nothing"),
         (lambda v: v["obstacles"]["dynamic"][0].update(tell_story_probability=1.5), r"tell_story_probability: .* in \[0, 1\] or"),
-        (lambda v: v["obstacles"]["dynamic"][0].update(waypoints=[[1]]), r"number 0 has 1 numbers"),
+        (lambda v: v["obstacles"]["dynamic"][0].update(waypoints=[[1]]), r"waypoint 0 has 1 numbers"),
         (lambda v: v["obstacles"]["dynamic"][0].pop("pos"), r"dynamic\[0\].pos: expected a list, got nothing: the key is missing"),
         (lambda v: v["obstacles"]["dynamic"][1].update(name="p1"), "two obstacles are called 'p1'"),
         (lambda v: v["obstacles"]["static"][0].update(pos=[1, 2, 3, 4]), r"pos must be \[x, y\] or \[x, y, heading\], not 4"),

@@ -267,7 +267,7 @@ def test_behaviours_decide_before_a_user_written_model_is_asked():
 
 def test_what_is_no_crowd_model_and_a_number_without_a_model_are_refused():
     one = start(crowd=people([[0.0, 0.0], [1.0, 1.0]], [[[5.0, 0.0]]] * 2))
-    with pytest.raises(InputError, match=r"pedestrian 12 has crowd model number 2, of 2; the first is 0"):
+    with pytest.raises(InputError, match=r"pedestrian 12 has crowd model number 2, but the 2 crowd models are numbered from 0"):
         engine(numbered([one], [0, 2]), DT, crowd=[Waypoint(), Helbing()])
     with pytest.raises(InputError, match=r"Map is not a crowd model: expected a method compute"):
         engine([one], DT, crowd=[plane()])

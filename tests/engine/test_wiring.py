@@ -239,7 +239,7 @@ def test_channels_that_need_each_other_and_those_that_are_not_there_are_refused_
         def needs(self):
             return (Egg(),)
 
-    with pytest.raises(InputError, match="channels need each other: egg -> hen -> egg"):
+    with pytest.raises(InputError, match="circular dependency between channels: egg -> hen -> egg"):
         Wiring.of((Egg(),))
     with pytest.raises(UnknownNameError, match="no channel called 'forcast'.*forecast"):
         Wiring.of((Made(of=("forcast",)),))

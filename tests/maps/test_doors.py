@@ -157,7 +157,7 @@ def test_recordings_keep_it_and_pictures_show_it(tmp_path):
 
 
 def test_what_makes_no_door_is_refused():
-    with pytest.raises(InputError, match="two different places"):
+    with pytest.raises(InputError, match="two different points"):
         Door(np.zeros((2, 2)))
     with pytest.raises(InputError, match="got opens 3, closes 2"):
         replace(DOOR, opens=3.0, closes=2.0)

@@ -291,7 +291,7 @@ def test_a_map_of_too_many_cells_is_refused_before_it_is_drawn(tmp_path, side, r
     row = np.full(-(-side // 8), 255, np.uint8).tobytes()
     image = f"P4\n{side} {side}\n".encode() + row * side
     file = write(tmp_path, YAML.replace("0.25", str(resolution), 1), image)
-    expected = rf"{side} x {side} cells of {resolution} m are more than 40 million; draw it in cells of {wider} m or more"
+    expected = rf"{side} x {side} cells of {resolution} m are more than 40 million; use cells of at least {wider} m"
     with pytest.raises(InputError, match=expected):
         read_map(file)
     with pytest.raises(InputError, match=expected):
@@ -299,5 +299,5 @@ def test_a_map_of_too_many_cells_is_refused_before_it_is_drawn(tmp_path, side, r
 
 
 def test_an_image_of_sixty_thousand_pixels_a_side_is_refused_by_its_header(tmp_path):
-    with pytest.raises(InputError, match=r"60000 x 60000 pixels; a map has 2 to 16384 a side"):
+    with pytest.raises(InputError, match=r"60000 x 60000 pixels; expected 2 to 16384 per side"):
         read_map(write(tmp_path, image=b"P4\n60000 60000\n" + bytes(1000)))

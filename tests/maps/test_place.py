@@ -88,5 +88,5 @@ def test_a_wrong_piece_of_furniture_is_named_with_file_line_and_key(tmp_path, ro
 
 
 def test_a_folder_without_a_map_is_refused(tmp_path):
-    with pytest.raises(InputError, match=r"a world has map/map\.yaml or map/shapes\.yaml; it has neither"):
+    with pytest.raises(InputError, match=r"not a world: expected map/map\.yaml or map/shapes\.yaml, found neither"):
         read_place(tmp_path)

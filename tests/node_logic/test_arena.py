@@ -54,7 +54,7 @@ def test_several_pedestrians_of_one_entry_stand_side_by_side_and_have_names_of_t
     assert starts.speed[0] == 0.8 and starts.waypoints[0].tolist() == [[3.0, 4.0]]
     away = starts.position[1:] - (5.0, 6.0)
     assert np.allclose(away, [[0.0, 0.0], [0.8, 0.0], [0.4, 0.8 * np.sin(np.pi / 3)]])
-    with pytest.raises(InputError, match="no type of pedestrian called 'forklift'"):
+    with pytest.raises(InputError, match="no pedestrian type called 'forklift'"):
         newcomers([Pedestrian("F", (0.0, 0.0), type="forklift")], People(), Stream("crowd", 3, "spawn"), 1)
 
 

@@ -167,7 +167,7 @@ def test_the_robots_that_are_named_are_as_many_as_are_placed():
     assert {mode: count(tm_robots=mode, model="jackal") for mode in modes} == dict.fromkeys(modes, 1)
     assert count(tm_robots="circle", robot_setup_file="three") == 3
     assert count(tm_robots="circle(count=5)", model="jackal") == 5, "a count that is given goes before"
-    with pytest.raises(InputError, match="robot names 3 models for 5 robots"):
+    with pytest.raises(InputError, match="robot: expected one model or one per robot, got 3 models for 5 robots"):
         count(tm_robots="circle(count=5)", robot_setup_file="three")
 
 

@@ -138,7 +138,7 @@ def test_more_people_than_there_are_tracks_are_not_written_beyond_them():
 
 def test_a_depth_image_of_another_size_is_refused(tmp_path):
     tracker = ImageTracker(ImageDetector(tmp_path / "never read"), CAMERA)
-    with pytest.raises(InputError, match=r"depth: expected \(96, 160\), as the image, got \(48, 80\)"):
+    with pytest.raises(InputError, match=r"depth: expected \(96, 160\), the size of the image, got \(48, 80\)"):
         tracker.see(np.zeros((96, 160, 3), np.uint8), np.zeros((48, 80)), np.zeros(3), 0.0)
 
 

@@ -152,7 +152,7 @@ def test_a_model_that_leaves_its_size_open_has_that_of_the_parameter(tmp_path):
     path = write_model(tmp_path / "open.onnx", rows=96, columns=96, open_sizes=True)
     boxes = ImageDetector(path, size=96).detect(picture(96, 96, [(50, 50)]))
     assert boxes.corners == pytest.approx(np.array([[38, 26, 62, 74]]), abs=0.01)
-    with pytest.raises(InputError, match="open.onnx: the model fails"):
+    with pytest.raises(InputError, match="open.onnx: the model failed"):
         ImageDetector(path, size=128).detect(picture(96, 96))
 
 
@@ -260,7 +260,7 @@ def test_what_is_not_a_model_is_refused(tmp_path):
     path = tmp_path / "weights.onnx"
     for content in (b"", b"not a model", bytes(range(256)) * 40):
         path.write_bytes(content)
-        with pytest.raises(InputError, match=r"weights\.onnx: expected an ONNX model"):
+        with pytest.raises(InputError, match=r"weights\.onnx: not a valid ONNX model"):
             ImageDetector(path).detect(picture(20, 20))
 
 
@@ -289,7 +289,7 @@ def test_a_model_for_something_else_or_without_people_is_refused(tmp_path):
     for made, message in (
         ({"task": "segment"}, "expected a model for detection, got one for 'segment'"),
         ({"names": "{0: 'persons', 1: 'car', 2: 'dog'}"}, "no class of .* called 'person'; did you mean 'persons'"),
-        ({"names": "{0: 'person', 1: 'car'}"}, "for 2 classes, which the file tells the names of, got"),
+        ({"names": "{0: 'person', 1: 'car'}"}, "for the 2 classes named in the file, got"),
         ({"names": "import os"}, "the names of its classes cannot be read"),
         ({"names": "{0: 'person', 7: 'car'}"}, "the names of its classes cannot be read"),
     ):

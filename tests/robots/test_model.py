@@ -135,7 +135,7 @@ def test_only_robots_that_move_sideways_are_told_that_they_can():
         (disc, {"footprint": SQUARE[::-1]}, "^footprint must be a convex"),
         (disc, {"footprint": ((0.1, 0.0), (-0.1, 0.0))}, "^footprint must be a convex"),
         (disc, {"footprint": ((0.2, 0.0), (0.0, 0.05), (-0.2, 0.2), (-0.1, 0.0), (-0.2, -0.2))}, "^footprint must be a convex"),
-        (disc, {"footprint": SQUARE, "radius": 0.25}, "^radius must enclose the footprint: at least 0.283"),
+        (disc, {"footprint": SQUARE, "radius": 0.25}, "^radius must enclose the footprint: expected at least 0.283"),
         (car, {"wheelbase": None}, "^kinematics ackermann needs"),
         (car, {"max_steering": 1.6}, "^max_steering must be below"),
     ],
@@ -160,7 +160,7 @@ def test_models_are_frozen():
 def test_legs_step_and_wheels_do_not():
     assert (load_robot("go1").step, load_robot("go1").span, load_robot("jackal").step) == (0.1, 0.1, 0.0)
     for key in ("step", "span"):
-        with pytest.raises(ValueError, match=f"{key} must be 0 for a robot that is differential, not legged"):
+        with pytest.raises(ValueError, match=f"{key} must be 0 unless kinematics is legged, got kinematics differential"):
             replace(load_robot("jackal"), **{key: 0.1})
 
 

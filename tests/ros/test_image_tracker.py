@@ -135,7 +135,7 @@ def test_a_clock_that_jumps_back_makes_it_forget(graph, model, wait_until):
 def test_a_wrong_model_or_parameter_is_said_and_waited_for(graph, model, tmp_path, wait_until):
     (tmp_path / "poem.onnx").write_text("not a model")
     node = graph.launch("agora_navigation", "image_tracker", "image_tracker", file=str(tmp_path / "poem.onnx"))
-    wait_until(lambda: "poem.onnx: expected an ONNX model" in node.log, "a line about the file")
+    wait_until(lambda: "poem.onnx: not a valid ONNX model" in node.log, "a line about the file")
     graph.param("image_tracker/file", str(model))
     graph.param("image_tracker/detector", {"confidance": 0.5})
     wait_until(lambda: "confidance: unknown key; did you mean 'confidence'?" in node.log, "a line about the parameter")

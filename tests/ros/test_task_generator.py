@@ -215,7 +215,7 @@ def test_a_new_map_that_is_asked_for_is_that_of_the_episodes_from_now_on(
     graph.param("tm_obstacles", "random")
     graph.call("reset_task", Empty)
     ask.publish("canteen")
-    node.said("request_new_map is ignored: the next episode is on a map of 'barn'", "because of 'staged'")
+    node.said("request_new_map is ignored: the next episode uses a map of 'barn'", "because of 'staged'")
     graph.param("tm_modules", "")
     graph.param("map_file", "hall")
     graph.call("reset_task", Empty)

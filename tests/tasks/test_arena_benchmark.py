@@ -126,7 +126,12 @@ def test_episodes_are_scaled_and_never_less_than_one(files, scale, counts):
             "tm_robots: randon",
             "stages[1]: no robots mode called 'randon'; did you mean 'random'?",
         ),
-        ("suites/basic.yaml", "min: 3, max: 5", "min: 6, max: 5", "basic.yaml:11: stages[1].config: RANDOM.dynamic: min must be"),
+        (
+            "suites/basic.yaml",
+            "min: 3, max: 5",
+            "min: 6, max: 5",
+            "basic.yaml:11: stages[1].config: RANDOM.dynamic: min and max: expected",
+        ),
         ("suites/basic.yaml", "RANDOM:", "RANDON:", "stages[1].config: RANDON: unknown key; did you mean 'RANDOM'?"),
         ("suites/basic.yaml", "seed: 77", "seed: -7", "stages[1]: seed: expected an integer of at least 0"),
         (
@@ -144,7 +149,7 @@ def test_episodes_are_scaled_and_never_less_than_one(files, scale, counts):
             "polit",
             "inter.yaml:6: contestants[1].inter_planner: no interplanner called 'polit'; did you",
         ),
-        ("contests/inter.yaml", "straight", "carrot", "inter.yaml:2: contestants must be at least one, with different names"),
+        ("contests/inter.yaml", "straight", "carrot", "inter.yaml:2: contestants: expected at least one, all with different names"),
     ],
 )
 def test_what_is_wrong_is_named_with_file_line_and_key(files, name, old, new, message):

@@ -84,7 +84,7 @@ def test_a_key_that_is_read_changes_the_start(key, stage):
 
 def test_a_category_of_zones_that_a_world_does_not_have_is_refused():
     for keys in ("forbidden: [kichen]", "modules: [{name: clear_forbidden_zones, category: [kichen]}]"):
-        with pytest.raises(InputError, match="no zone in map 'hospital' with the category called 'kichen'"):
+        with pytest.raises(InputError, match="no zone category in map 'hospital' called 'kichen'"):
             suite_of(f"world: {{name: folder, path: hospital}}, {keys}").start("one", 0)
 
 

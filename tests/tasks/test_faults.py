@@ -56,9 +56,13 @@ def test_nothing_is_wrong_where_everybody_gets_through():
             (6.9, -3.6),
             "goal of the robot is at .* 0.100 m from the border of the map, expected 0.270 m for",
         ),
-        ({"radius": 0.45}, (4.0, 1.0), "which a disc of 0.45 m cannot reach from its start"),
+        ({"radius": 0.45}, (4.0, 1.0), "which a disc of radius 0.45 m cannot reach from its start"),
         ({"people": [person((-2.0, 2.0), (0.0, 0.0), (1.3, 2.0))]}, (1.3, 2.0), "waypoint 1 of pedestrian 0 is at .* inside"),
-        ({"people": [person((-2.0, 2.0), (4.0, 0.0), radius=0.45)]}, (4.0, 0.0), "waypoint 0 of pedestrian 0 .* disc of 0.45 m"),
+        (
+            {"people": [person((-2.0, 2.0), (4.0, 0.0), radius=0.45)]},
+            (4.0, 0.0),
+            "waypoint 0 of pedestrian 0 .* disc of radius 0.45 m",
+        ),
         ({"people": [person((-2.8, 0.5))]}, (-2.8, 0.5), "pedestrian 0 starts at .* inside robot 0"),
         ({"people": [person((3.0, 0.0)), person((3.2, 0.3))]}, (3.2, 0.3), "pedestrian 1 starts at .* inside pedestrian 0"),
     ],
@@ -77,7 +81,7 @@ def test_pedestrians_may_reach_over_the_border_of_the_map_and_robots_may_stand_b
 def test_a_gap_between_a_wall_and_the_border_that_is_too_narrow_is_no_way_for_robots_but_one_for_pedestrians():
     yard = Map.from_shapes(segments=[(1.0, -3.5, 1.0, 9.0)], bounds=(-5.0, -4.0, 7.0, 5.0), resolution=0.05, name="yard")
     (found,) = faults(task(place=yard, people=[person((-2.0, 2.0), (4.0, 4.0))]))
-    assert found.text.endswith("which a disc of 0.27 m cannot reach from its start") and found.key == "goal"
+    assert found.text.endswith("which a disc of radius 0.27 m cannot reach from its start") and found.key == "goal"
     assert faults(task(place=yard, radius=0.2, people=[person((-2.0, 2.0), (4.0, 4.0))])) == []
 
 
@@ -96,7 +100,7 @@ def test_a_scenario_file_is_read_with_its_world(tmp_path):
 
 def test_a_file_without_a_world_around_it_is_refused(tmp_path):
     (tmp_path / "a.json").write_text(json.dumps({"robots": [{"start": [1.0, 4.0], "goal": [5.0, 4.0]}]}))
-    with pytest.raises(InputError, match="a.json: names no world"):
+    with pytest.raises(InputError, match="a.json: does not name a world"):
         task_of_file(tmp_path / "a.json", 0.3)
     place = write_world(tmp_path / "room")
     (place / "scenarios").mkdir()

@@ -73,7 +73,7 @@ def test_a_suite_in_json_is_no_scenario(tmp_path):
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ({"world": None}, r'x.json: names no world; give the key map, such as "map": "hall", or put it into WORLD/scenarios'),
+        ({"world": None}, r'x.json: does not name a world; add the key map, such as "map": "hall", or move it to WORLD/scenarios'),
         ({"world": "hal"}, r"x.json:1: map: no world called 'hal'; did you mean 'hall'\?"),
         ({"world": "./nowhere"}, "x.json:1: map: there is no folder ./nowhere"),
         ({"world": 3}, "x.json:1: map: expected a string or nothing, got 3"),
@@ -94,7 +94,7 @@ def test_a_file_that_is_wrong_is_refused_with_line_and_key_before_it_is_played(t
         ({"state": "fone"}, r":4: obstacles.dynamic\[0\]: state: no state called 'fone'; did you mean 'phone'\?"),
         ({"with": "bb"}, r":4: obstacles.dynamic\[0\].with: no pedestrian called 'bb'; did you mean 'b'\?"),
         ({"with": ["b", "zz"]}, r":4: obstacles.dynamic\[0\].with: no pedestrian called 'zz'"),
-        ({"with": "a"}, r":4: obstacles.dynamic\[0\]: with: 'a' must talk with another pedestrian"),
+        ({"with": "a"}, r":4: obstacles.dynamic\[0\]: with: 'a' must talk with at least one other pedestrian"),
         ({"with": 3}, r":4: obstacles.dynamic\[0\].with: expected a string or a list or nothing, got 3"),
         ({"with": "b", "pos": [6.9, 25.4]}, r":4: obstacles.dynamic\[0\].pos: 'a' talks with 'b', who is 20.0 m away"),
         ({"state": "talking"}, r":4: obstacles.dynamic\[0\].state: a pedestrian that is 'talking' needs a partner"),
@@ -118,7 +118,7 @@ def test_files_that_are_no_scenarios_are_refused_by_name(tmp_path):
     with pytest.raises(InputError, match="nothing.json: there is no such file"):
         task_of_file(tmp_path / "nothing.json", 0.3)
     (tmp_path / "x.yaml").write_text("map: hall\nrobots: []\n")
-    with pytest.raises(InputError, match=r"x.yaml: expected a scenario file, whose name ends in .json"):
+    with pytest.raises(InputError, match=r"x.yaml: expected a scenario file, with the extension .json"):
         task_of_file(tmp_path / "x.yaml", 0.3)
     with pytest.raises(InputError, match=r"\.x.json: the name of the file becomes the name of the suite: name must be a printable"):
         load_suite(scene(tmp_path / ".x.json", *PEOPLE))

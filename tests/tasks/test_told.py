@@ -36,11 +36,11 @@ def test_everybody_has_a_sentence_with_place_heading_state_partner_and_end():
         "the robot starts at (0.00, 5.00), facing north, and drives to (3.00, 5.00), facing south-west.",
         "ben (pedestrian 1, an elder) stands at (1.00, 4.00), facing east, and talks with ida until the end.",
         "ida (pedestrian 2, an adult) stands at (2.00, 4.00), facing west, and talks with ben until the end.",
-        "pedestrian 3, an adult, starts at (1.00, 4.00), facing east, and phones while it walks, at half the speed, until 4 s or a "
-        "robot is within 2 m; it walks to (5.00, 4.00), (1.00, 4.00), repeatedly.",
+        "pedestrian 3, an adult, starts at (1.00, 4.00), facing east, and walks at half speed while it talks on the phone, until "
+        "4 s or a robot is within 2 m; it walks to (5.00, 4.00), (1.00, 4.00), repeatedly.",
         "pedestrian 4, an adult, scared of robots, stands at (1.00, 4.00), facing south, and waits until 3 s; then it walks to "
         "(5.00, 4.00) and stays there.",
-        "pedestrian 5, an adult, stands at (1.00, 4.00), facing east, and has no waypoints.",
+        "pedestrian 5, an adult, stands at (1.00, 4.00), facing east and has no waypoints.",
     ]
 
 
@@ -49,7 +49,7 @@ def test_waits_on_the_way_and_the_company_of_a_robot_are_told():
         person((5.0, 4.0), (1.0, 6.0), waits=(2.0, 1.5), mode=3, heading=0.0), person(company=(1.2, 0.0, 20.0), heading=2.4)
     )
     assert waits.endswith("for 2 s, and then walks to (5.00, 4.00), (1.00, 6.00), and leaves, waiting 1.5 s before (1.00, 6.00).")
-    assert company.endswith("facing north-west, and stays 1.2 m from the nearest robot from 0 to 20 s.")
+    assert company.endswith("facing north-west and stays 1.2 m from the nearest robot from 0 to 20 s.")
 
 
 @pytest.mark.parametrize(

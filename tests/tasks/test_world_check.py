@@ -32,7 +32,7 @@ def test_a_good_world_has_no_problems(world):
     found = check_world(world, 0.3)
     assert found.problems == []
     assert found.notes[0] == f"{world.name}: 13 x 9 m, 130 x 90 cells of 0.1 m, 5 pieces of furniture, 2 zones"
-    assert "robot of radius 0.3 m has one area" in found.notes[1]
+    assert "robot of radius 0.3 m, the map has one area" in found.notes[1]
 
 
 def test_goals_in_walls_or_beyond_the_map_people_in_walls_and_goals_out_of_reach_are_found(world):
@@ -59,7 +59,7 @@ def test_a_goal_in_another_room_that_a_large_robot_cannot_get_to_is_found(tmp_pa
     assert check_world(tmp_path, 0.2).problems == []
     found = check_world(tmp_path, 0.4)
     assert len(found.problems) == 1 and found.problems[0].endswith(
-        "robots[0].goal: a robot of radius 0.4 m cannot get there from its start"
+        "robots[0].goal: a robot of radius 0.4 m cannot reach it from its start"
     )
     assert "2 separate areas" in found.notes[1]
     assert check_world(tmp_path, 9.0).problems[0].endswith("a robot of radius 9 m fits nowhere")

@@ -91,7 +91,9 @@ def test_two_who_talk_and_one_who_walks_are_drawn_saved_and_watched(page, folder
     page.get_by_label("Name").fill("lena <b>x</b>")
     page.get_by_label("Name").press("Enter")
     page.get_by_role("combobox", name=re.compile("^Does")).select_option("phone")
-    expect(page.get_by_text("lena <b>x</b> (pedestrian 3, an adult)", exact=False)).to_contain_text("phones while it walks")
+    expect(page.get_by_text("lena <b>x</b> (pedestrian 3, an adult)", exact=False)).to_contain_text(
+        "walks at half speed while it talks on the phone"
+    )
     expect(page.get_by_text("None: the scenario can be played.")).to_be_visible()
     check_access(page)
     page.keyboard.press("Control+s")

@@ -73,7 +73,7 @@ def test_two_rooms_a_door_a_zone_and_a_desk_are_drawn_and_saved(page, folder, na
     check_access(page)
     page.keyboard.press("Control+s")
     expect(page.get_by_text("saved", exact=True)).to_be_visible()
-    expect(page.get_by_text("a robot of radius 0.3 m has one area")).to_be_visible()
+    expect(page.get_by_text("for a robot of radius 0.3 m, the map has one area")).to_be_visible()
     place = read_place(folder / "worlds" / name)
     inside = place.map.gap([[5.0, 1.0], [5.0, 2.5], [5.0, 5.0], [2.0, 4.0]]) <= 0.0
     assert inside.tolist() == [True, False, True, True]

@@ -81,7 +81,7 @@ class Attributes:
         numbers = np.array([attribute_number(name) for name in self.names], np.int64)
         named = self.level not in TRACKS
         if not named and (hidden := [name for name in self.names if name not in MOTION]):
-            raise InputError(f"pedestrians: {self.level}: {', '.join(hidden)} of pedestrians cannot be derived from tracks")
+            raise InputError(f"pedestrians: {self.level}: {', '.join(hidden)} cannot be derived from tracks of pedestrians")
         world, told = source.world, tracks_of(source.readings["pedestrians"])
         heading = np.zeros(told.present.shape, np.float32)
         evidence = np.zeros((len(numbers), *told.present.shape), np.float32)

@@ -91,7 +91,7 @@ class Camera(Checked):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.what:
-            raise InputError("camera: what must contain at least one of rgb, depth, segmentation, got none")
+            raise InputError("camera: what: expected at least one of rgb, depth, segmentation, got none")
         if not self.depth_min < self.depth_max:
             raise InputError(f"camera: depth_min must be below depth_max, got {self.depth_min:g} and {self.depth_max:g}")
         assert self.pinhole  # runs the checks in `Pinhole`

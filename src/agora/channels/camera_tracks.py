@@ -27,9 +27,9 @@ def needed(camera: Camera | None) -> tuple[Camera, ...]:
     """
     if camera is None:
         having = [name for name in robot_names() if load_robot(name).camera is not None]
-        raise InputError(f"pedestrians: camera needs a robot with a camera; these have one: {', '.join(having)}")
+        raise InputError(f"pedestrians: camera needs a robot with a camera; choose one of: {', '.join(having)}")
     if camera.fixed:
-        raise InputError("pedestrians: camera needs a camera on the robot, but theirs is fixed in the world")
+        raise InputError("pedestrians: camera needs a camera on the robot, but the robots' camera is fixed in the world")
     return (camera.with_images("rgb", "depth"),)
 
 

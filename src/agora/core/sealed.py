@@ -30,7 +30,7 @@ def unseal(path: Path) -> bytes | None:
     data = whole[:-_SIZE]
     if _digest(data) == whole[-_SIZE:]:
         return data
-    _LOG.warning("%s is damaged and is created again", path)
+    _LOG.warning("%s is damaged and will be created again", path)
     with suppress(OSError):
         path.unlink()
     return None

@@ -65,10 +65,10 @@ def import_arena(source: str | Path, target: str | Path) -> Report:
         for obstacle in _folders(root / "entities" / "obstacles" / "static"):
             _entity(obstacle_of, obstacle, target, "obstacles", report)
         for dynamic in _folders(root / "entities" / "obstacles" / "dynamic"):
-            report.skipped.append(f"obstacles/dynamic/{dynamic.name}: pedestrians have the shape of their type")
+            report.skipped.append(f"obstacles/dynamic/{dynamic.name}: skipped: the type of a pedestrian determines its shape")
         if benchmark is not None and target.absolute() != data_home().absolute():
             report.skipped.append(
-                f"{benchmark}: skipped: its benchmark names worlds, and only worlds in the data folder have names"
+                f"{benchmark}: skipped: its benchmark refers to worlds by name, which works only for worlds in the data folder"
             )
         elif benchmark is not None:
             _benchmark(benchmark / "configs" / "benchmark", target / "benchmark", report)
@@ -116,7 +116,7 @@ def _world(source: Path, target: Path, report: Report) -> None:
         return
     inside = (yaml.parent / image).resolve().is_relative_to(yaml.parent.resolve())
     if not inside:
-        report.skipped.append(f"world {source.name}: its image {image} is not in its folder")
+        report.skipped.append(f"world {source.name}: its image {image} is outside its map folder")
         return
     for file in (image, "map.yaml"):
         _copy(source / "map" / file, target / "map" / file)

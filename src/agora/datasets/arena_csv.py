@@ -60,7 +60,7 @@ def read_folder(folder: Path, robot: RobotModel | None = None) -> list[PlayedEpi
         moment = _time(row["time"], where)
         mark = bisect.bisect_right(since, moment) - 1
         if mark < 0:
-            raise InputError(f"{where}: is before the first line of episode.csv")
+            raise InputError(f"{where}: is earlier than the first line of episode.csv")
         samples.setdefault(marks[mark][1], []).append((moment, _odometry(row["data"], where)))
     played = []
     for number, rows in sorted(samples.items()):
@@ -202,7 +202,7 @@ def _planner(params: dict[str, Any]) -> str:
 
 def _place(params: dict[str, Any]) -> tuple[Map | None, list[str]]:
     """Return the map of the world, if Agora knows it, and notes."""
-    notes = ["Arena's recorder does not record contacts, outcomes and time limits; metrics about contacts are missing"]
+    notes = ["Arena's recorder does not record contacts, outcomes or time limits; metrics about contacts are missing"]
     name = str(params.get("map_file", ""))
     try:
         return read_place(world_folder(name)).map, notes

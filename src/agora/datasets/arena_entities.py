@@ -120,7 +120,7 @@ def _parts_of_sdf(path: Path) -> list[Box | Cylinder]:
     """Return the collision shapes of an SDF file."""
     text = read_text(path)
     if "<!ENTITY" in text:
-        raise InputError(f"{path}: expected plain XML, got entities")
+        raise InputError(f"{path}: expected XML without entities, got entities")
     try:
         root = Xml.fromstring(text)
     except Xml.ParseError as error:

@@ -227,5 +227,5 @@ def _decoder(name: str, definition: str) -> tuple[Any, str]:
     except TypesysError as error:
         raise InputError(f"{name}: its definition in the bag cannot be used: {error}") from error
     if known not in store.fielddefs:
-        raise InputError(f"{name}: its definition in the bag is that of another type")
+        raise InputError(f"{name}: its definition in the bag belongs to another type")
     return store, known

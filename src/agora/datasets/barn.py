@@ -156,7 +156,7 @@ def _grids(path: Path) -> dict[int, Bools]:
         number, title = lines[at]
         words = title.split()
         if len(words) != 2 or words[0] != "world" or not words[1].isdecimal() or len(words[1]) > 6 or int(words[1]) in grids:
-            raise InputError(f"{path}:{number}: expected 'world' and a number that occurs once, got {title[:40]!r}")
+            raise InputError(f"{path}:{number}: expected 'world' and a unique number, got {title[:40]!r}")
         rows = lines[at + 1 : at + 1 + _CELLS]
         for line, text in rows:
             if len(text) != _CELLS or set(text) - {"0", "1"}:

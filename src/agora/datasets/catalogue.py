@@ -148,9 +148,9 @@ def missing(name: str) -> str:
     found = status(name)
     if found.state == "complete":
         return ""
-    what = "is missing" if found.state == "absent" else f"lacks {_some(found.missing)}"
+    what = "is missing from" if found.state == "absent" else f"lacks {_some(found.missing)} in"
     return (
-        f"the data set {name!r} {what} in {found.folder}; get it from {data_set(name).origin}, "
+        f"the data set {name!r} {what} {found.folder}; get it from {data_set(name).origin}, "
         f"then: agora data import {name} FOLDER (set AGORA_DATA to use another data folder)"
     )
 

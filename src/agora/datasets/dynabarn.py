@@ -128,7 +128,7 @@ def read_world(
     world = file.worlds[name]
     for obstacle in world.obstacles:
         if obstacle not in file.trajectories:
-            raise InputError(f"{root / 'worlds.json'}: world {name!r} names the trajectory {obstacle!r} that is not in the file")
+            raise InputError(f"{root / 'worlds.json'}: world {name!r} names the trajectory {obstacle!r}, which is not in the file")
     count = len(world.obstacles)
     ahead = np.zeros(count) if phases is None else np.asarray(phases, np.float64)
     if ahead.shape != (count,) or not ((ahead >= 0) & (ahead < 1)).all():

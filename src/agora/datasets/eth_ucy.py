@@ -186,7 +186,7 @@ def _file(place: Path, source: Source) -> Path:
     if others:
         names = ", ".join(one.stem for one in (path, *others))
         raise InputError(
-            f"{place}: holds {1 + len(others)} files of TrajNet++ ({names}), each of which is a scene; choose some in the "
+            f"{place}: contains {1 + len(others)} TrajNet++ files ({names}), each of which is a scene; choose some in the "
             f"world, folder: {place}, scenes: [{path.stem}], or import one: agora data import eth_ucy {path} --scene "
             f"{path.stem}"
         )
@@ -370,7 +370,7 @@ def map_of_image(path: Path, homography: Doubles, *, name: str, resolution: floa
     corners = project(homography, np.array(ends))
     lower, upper = np.floor(corners.min(0) / resolution), np.ceil(corners.max(0) / resolution)
     if (upper - lower).max() > LARGEST:
-        raise InputError(f"{path}: its homography gives a map of more than {LARGEST} cells a side")
+        raise InputError(f"{path}: its homography gives a map of more than {LARGEST} cells per side")
     columns, rows = (upper - lower).astype(int)
     grid = np.stack(np.meshgrid(np.arange(columns), np.arange(rows)), -1).reshape(-1, 2)
     centres = np.asarray((grid + lower + 0.5) * resolution, np.float64)

@@ -50,7 +50,7 @@ class Notes:
     def texts(self) -> list[str]:
         """Return the notes, one line each."""
         return [
-            f"{self.where}:{line}: {key}: {text}" + (f" ({count} places)" if count > 1 else "")
+            f"{self.where}:{line}: {key}: {text}" + (f" ({count} occurrences)" if count > 1 else "")
             for (key, text), (line, count) in self.lines.items()
         ]
 

@@ -29,8 +29,8 @@ from agora.yaml_tree import Node, read_text, tree_of_text
 _BEHAVIORS = ("regular", "impassive", "surprised", "scared", "curious", "threatening")  # from 1 on
 _AGENT = ("init_pose", "behavior", "max_vel", "goal_radius", "cyclic_goals", "goals", "id", "group_id", "global_goals")
 _WHY = {
-    "publish_people": "the graph always publishes people",
-    "agent.skin": "the type determines the looks of people",
+    "publish_people": "the ROS graph always publishes people",
+    "agent.skin": "the type of a person determines its appearance",
     "agent.radius": "the stage sets the radius of all people; write crowd: {radius: R} there",
     "agent.init_pose.z": "floors are flat",
     "agent.goal.h": "people may arrive with any heading",
@@ -66,7 +66,7 @@ def read_hunav(path: str | Path, place: Path | None = None) -> Imported:
     Raises:
         InputError: a file cannot be read or has unexpected contents; the message gives line and key.
     """
-    with reading(path, "an agents.yaml of HuNavSim"):
+    with reading(path, "a HuNavSim agents.yaml file"):
         return _read(path, place)
 
 
@@ -86,11 +86,11 @@ def _read(path: str | Path, place: Path | None) -> Imported:
     listed = {one.value for one in names.value}
     for key, node in root.value.items():
         if isinstance(node.value, dict) and key not in listed and key != "global_goals":
-            notes.add(root.key_lines[key], key, "not imported: it is not in agents")
+            notes.add(root.key_lines[key], key, "not imported: it is not listed in agents")
     notes.left_out(
         root, {"agents", "map", "global_goals", *(k for k, n in root.value.items() if isinstance(n.value, dict))}, "", _WHY
     )
-    notes.add(root.line, "robot", "the file has none: place one by the stage, robots: random, or add it to the scenario")
+    notes.add(root.line, "robot", "the file has no robot: place one with the stage (robots: random), or add one to the scenario")
     scenario = Scenario((), Obstacles(dynamic=tuple(people)), Path(path).stem)
     return Imported(map, scenario, notes.texts())
 
@@ -132,10 +132,10 @@ def _person(name: str, agent: Node, root: Node, map: Map, notes: Notes) -> Pedes
     goals = [_goal(name, one, agent, root, notes) for one in _list(agent, "goals", where, name)]
     way = way_through(map, (x, y), [Area(*goal, reach) for goal in goals], People().radius)
     for lost in way.lost:
-        notes.add(agent.line, name, f"there is no path to its goal ({lost.x:g}, {lost.y:g}); it is left out")
+        notes.add(agent.line, name, f"no path leads to its goal ({lost.x:g}, {lost.y:g}), which is left out")
     group = number_of(_of(agent, "group_id"), where, f"{name}.group_id", -1.0)
     if group >= 0:
-        notes.add(agent.key_lines["group_id"], "agent.group_id", "not imported: people of a scenario walk alone")
+        notes.add(agent.key_lines["group_id"], "agent.group_id", "not imported: people in a scenario walk alone")
     inner = {key for key, node in agent.value.items() if isinstance(node.value, dict) and key not in ("init_pose", "behavior")}
     notes.left_out(agent, {*_AGENT, *inner}, "agent", _WHY)
     cyclic = _of(agent, "cyclic_goals")

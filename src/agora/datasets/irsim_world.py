@@ -38,11 +38,11 @@ _WHY = {
     "world.step_time": "the stage sets the periods",
     "world.sample_time": "the stage sets the periods",
     "world.collision_mode": "a contact ends an episode, unless the stage says otherwise",
-    "world.control_mode": "a planner drives",
+    "world.control_mode": "a planner drives the robot",
     "world.plot": _PICTURES,
     "world.fog_map": "planners have the map",
-    "robot.behavior": "the planner of the benchmark drives",
-    "robot.group_behavior": "the planner of the benchmark drives",
+    "robot.behavior": "the planner in the benchmark drives the robot",
+    "robot.group_behavior": "the planner in the benchmark drives the robot",
     "robot.kinematics": _ROBOT,
     "robot.shape": _ROBOT,
     "robot.vel_max": _ROBOT,
@@ -52,7 +52,7 @@ _WHY = {
     "robot.sensors": _ROBOT,
     "robot.goal_threshold": "the stage sets goal_tolerance",
     "robot.arrive_mode": "the stage sets heading_tolerance",
-    "robot.name": "robots have numbers",
+    "robot.name": "robots have numbers, not names",
     "obstacle.vel_min": "people walk forwards",
     "obstacle.arrive_mode": "people may arrive with any heading",
     "obstacle.group_behavior": "the stage's crowd model moves people",
@@ -84,8 +84,8 @@ def read_irsim(path: str | Path, seed: int = 0) -> Imported:
     where = str(path)
     root = tree_of_text(read_text(path), where, is_json=False)
     if not isinstance(root.value, dict) or not isinstance(root.value.get("world", Node(None, None)).value, dict):
-        raise InputError(f"{where}:{root.line or 1}: expected the key world with width and height, as in YAML worlds of ir-sim")
-    with reading(path, "a YAML world of ir-sim"):
+        raise InputError(f"{where}:{root.line or 1}: expected the key world with width and height, as in ir-sim's YAML worlds")
+    with reading(path, "an ir-sim YAML world"):
         return _World(root, where, Path(path).stem, seed).imported()
 
 
@@ -194,7 +194,7 @@ class _World:
             centre = distribution.get("center", [o + s / 2 for o, s in zip(self.offset, self.size, strict=True)])
             radius = distribution.get("radius", least)
             if not isinstance(centre, list) or not all(map(is_number, [radius, *centre])) or len(centre) < 2:
-                raise wrong(self.where, line, f"{role}.distribution", "numbers as center and radius", distribution)
+                raise wrong(self.where, line, f"{role}.distribution", "numbers for center and radius", distribution)
             for k in range(count):
                 angle = math.tau * k / count
                 x, y = radius * math.cos(angle), radius * math.sin(angle)
@@ -240,7 +240,7 @@ class _World:
     def _robot(self, thing: _Thing) -> Robot:
         if len(thing.goals) > 1:
             self.notes.add(
-                thing.node.key_lines.get("goal"), "robot.goal", "only the last of its goals is used; robots: guided has several"
+                thing.node.key_lines.get("goal"), "robot.goal", "only its last goal is used; for several goals, use robots: guided"
             )
         return Robot(thing.state, thing.goals[-1])
 

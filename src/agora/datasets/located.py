@@ -110,23 +110,24 @@ def located(frames: Frames, stretch: OdometryStretch) -> tuple[Doubles, Doubles,
     assert there is not None
     pose, known = there.flat(), there.known
     if known.sum() < 2:
-        notes.append(f"no transform from {body} to {target} has a time of the odometry; the poses of the odometry are used")
+        notes.append(f"no transform from {body} to {target} matches the times of the odometry; the odometry's poses are used")
         pose, known = stretch.body.flat(), np.ones(len(pose), np.bool_)
     elif not known.all():
-        missing = f"{np.sum(~known)} of {len(known)} samples have no transform from {body} to {target}"
-        notes.append(f"{missing} at their time; they are left out")
+        missing = f"{np.sum(~known)} of {len(known)} samples have no transform from {body} to {target} "
+        notes.append(f"{missing}at their time; they are left out")
     held = frames.tree.held(target, body, float(stretch.time[-1]))
     if held > _HELD:
-        notes.append(f"the last correction of {body} in {target} is {held:.1f} s before the end; it is used until then")
+        notes.append(f"the last correction of {body} in {target} is {held:.1f} s before the end; it is used until the end")
     time, pose, twist = stretch.time[known], pose[known], stretch.twist[known]
     steps, passed = np.linalg.norm(np.diff(pose[:, :2], axis=0), axis=1), np.diff(time)
     if not twist.any() and steps.sum() > _LEAP:
         twist = derived(time, pose)
-        notes.append("the twists are zero although the robot moves; velocities are computed from its poses")
+        notes.append("the twists are zero although the robot moves; velocities are computed from the poses")
     far = np.flatnonzero(steps > np.maximum(_LEAP, _FAST * passed))
     if len(far):
         first = f"{steps[far[0]]:.1f} m after {time[far[0]] - time[0]:.1f} s"
         notes.append(
-            f"the position in {target} jumps {len(far)} times ({first}), as after a pose estimate; path lengths include the jumps"
+            f"the position in {target} jumps {len(far)} times (first {first}), as after a new pose estimate; path lengths include "
+            "the jumps"
         )
     return time, pose, twist, notes

@@ -184,7 +184,7 @@ def read_recording(file: McapFile) -> PlayedEpisode | None:
             said = content
     if said is None:
         if samples:
-            raise InputError(f"{file.path}: contains samples of robots but no {EPISODE}")
+            raise InputError(f"{file.path}: contains robot samples but no {EPISODE}")
         return None
     with reading(file.path, "an episode in an MCAP file"):
         _check(file, EPISODE, said, _episode_schema())
@@ -215,9 +215,7 @@ def _played(file: McapFile, number: int, said: dict[str, Any], samples: list[dic
     where = f"robot {number} of {EPISODE}"
     _check(file, where, said, _robot_schema())
     if len(samples) != said["samples"] or not samples:
-        raise InputError(
-            f"{file.path}: {len(samples)} of {said['samples']} samples of robot {number} are present; the others are missing"
-        )
+        raise InputError(f"{file.path}: contains only {len(samples)} of {said['samples']} samples of robot {number}")
     lengths = {"T": len(samples), "P": len(said["pedestrian_id"]), "C": len(said["planning_time"])}
     lengths["K"] = len(said.get("planned_path", ()))
     others: dict[str, Any] = {name: said.get(name) for name in _MAYBE}

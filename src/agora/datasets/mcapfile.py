@@ -234,4 +234,4 @@ def _checked(chunk: Any) -> Any:
 
 
 def _no_mcap() -> InputError:
-    return missing("files of MCAP need", "mcap", "ros")
+    return missing("MCAP files need", "mcap", "ros")

@@ -64,6 +64,6 @@ def from_episode(message: Any) -> tuple[Start, Stage]:
         InputError: it is not in the format ``agora.episode``; this happens in bags recorded by older versions of Agora.
     """
     if not hasattr(message, "resolved"):
-        raise InputError(f"{message.entry}: recorded by an older version of Agora, without the field resolved; record it again")
+        raise InputError(f"{message.entry}: recorded by an older version of Agora, without the field `resolved`; record it again")
     episode = decode(bytes(message.resolved), Episode, f"episode {message.entry}")
     return episode.start, episode.stage

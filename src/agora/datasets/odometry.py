@@ -149,7 +149,7 @@ def preferred(odometry: Sequence[Odometry], connected: Collection[str]) -> tuple
         return len(one) < 2, one.frame not in connected, not fused, len(one.topic), one.topic
 
     best, *others = sorted(odometry, key=rank)
-    why = ["has messages", "has a frame that is connected to the map", "has the name of a filter", "has the shortest name"]
+    why = ["has messages", "has a frame that is connected to the map", "has a name that suggests a filter", "has the shortest name"]
     differs = next((k for k in range(3) if any(rank(best)[k] != rank(one)[k] for one in others)), 3)
     return best, why[differs]
 

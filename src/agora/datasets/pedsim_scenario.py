@@ -78,7 +78,7 @@ def read_pedsim(path: str | Path, seed: int = 0) -> Imported:
     reader = _Reader(str(path))
     root = tree_of_xml(read_text(path), str(path))
     if root.tag != "scenario":
-        raise InputError(f"{path}:{root.line}: <{root.tag}>: expected the root element <scenario> of pedsim_ros")
+        raise InputError(f"{path}:{root.line}: <{root.tag}>: expected pedsim_ros's root element <scenario>")
     for element in root.children:
         reader.look(element)
     if reader.problems:
@@ -124,9 +124,9 @@ class _Reader:
                 self.wrong(element, f"expected a unique id, got {value_text(name)}")
             self.points[name] = (self.number(element, "x"), self.number(element, "y"), self.number(element, "r", 0.0))
             if element.attributes.get("b", "0") != "0":
-                self.note(element, "b is left out: people do not appear or disappear here")
+                self.note(element, "b is left out: in Agora's scenarios, people do not appear or disappear")
         elif element.tag == "attraction":
-            self.note(element, "attractions are left out: they have no counterpart")
+            self.note(element, "attractions are left out: they have no counterpart in Agora")
         elif element.tag in ("agent", "source"):
             self.group(element)
 
@@ -140,7 +140,7 @@ class _Reader:
                 continue
             name = part.attributes.get("id", "")
             if name not in self.points:
-                self.wrong(part, f"no waypoint or queue called {value_text(name)} before it; {nearest(name, self.points)}")
+                self.wrong(part, f"no earlier waypoint or queue is called {value_text(name)}; {nearest(name, self.points)}")
                 continue
             points.append(self.points[name])
             if part.tag == "addqueue":
@@ -148,7 +148,7 @@ class _Reader:
         where = (self.number(element, "x"), self.number(element, "y"))
         box = (self.number(element, "dx", 0.0), self.number(element, "dy", 0.0))
         if kind == _ROBOT and not points:
-            self.wrong(element, "expected a waypoint of the robot, its goal")
+            self.wrong(element, "expected a waypoint for the robot, which is its goal")
         self.groups.append(_Group(element.line, where, box, count, kind, points))
 
     def note(self, element: Element, message: str) -> None:
@@ -249,7 +249,7 @@ class _Drawn:
         where = f"{self.read.where}:{group.line}"
         for x, y, r in lost:
             so = "move the goal in the scenario" if group.type == _ROBOT else "it is left out"
-            self.notes.append(f"{where}: there is no path from here to the waypoint at ({x:g}, {y:g}), r = {r:g} m; {so}")
+            self.notes.append(f"{where}: no path leads from its position to the waypoint at ({x:g}, {y:g}), r = {r:g} m; {so}")
 
     def _spots(self, group: _Group) -> Iterator[tuple[float, float, float]]:
         """Yield sampled poses of a group's people inside its box; the people face their first waypoint."""
@@ -270,7 +270,7 @@ class _Drawn:
         if grown:
             room = " x ".join(f"{side:g}" for side in size + grown)
             self.notes.append(
-                f"{self.read.where}:{group.line}: {group.count} people do not fit into their box; it was enlarged to {room} m"
+                f"{self.read.where}:{group.line}: {group.count} people do not fit into their box, which was enlarged to {room} m"
             )
 
     def _free(self, centre: tuple[float, float], size: Doubles) -> Doubles | None:

@@ -165,6 +165,6 @@ def _refuse_strange(file: McapFile) -> None:
     if not file.connections:
         topics = sorted({f"{c.topic} ({c.type or 'no type'}, {c.encoding or 'no encoding'})" for c in file.channels.values()})
         raise InputError(
-            f"{file.path}: no {EPISODE} of Agora, and no messages of ROS 1 (encoding ros1), are in this MCAP file; it "
+            f"{file.path}: this MCAP file contains neither Agora's {EPISODE} nor ROS 1 messages (encoding ros1); it "
             f"contains {', '.join(topics) or 'no messages'}"
         )

@@ -103,7 +103,7 @@ def read_drives(
     if not read.odometry:
         kinds = sorted(set(read.topics.values()))
         raise InputError(
-            f"{bag.path}: expected at least two messages of {_ODOMETRY}, got topics of {', '.join(kinds) or 'nothing'}"
+            f"{bag.path}: expected at least two messages of {_ODOMETRY}, got topics of the types {', '.join(kinds) or 'none'}"
         )
     name = bag.path.name
     always = [f"{name}: {'' if read.people else 'pedestrians and '}contacts were not recorded; metrics about them are missing"]
@@ -151,7 +151,7 @@ def _robots(path: Path, read: _Messages, asked: str, people: str) -> Iterator[_R
     known, groups = read.odometry, robots_of(read.odometry, read.topics)
     wanted = next((topic for topic in known if topic.strip("/") == asked.strip("/")), "") if asked else ""
     if asked and not wanted:
-        raise InputError(f"--odometry {asked}: {path} has no such topic with {_ODOMETRY}; {nearest(asked, known)}")
+        raise InputError(f"--odometry {asked}: {path} has no such topic of type {_ODOMETRY}; {nearest(asked, known)}")
     for name, topics in groups.items():
         if asked and wanted not in topics:
             continue
@@ -164,7 +164,7 @@ def _robots(path: Path, read: _Messages, asked: str, people: str) -> Iterator[_R
         logs += [log for space, log in read.logs.items() if not space]
         tree = TransformTree(logs)
         connected = {known[topic].frame for topic in topics if tree.connects(MAP, known[topic].frame)}
-        best, why = (known[wanted], "is asked for") if asked else preferred([known[topic] for topic in topics], connected)
+        best, why = (known[wanted], "was requested") if asked else preferred([known[topic] for topic in topics], connected)
         others = ", ".join(topic for topic in topics if topic != best.topic)
         notes = [f"odometry is read from {best.topic}, which {why}; other topics: {others}; choose one with --odometry"] * bool(
             others
@@ -188,9 +188,9 @@ def _episodes(bag: Source, robot: _Robot, model: RobotModel | None, given: Array
     aimed = [s for s in drives if given is None and any(s.begin <= goal.number < s.end for goal in robot.goals)]
     if len(drives) > 1:
         lengths = ", ".join(f"{s.time[-1] - s.time[0]:.1f} s" for s in drives)
-        which = "the drives with goals are" if aimed else "the longest is"
+        which = "only the drives with goals are" if aimed else "only the longest is"
         notes.append(
-            f"clock or position of {robot.odometry.topic} jumps, so there are {len(drives)} drives ({lengths}); {which} read"
+            f"the clock or position of {robot.odometry.topic} jumps, so there are {len(drives)} drives ({lengths}); {which} read"
         )
     name = re.sub(r"[^\w.-]+", "_", bag.name + (f".{robot.name}" if robot.name else ""))
     number = 0
@@ -204,11 +204,11 @@ def _episodes(bag: Source, robot: _Robot, model: RobotModel | None, given: Array
         ends = sorted(End(one.time(stretch.shift), one.says, one.name, one.sent) for one in own)
         said += robot.notes + notes + frames.notes + lost
         said += [
-            f"a result ({end.says}) {end.time - time[0]:.1f} s after the first sample has no goal in the bag; it is left out"
+            f"a goal result ({end.says}) {end.time - time[0]:.1f} s after the first sample has no goal in the bag; it is left out"
             for end in (without_goal(goals, ends) if given is None else ())
         ]
         said += ["no map; metrics that need it are missing"] * (place is None)
-        said += ["no model of the robot (set it with --robot); metrics that need its outline or speed are missing"] * (
+        said += ["no robot model (set it with --robot); metrics that need the robot's outline or speed are missing"] * (
             model is None
         )
         if given is not None:
@@ -232,9 +232,9 @@ def _people(
     """Return the pedestrian fields of an episode whose samples begin at ``begin`` (s), and notes."""
     fields, left = crowd.sampled(cut[0] + begin, cut[1][:, :2])
     topic = robot.people.topic if robot.people is not None else ""
-    notes = [f"people come from {topic}; people without a radius get {People().radius:g} m"]
+    notes = [f"people are read from {topic}; people without a radius get a radius of {People().radius:g} m"]
     notes += [f"{crowd.lost} positions on {topic} have no transform to the map; they are left out"] * (crowd.lost > 0)
-    notes += [f"{left} people on {topic} are left out, the farthest from the robot"] * (left > 0)
+    notes += [f"the {left} people on {topic} that are farthest from the robot are left out"] * (left > 0)
     return fields, notes
 
 

@@ -63,7 +63,7 @@ def read_episode(path: Path) -> PlayedEpisode:
     """
     first, *others = read_episodes(opened(path))
     if others:
-        raise InputError(f"{path}: holds {1 + len(others)} episodes; expected one")
+        raise InputError(f"{path}: contains {1 + len(others)} episodes; expected one")
     return first
 
 
@@ -133,7 +133,7 @@ def _interrupted(said: EpisodeMessages, bag: Source) -> str:
     if status is not None and status.done and not status.interrupted:
         return ""
     if status is not None and status.interrupted:
-        return f"interrupted: {status.reason or 'a part of the graph was lost'}"
+        return f"interrupted: {status.reason or 'part of the ROS graph was lost'}"
     return f"the bag ends before the episode{f': {bag.cut}' if bag.cut else ''}"
 
 

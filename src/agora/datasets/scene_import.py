@@ -30,7 +30,7 @@ def import_scene(source: Path, name: str, said: SceneFile) -> Path:
     """
     alone = source.suffix == ".ndjson" and source.is_file()
     if not source.is_dir() and not alone:
-        raise InputError(f"{source}: expected the folder of a scene, or a file of TrajNet++ (.ndjson)")
+        raise InputError(f"{source}: expected the folder of a scene, or a TrajNet++ file (.ndjson)")
     if not name or Path(name).name != name:
         raise InputError(f"--scene {name!r}: expected a name without '/'")
     if name in SOURCES:

@@ -167,7 +167,7 @@ def read_episode(name: str, folder: Path | None = None, *, real_speed: bool = Fa
     named += [("data set", segment.dataset, list(file.datasets)) for segment in episode.pedestrians]
     for what, key, there in named:
         if key not in there:
-            raise InputError(f"{root / 'episodes.json'}: episode {name!r} names a {what} {key!r} that is not in the file")
+            raise InputError(f"{root / 'episodes.json'}: episode {name!r} names a {what} {key!r}, which is not in the file")
     parts = []
     for segment in episode.pedestrians:
         recording = file.datasets[segment.dataset]

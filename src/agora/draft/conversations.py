@@ -68,10 +68,10 @@ def _check(group: list[tuple[int, Pedestrian]]) -> None:
     first, entry = group[0]
     if sum(member.people for _, member in group) < 2:
         raise WrongConversationError(
-            first, "state", f"a pedestrian that is {entry.state!r} needs a partner: name one with the key with"
+            first, "state", f"a pedestrian that is {entry.state!r} needs a partner; name one in the key `with`"
         )
     if all(member.state == "listening" for _, member in group):
-        raise WrongConversationError(first, "state", "all are listening; one must be 'talking' or 'telling'")
+        raise WrongConversationError(first, "state", "all participants are listening; one must be 'talking' or 'telling'")
     for place, (k, entry) in enumerate(group):
         for _, other in group[place + 1 :]:
             apart = math.dist(entry.pos[:2], other.pos[:2])

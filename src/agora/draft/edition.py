@@ -48,16 +48,16 @@ class Edition:
         for name in ("text", "source"):
             value = getattr(self, name)
             if value != value.strip() or not value.isprintable() or not value:
-                raise ValueError(f"{name} must be one line of printable characters without spaces at its ends, got {value!r}")
+                raise ValueError(f"{name} must be one line of printable characters, without outer spaces, got {value!r}")
         times = [_time(name, getattr(self, name)) for name in ("committed", "published")]
         if times[1] <= times[0]:
             raise ValueError(f"published must be later than the commit, {self.committed}, got {self.published}")
         try:
             day = date.fromisoformat(self.drawn)
         except ValueError as error:
-            raise ValueError(f"drawn must be a day such as 2026-12-03, got {self.drawn!r}") from error
+            raise ValueError(f"drawn must be a date such as 2026-12-03, got {self.drawn!r}") from error
         if times[1].astimezone(UTC).date() > day:
-            raise ValueError(f"published must not be later than the day of the draw, {self.drawn}, got {self.published}")
+            raise ValueError(f"published must not be later than the date of the draw, {self.drawn}, got {self.published}")
 
     def seed_of(self, name: str) -> int:
         """Return the seed of the edition with a name."""

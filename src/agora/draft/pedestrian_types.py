@@ -57,7 +57,7 @@ class PedestrianType(Checked):
         super().__post_init__()
         for name, (mean, deviation) in self.normals.items():
             if not (mean > 0 and deviation >= 0):
-                raise ValueError(f"{name} must be [mean above 0, deviation of at least 0], got {[mean, deviation]}")
+                raise ValueError(f"{name} must be [mean, deviation] with mean > 0 and deviation >= 0, got {[mean, deviation]}")
 
     @property
     def normals(self) -> dict[str, Normal]:

@@ -42,7 +42,7 @@ class People(Checked):
             shares = getattr(self, name)
             for key in shares:
                 if key not in known:
-                    raise ValueError(f"{name} has no {key!r}; {nearest(key, known)}")
+                    raise ValueError(f"{name}: unknown key {key!r}; {nearest(key, known)}")
             if abs(sum(shares.values()) - 1.0) > 1e-6:
                 raise ValueError(f"{name} must have shares that add up to 1, got {sum(shares.values()):g}")
 

@@ -36,7 +36,9 @@ class Periods(Checked):
                 raise ValueError(f"{name} must be an integer multiple of physics = {self.physics} s, got {getattr(self, name)}")
         control, sensor = self.steps("control"), self.steps("sensor")
         if sensor % control and control % sensor:
-            raise ValueError(f"sensor must be an integer multiple or part of control = {self.control} s, got {self.sensor}")
+            raise ValueError(
+                f"sensor must be an integer multiple or an integer fraction of control = {self.control} s, got {self.sensor}"
+            )
 
     def steps(self, name: str) -> int:
         """Return a period as a number of physics steps."""

@@ -129,8 +129,8 @@ def place(
     passage = clearance if passage is None else passage
     if not (0 <= passage <= clearance < math.inf and count >= 0 and apart >= 0 and attempts > 0):
         raise InputError(
-            f"placing needs 0 <= passage <= clearance, count >= 0, apart >= 0 and attempts > 0, "
-            f"not passage {passage}, clearance {clearance}, count {count}, apart {apart}, attempts {attempts}"
+            f"placement: expected 0 <= passage <= clearance, count >= 0, apart >= 0 and attempts > 0, "
+            f"got passage {passage}, clearance {clearance}, count {count}, apart {apart}, attempts {attempts}"
         )
     discs = np.zeros((0, 3)) if keep_out is None else np.asarray(keep_out, np.float64).reshape(-1, 3)
     areas = _areas(region)
@@ -210,7 +210,7 @@ def _corners(region: ArrayLike | Sequence[ArrayLike]) -> Doubles:
     """Return one region as a polygon."""
     corners = np.array(region, np.float64)
     if corners.ndim != 2 or corners.shape[1] != 2 or len(corners) < 2 or not np.isfinite(corners).all():
-        raise InputError(f"a region is a polygon (V, 2) or two opposite corners (2, 2), not an array of shape {corners.shape}")
+        raise InputError(f"region: expected a polygon (V, 2) or two opposite corners (2, 2), got an array of shape {corners.shape}")
     if len(corners) == 2:
         (x0, y0), (x1, y1) = corners
         corners = np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]])

@@ -196,7 +196,7 @@ class Pedestrian:
         self._settle_state()
         for number, point in enumerate(self.waypoints):
             if len(point) not in (2, 3):
-                raise ValueError(f"waypoints must be [x, y] or [x, y, radius]; number {number} has {len(point)} numbers")
+                raise ValueError(f"waypoints must be [x, y] or [x, y, radius]; waypoint {number} has {len(point)} numbers")
         points = tuple((point[0], point[1], point[2] if len(point) == 3 else 0.0) for point in self.waypoints)
         object.__setattr__(self, "waypoints", points)
 
@@ -219,7 +219,9 @@ class Pedestrian:
         if self.partners is not None:
             names = (self.partners,) if isinstance(self.partners, str) else tuple(dict.fromkeys(self.partners))
             if not names or self.name in names:
-                raise ValueError(f"with: {self.name!r} must talk with another pedestrian, got {', '.join(names) or 'nobody'}")
+                raise ValueError(
+                    f"with: {self.name!r} must talk with at least one other pedestrian, got {', '.join(names) or 'nobody'}"
+                )
             object.__setattr__(self, "partners", names)
             object.__setattr__(self, "state", self.state or "talking")
         if self.state is None:
@@ -233,7 +235,7 @@ class Pedestrian:
             raise ValueError(f"state: no state called {self.state!r}; {nearest(word, GIVEN)}")
         if self.partners is not None and self.state not in TALKS:
             raise ValueError(
-                f"with: a pedestrian that is {self.state!r} does not talk; with needs one of the states {', '.join(TALKS)}"
+                f"with: a pedestrian that is {self.state!r} does not talk; the key with needs one of the states {', '.join(TALKS)}"
             )
         if self.state in MOVES and not self.waypoints:
             raise ValueError(f"state: {self.state!r} needs waypoints; for a pedestrian that stays, use 'idle'")

@@ -290,4 +290,4 @@ def _check_drawn_as(other: str) -> None:
 def check_name(name: str) -> None:
     """Check a name, which is part of the keys of episodes; a suite's name is also the name of its results folder."""
     if not name or "/" in name or name.startswith(".") or not name.isprintable():
-        raise ValueError(f"name must be a printable text without '/' that does not begin with '.', got {name!r}")
+        raise ValueError(f"name must be a printable string that has no '/' and does not begin with '.', got {name!r}")

@@ -212,7 +212,9 @@ class EngineCrowd:
         wrong = np.flatnonzero((crowd.model < 0) | (crowd.model >= max(len(self._models), 1)))
         if wrong.size:
             number, count = crowd.model[wrong[0]], len(self._models)
-            raise InputError(f"pedestrian {crowd.id[wrong[0]]} has crowd model number {number}, of {count}; the first is 0")
+            raise InputError(
+                f"pedestrian {crowd.id[wrong[0]]} has crowd model number {number}, but the {count} crowd models are numbered from 0"
+            )
         self.number[world, : len(crowd.id)] = crowd.model
         self._whom[world] = self._minds[self.number[world]]
 

@@ -139,7 +139,7 @@ class Observers:
             InputError: the robot's sensors differ from those of the other robots with this number in the batch.
         """
         if self._kind(model.lidar, model.sensors) != self.kinds[self._number[robot]]:
-            raise InputError(f"robot {robot}: {model.name} has different sensors from the batch's other robots of this number")
+            raise InputError(f"robot {robot}: {model.name} has different sensors from the same robot in other worlds of the batch")
         for observer in self._each:
             observer.place(world, robot, model)
 

@@ -95,7 +95,7 @@ class _Finder:
         provider = self._find(need)
         if provider in self._under_way:
             circle = " -> ".join(one.channel for one in [*self._under_way, provider])
-            raise InputError(f"channels need each other: {circle}")
+            raise InputError(f"circular dependency between channels: {circle}")
         if provider not in self.order:
             self._under_way.append(provider)
             needs = channels_of(provider.needs)

@@ -46,7 +46,7 @@ class Door:
         ends.flags.writeable = False
         object.__setattr__(self, "ends", ends)
         if not (np.isfinite(ends).all() and self.width > 0):
-            raise InputError(f"door: its ends must be two different places, not {ends.tolist()}")
+            raise InputError(f"door: its ends must be two different points, got {ends.tolist()}")
         if not (0.0 <= self.opens < self.closes and self.takes > 0 and self.thickness > 0 and self.reach >= 0):
             raise InputError(
                 f"door: expected 0 <= opens < closes, takes > 0, thickness > 0 and reach >= 0, got opens {self.opens:g}, "

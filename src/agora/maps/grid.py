@@ -37,7 +37,7 @@ def _rows(name: str, what: str, values: ArrayLike, width: int) -> Doubles:
         raise InputError(f"{what}: must be rows of {width} numbers, in map {name!r}") from error
     array = array.reshape(-1, width) if array.size == 0 else array
     if array.ndim != 2 or array.shape[1] != width:
-        raise InputError(f"{what}: must be rows of {width} numbers, not an array of shape {array.shape}, in map {name!r}")
+        raise InputError(f"{what}: must be rows of {width} numbers, got an array of shape {array.shape}, in map {name!r}")
     if not np.isfinite(array).all():
         raise InputError(f"{what}: a number is not finite, in map {name!r}")
     array.flags.writeable = False
@@ -53,7 +53,7 @@ def check_size(rows: int, columns: int, resolution: float, where: str) -> None:
     if rows * columns > _MOST:
         wider = resolution * math.sqrt(rows * columns / _MOST)
         size = f"{rows} x {columns} cells of {resolution:g} m"
-        raise InputError(f"{size} are more than {_MOST // 1_000_000} million; draw it in cells of {wider:.2g} m or more, {where}")
+        raise InputError(f"{size} are more than {_MOST // 1_000_000} million; use cells of at least {wider:.2g} m, {where}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,11 +101,11 @@ class Map:
         if not (math.isfinite(self.resolution) and self.resolution > 0):
             raise InputError(f"resolution: expected a number above 0, got {self.resolution}, in map {self.name!r}")
         if len(self.origin) != 2 or not all(math.isfinite(v) for v in self.origin):
-            raise InputError(f"origin: must be two finite numbers, not {self.origin}, in map {self.name!r}")
+            raise InputError(f"origin: must be two finite numbers, got {self.origin}, in map {self.name!r}")
         if max(abs(v) for v in self.origin) > FARTHEST:
             raise InputError(
-                f"origin: must be within {FARTHEST:g} m of zero, not {tuple(self.origin)} m, in map {self.name!r}; "
-                "only the files of a world folder are moved to zero when they are read"
+                f"origin: must be within {FARTHEST:g} m of zero, got {tuple(self.origin)} m, in map {self.name!r}; "
+                "only maps in world folders are moved to zero when they are read"
             )
         put(self, "resolution", float(self.resolution))
         put(self, "origin", (float(self.origin[0]), float(self.origin[1])))
@@ -125,19 +125,23 @@ class Map:
     def _grid(self, what: str, cells: Array) -> Bools:
         array = np.array(cells, np.bool_)
         if array.ndim != 2 or min(array.shape) < 2 or max(array.shape) > LARGEST:
-            raise InputError(f"{what}: must be 2 x 2 to {LARGEST} x {LARGEST} cells, not {array.shape}, in map {self.name!r}")
+            raise InputError(f"{what}: must be 2 x 2 to {LARGEST} x {LARGEST} cells, got {array.shape}, in map {self.name!r}")
         check_size(array.shape[0], array.shape[1], self.resolution, f"in map {self.name!r}")
         if what == "unknown" and array.shape != self.occupied.shape:
-            raise InputError(f"unknown: has {array.shape} cells, occupied has {self.occupied.shape}, in map {self.name!r}")
+            raise InputError(
+                f"unknown: expected {self.occupied.shape} cells, like occupied, got {array.shape}, in map {self.name!r}"
+            )
         array.flags.writeable = False
         return array
 
     def _heights(self, values: ArrayLike) -> Floats:
         array = np.array(values, np.float32)
         if array.shape != self.occupied.shape:
-            raise InputError(f"ground: has {array.shape} cells, occupied has {self.occupied.shape}, in map {self.name!r}")
+            raise InputError(
+                f"ground: expected {self.occupied.shape} cells, like occupied, got {array.shape}, in map {self.name!r}"
+            )
         if not (np.isfinite(array) | np.isneginf(array)).all():
-            raise InputError(f"ground: heights must be numbers, or -inf in a gap, in map {self.name!r}")
+            raise InputError(f"ground: heights must be finite, or -inf in a gap, in map {self.name!r}")
         array.flags.writeable = False
         return array
 
@@ -181,12 +185,14 @@ class Map:
                 raise InputError(f"bounds: neither bounds nor shapes are given, in map {name!r}")
             bounds = (*(points.min(0) - margin), *(points.max(0) + margin))
         if len(bounds) != 4 or not all(math.isfinite(v) for v in bounds) or bounds[2] <= bounds[0] or bounds[3] <= bounds[1]:
-            raise InputError(f"bounds: must be x0, y0, x1, y1 with x0 < x1 and y0 < y1, not {bounds}, in map {name!r}")
+            raise InputError(f"bounds: must be x0, y0, x1, y1 with x0 < x1 and y0 < y1, got {bounds}, in map {name!r}")
         if not (math.isfinite(resolution) and resolution > 0):
             raise InputError(f"resolution: expected a number above 0, got {resolution}, in map {name!r}")
         size = [max(2, math.ceil((bounds[i + 2] - bounds[i]) / resolution - 1e-6)) for i in (1, 0)]
         if max(size) > LARGEST:
-            raise InputError(f"resolution: {size[0]} x {size[1]} cells are too many, at most {LARGEST} a side, in map {name!r}")
+            raise InputError(
+                f"resolution: {size[0]} x {size[1]} cells are too many, expected at most {LARGEST} per side, in map {name!r}"
+            )
         check_size(size[0], size[1], resolution, f"in map {name!r}")
         origin = (float(bounds[0]), float(bounds[1]))
         return cls(name, resolution, origin, np.zeros(size, np.bool_), None, walls, circles, areas)

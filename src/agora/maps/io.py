@@ -63,7 +63,7 @@ class MapFile(Checked):
         super().__post_init__()
         if self.origin[2] != 0:
             raise InputError(
-                f"origin: expected yaw 0, got {self.origin[2]}; turn the image instead, rotated maps are not supported"
+                f"origin: expected yaw 0, got {self.origin[2]}; rotate the image instead, because rotated maps are not supported"
             )
         if self.negate not in (0, 1):
             raise InputError(f"negate: expected 0 or 1, got {self.negate}")
@@ -133,10 +133,10 @@ def _pixels(path: Path, resolution: float) -> Array:
     try:
         with image_of(path) as image:
             if max(image.size) > LARGEST or min(image.size) < 2:
-                raise InputError(f"{path}: {image.size[0]} x {image.size[1]} pixels; a map has 2 to {LARGEST} a side")
+                raise InputError(f"{path}: {image.size[0]} x {image.size[1]} pixels; expected 2 to {LARGEST} per side")
             check_size(image.size[1], image.size[0], resolution, f"in the image {path}")
             if image.mode not in ("1", "L", "LA", "P", "PA", "RGB", "RGBA"):
-                raise InputError(f"{path}: expected an image of 8 bits a channel, got mode {image.mode!r}")
+                raise InputError(f"{path}: expected an image with 8 bits per channel, got mode {image.mode!r}")
             transparent = image.mode in ("LA", "PA") or "transparency" in image.info
             wanted = "L" if image.mode in ("1", "L") else "RGBA" if transparent or image.mode == "RGBA" else "RGB"
             pixels: Array = np.asarray(image.convert(wanted))

@@ -73,7 +73,7 @@ def read_place(folder: Path) -> Place:
     files = folder / "map"
     shapes = files / "shapes.yaml"
     if not shapes.is_file() and not (files / "map.yaml").is_file():
-        raise InputError(f"{folder}: a world has map/map.yaml or map/shapes.yaml; it has neither")
+        raise InputError(f"{folder}: not a world: expected map/map.yaml or map/shapes.yaml, found neither")
     walls = read_shapes(shapes) if shapes.is_file() else read_map(files / "map.yaml")
     if (files / "ground.npz").is_file():
         walls = replace(walls, ground=_read_ground(files / "ground.npz", walls.shape))

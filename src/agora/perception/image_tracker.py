@@ -147,7 +147,7 @@ class ImageTracker:
         image, depth = np.asarray(image), np.asarray(depth)
         if depth.shape != image.shape[:2]:
             raise InputError(
-                f"depth: expected {image.shape[:2]}, as the image, got {depth.shape}; the camera's driver registers it"
+                f"depth: expected {image.shape[:2]}, the size of the image, got {depth.shape}; the camera driver registers it"
             )
         boxes = self._detector.detect(image)
         self._pose[row] = pose

@@ -120,7 +120,7 @@ class ImageDetector(Checked):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.classes:
-            raise ValueError("classes: must hold at least one class")
+            raise ValueError("classes: must contain at least one class")
 
     def detect(self, image: Array) -> Boxes:
         """Return the boxes of people in an RGB image (rows, columns, 3) uint8.
@@ -181,7 +181,7 @@ class YoloModel:
         try:
             outputs = self._session.run(None, given)
         except Exception as error:  # noqa: BLE001 ONNX Runtime's have nothing in common
-            raise InputError(f"{self._file}: the model fails: {_first_line(error)}") from error
+            raise InputError(f"{self._file}: the model failed: {_first_line(error)}") from error
         shapes = [tuple(getattr(output, "shape", ())) for output in outputs]
         for output, shape in zip(outputs, shapes, strict=True):
             if len(shape) == 3 and shape[0] == 1:
@@ -202,7 +202,7 @@ class YoloModel:
             hint = "; export it with channels first" if columns == 3 else ""
             raise InputError(f"{self._file}: expected {expected}, got {shapes}{hint}")
         if max(rows, columns) > _LARGEST:
-            raise InputError(f"{self._file}: takes images of {rows} x {columns} px; expected at most {_LARGEST} a side")
+            raise InputError(f"{self._file}: takes images of {rows} x {columns} px; expected at most {_LARGEST} per side")
         return inputs[0].name, _PRECISIONS[inputs[0].type], (rows or size, columns or size)
 
     def _read_names(self) -> tuple[str, ...]:
@@ -249,7 +249,7 @@ def _session(file: Path, threads: int) -> Any:
     try:
         return onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # noqa: BLE001 ONNX Runtime's have nothing in common
-        raise InputError(f"{file}: expected an ONNX model, got something else: {_first_line(error)}") from error
+        raise InputError(f"{file}: not a valid ONNX model: {_first_line(error)}") from error
 
 
 def _first_line(error: Exception) -> str:
@@ -291,7 +291,7 @@ def _rows(shape: Sequence[int], classes: int | None, room: tuple[int, int]) -> t
         return "corners", classes
     told = ("v8", a - 4) if a < b else ("v5", b - 5)
     if told[1] < 1 or classes not in (None, told[1]):
-        wanted = "" if classes is None else f" for {classes} classes, which the file tells the names of"
+        wanted = "" if classes is None else f" for the {classes} classes named in the file"
         kinds = ("(1, candidates, 5 + classes)", "(1, 4 + classes, candidates)", "(1, boxes, 6)")
         raise InputError(f"expected an output of shape {', '.join(kinds[:2])} or {kinds[2]}{wanted}, got {tuple(shape)}")
     return told

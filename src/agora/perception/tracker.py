@@ -64,7 +64,7 @@ class Tracker(Checked):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.window < self.groups.overlap:
-            raise ValueError(f"window: must be at least groups.overlap = {self.groups.overlap} scans, is {self.window}")
+            raise ValueError(f"window: must be at least groups.overlap = {self.groups.overlap} scans, got {self.window}")
 
     def record(self) -> Any:
         """Return the parameters of `track`."""

@@ -40,7 +40,9 @@ def mbf_parameters(model: RobotModel, name: str, controller: str = "dwa", people
     if people not in PEOPLE:
         raise UnknownNameError("source of people", people, PEOPLE)
     if model.kinematics == "ackermann":
-        raise InputError(f"robot {model.name} steers: neither DWA nor these parameters of TEB can drive it; choose another robot")
+        raise InputError(
+            f"robot {model.name} has car-like steering: neither DWA nor these TEB parameters can drive it; choose another robot"
+        )
     body: dict[str, Any] = {"footprint": [list(c) for c in model.footprint]} if model.footprint else {"robot_radius": model.radius}
     common = body | {"robot_base_frame": f"{name}/{model.base_frame}", "update_frequency": 5.0, "publish_frequency": 2.0}
     inflation = {"inflation_radius": round(model.radius + 0.3, 3), "cost_scaling_factor": 5.0}

@@ -97,12 +97,12 @@ class RobotModel(Checked):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.vx[0] <= 0.0 <= self.vx[1]:
-            raise ValueError(f"vx must be [lowest, highest] with 0 between them, not {list(self.vx)}")
+            raise ValueError(f"vx must be [min, max] with min <= 0 <= max, got {list(self.vx)}")
         for key in ("step", "span"):
             if getattr(self, key) and self.kinematics != "legged":
-                raise ValueError(f"{key} must be 0 for a robot that is {self.kinematics}, not legged")
+                raise ValueError(f"{key} must be 0 unless kinematics is legged, got kinematics {self.kinematics}")
         if self.vy and self.kinematics in ("differential", "ackermann"):
-            raise ValueError(f"vy must be 0 for a robot that is {self.kinematics}")
+            raise ValueError(f"vy must be 0 if kinematics is {self.kinematics}")
         self._check_car()
         self._check_footprint()
 
@@ -111,9 +111,9 @@ class RobotModel(Checked):
         if car and (self.wheelbase is None or self.max_steering is None):
             raise ValueError("kinematics ackermann needs wheelbase and max_steering")
         if self.max_steering is not None and self.max_steering >= math.pi / 2:
-            raise ValueError(f"max_steering must be below pi/2, not {self.max_steering}")
+            raise ValueError(f"max_steering must be below pi/2, got {self.max_steering}")
         if not car and not self.wheelbase is self.max_steering is self.max_steering_rate is None:
-            raise ValueError(f"wheelbase and steering are for ackermann robots, not for {self.kinematics} ones")
+            raise ValueError(f"wheelbase and steering limits are only for kinematics ackermann, got kinematics {self.kinematics}")
 
     def _check_footprint(self) -> None:
         if not self.footprint:
@@ -126,7 +126,7 @@ class RobotModel(Checked):
             raise ValueError("footprint must be a convex polygon of at least 3 corners, counter-clockwise")
         reach = float(np.hypot(*corners.T).max())
         if reach > self.radius + 1e-3:
-            raise ValueError(f"radius must enclose the footprint: at least {reach:.3f} m, not {self.radius}")
+            raise ValueError(f"radius must enclose the footprint: expected at least {reach:.3f} m, got {self.radius}")
 
     @property
     def inscribed_radius(self) -> float:

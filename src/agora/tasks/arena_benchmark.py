@@ -129,7 +129,7 @@ class ContestFile:
     def __post_init__(self) -> None:
         names = [contestant.name for contestant in self.contestants]
         if not names or len(set(names)) < len(names):
-            raise ValueError(f"contestants must be at least one, with different names, got {names}")
+            raise ValueError(f"contestants: expected at least one, all with different names, got {names}")
 
 
 @dataclass(frozen=True)
@@ -196,12 +196,12 @@ def stage_of(path: Path, number: int, entry: StageEntry, base: Settings | None =
         base = replace(load(folder("configs") / "task_generator.yaml", Settings), timeout=_TIMEOUT)
     where = f"{location_of(path, 'stages', number)}"
     if entry.timeout is not None and "timeout" in entry.config:
-        raise InputError(f"{where}: timeout: has no effect in config, because the stage sets it; leave it out")
+        raise InputError(f"{where}: timeout: has no effect in config because the stage sets it; leave it out")
     tree: Mapping[str, Any] = entry.config if entry.timeout is None else entry.config | {"timeout": entry.timeout}
     try:
         settings = base.overridden(tree, f"{where}.config")
         if entry.seed is not None and settings.random.seed >= 0:
-            raise InputError(f"{where}: RANDOM.seed: has no effect in config, because the stage sets a seed; leave it out")
+            raise InputError(f"{where}: RANDOM.seed: has no effect in config because the stage sets a seed; leave it out")
         setup = Setup(settings, entry.tm_robots, entry.tm_obstacles, (), entry.map, entry.robot, _CROWD)
         return replace(
             setup.stage(),

@@ -103,7 +103,7 @@ def _route(
     for what, point in route:
         problem = _blocked(map, point, 0.0, outside) or (beside(map, point, radius) if inside else "")
         if not problem and part_of(map, point, radius, inside=inside) != home:
-            problem = f"which a disc of {radius:g} m cannot reach from its start"
+            problem = f"which a disc of radius {radius:g} m cannot reach from its start"
         if problem:
             found.append(Fault(f"{what} of {who} is at {map.place(point)}, {problem}", float(point[0]), float(point[1]), key=what))
     return found

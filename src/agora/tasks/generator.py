@@ -213,7 +213,7 @@ class TaskGenerator:
             return
         there = f"world {world.name!r}" if used is None else f"a map of {used.name!r}"
         others = ", ".join(repr(m.name) for m in self._stage.modules if not isinstance(m.part, DynamicMap))
-        raise InputError(f"the next episode is on {there} whatever map is requested, because of {others} in tm_modules")
+        raise InputError(f"the next episode uses {there} regardless of the requested map, because of {others} in tm_modules")
 
     @property
     def stage_number(self) -> tuple[int, bool]:
@@ -228,7 +228,7 @@ class TaskGenerator:
     def _staged(self) -> Named:
         module = next((m for m in self._stage.modules if isinstance(m.part, Staged)), None)
         if module is None:
-            raise InputError("the module 'staged', which has stages, is not in use")
+            raise InputError("only the module 'staged' has curriculum stages, and it is not in use")
         return module
 
     @property
@@ -290,7 +290,7 @@ def _check_seed(seed: int | None, setup: Setup, stage: Stage) -> None:
     if seed is None:
         return
     if setup.settings.random.seed >= 0:
-        raise InputError(f"seed {seed}: the settings have a seed, RANDOM.seed {setup.settings.random.seed}; leave one of them out")
+        raise InputError(f"seed {seed}: the settings have a seed, RANDOM.seed: {setup.settings.random.seed}; leave one of them out")
     for module in stage.modules:
         stages = module.part.read().suite.stages if isinstance(module.part, Benchmark) else ()
         if own := [each.name for each in stages if each.seed is not None]:

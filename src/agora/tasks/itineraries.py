@@ -154,7 +154,7 @@ class ItineraryPlanner:
                 self._traffic.enter(moment.walks, party.size)
                 return self._duration(party, people, route)
         raise PlacementError(
-            f"no place for a party of {party.size}, {party.purpose}, in {_TRIES} tries: map {self._task.map.name!r} has "
+            f"no place for a party of {party.size} ({party.purpose}) after {_TRIES} tries: map {self._task.map.name!r} has "
             f"{len(self._task.pedestrians)} people on {self._places.area:.4g} m2"
         )
 

@@ -65,7 +65,7 @@ def add_furniture(task: Task, wanted: Sequence[tuple[Literal["static", "interact
             if room.take(piece):
                 break
         else:
-            raise PlacementError(f"no place for {name!r} in {_TRIES} tries that robots can drive around, in map {task.map.name!r}")
+            raise PlacementError(f"map {task.map.name!r}: no place for {name!r} that robots can drive around, in {_TRIES} tries")
         things.append(Thing(task.name("S" if kind == "static" else "I", name), kind, piece))
         taken = np.vstack([taken, (*place, radius)])
     task.furnish(things)
@@ -156,5 +156,5 @@ def pedestrian_type(text: str) -> str:
     """
     name = text.rpartition("/")[2]
     if name not in TYPES:
-        raise InputError(f"type: no type of pedestrian called {text!r}; {nearest(name, TYPES)}")
+        raise InputError(f"type: no pedestrian type called {text!r}; {nearest(name, TYPES)}")
     return name

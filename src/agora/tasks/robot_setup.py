@@ -46,7 +46,7 @@ class RobotEntry(Checked):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.local_planner and self.planner and self.local_planner != self.planner:
-            raise ValueError(f"planner and local_planner are two names of one key, got {self.planner!r} and {self.local_planner!r}")
+            raise ValueError(f"planner and local_planner are one setting, but differ: {self.planner!r} and {self.local_planner!r}")
         object.__setattr__(self, "local_planner", self.local_planner or self.planner)
         try:
             load_robot(self.model)

@@ -22,12 +22,12 @@ Number = int | tuple[int, int]
 def _check_number(key: str, value: Number, least: int) -> None:
     low, high = (value, value) if isinstance(value, int) else value
     if not least <= low <= high <= MOST:
-        raise ValueError(f"{key} must be a number or [least, most], from {least} to {MOST}, got {value}")
+        raise ValueError(f"{key} must be a number or [min, max], in [{least}, {MOST}], got {value}")
 
 
 def _check_zones(zones: str | tuple[str, ...]) -> None:
     if (isinstance(zones, str) and zones != "*") or not zones:
-        raise ValueError(f"waypoints in must be a list of categories, or '*' for all zones, got {zones!r}")
+        raise ValueError(f"`waypoints in` must be a list of categories, or '*' for all zones, got {zones!r}")
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def roles_of(task: Task, file: str) -> tuple[Roles, Path]:
     if "/" in file:
         path = Path(file)
     elif task.world.folder is None:
-        raise InputError(f"mode 'zones': world {task.map.name!r} has no folder with zones/{file}.yaml; name a file by its path")
+        raise InputError(f"mode 'zones': world {task.map.name!r} has no folder and so no zones/{file}.yaml; give a path")
     else:
         path = task.world.folder / "zones" / f"{file.removesuffix('.yaml')}.yaml"
     if not path.is_file():

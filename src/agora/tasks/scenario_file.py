@@ -32,13 +32,13 @@ def world_of(path: Path) -> Named:
     if not path.is_file():
         raise InputError(f"{path}: there is no such file")
     if path.suffix != ".json":
-        raise InputError(f"{path}: expected a scenario file, whose name ends in .json")
+        raise InputError(f"{path}: expected a scenario file, with the extension .json")
     if _is_in_world(path):
         folder = path.parent.parent if path.parent.name == "scenarios" else path.absolute().parent.parent
         return Named.of("worlds", "folder", path=f"{folder}/", scenarios=(path.stem,))
     world = read_scenario(path).map
     if world is None:
-        raise InputError(f'{path}: names no world; give the key map, such as "map": "hall", or put it into WORLD/scenarios')
+        raise InputError(f'{path}: does not name a world; add the key map, such as "map": "hall", or move it to WORLD/scenarios')
     own = path.absolute().parent.parent / "worlds" / world
     if path.absolute().parent.name == "scenarios" and "/" not in world and (own / "map").is_dir():
         world = f"{own}/"

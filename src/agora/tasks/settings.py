@@ -142,7 +142,7 @@ class Settings(Checked):
             if getattr(self, name) != value:
                 raise ValueError(f"{name} has no effect: expected Arena's default {str(value).lower()}, or leave it out")
         if self.timeout != "auto" and (self.timeout == 0 or self.timeout > 36_000):
-            raise ValueError(f"timeout must be above 0 and at most 36000 s, auto, or negative for none, got {self.timeout}")
+            raise ValueError(f"timeout must be in (0, 36000] s, auto, or negative for no limit, got {self.timeout}")
 
     def overridden(self, tree: Mapping[str, Any], where: str = "settings") -> Settings:
         """Return the settings with values replaced by those in a tree, which has some of the file's keys; ``where`` names the tree

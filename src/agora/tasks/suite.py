@@ -69,11 +69,11 @@ class Suite(Checked):
         check_name(self.name)
         names = [stage.name for stage in self.stages]
         if not names:
-            raise ValueError("stages must hold at least one stage")
+            raise ValueError("stages must contain at least one stage")
         if len(set(names)) < len(names):
             raise ValueError(f"stages must have different names, got {names}")
         if self.edition is not None and self.seed != (drawn := self.edition.seed_of(self.name)):
-            raise ValueError(f"seed must be {drawn}, which follows from the name, commit and text of the edition, got {self.seed}")
+            raise ValueError(f"seed must be {drawn}, derived from the name, commit and text of the edition, got {self.seed}")
 
     def compared(self) -> Suite:
         """Return the suite with every episode also run without robots."""
@@ -190,7 +190,7 @@ def prepare(plan: ResetPlan) -> tuple[ResetPlan, Task, list[RobotModel]]:
     known = {category for zone in world.zones for category in zone.category}
     for category in stage.forbidden:
         if category not in {*known, *_USUAL} and (world.folder is not None or not known):
-            raise UnknownNameError(f"zone in map {world.map.name!r} with the category", category, known)
+            raise UnknownNameError(f"zone category in map {world.map.name!r}", category, known)
     if world.timeout is not None and stage.timeout != "auto":
         raise InputError(
             f"timeout: has no effect in world {world.map.name!r}, which sets its own, {world.timeout:g} s; leave it out"
@@ -217,9 +217,9 @@ def _check_behaviours(stage: Stage, people: list[Person]) -> None:
     """Make sure that the crowd has the behaviours that the pedestrians' instructions require."""
     there = {behaviour.name for behaviour in stage.crowd.behaviours}
     if "cues" not in there and any(any(p.waits) or p.company[0] > 0 for p in people):
-        raise InputError("its pedestrians wait or stay with the robot: crowd.behaviours must name cues")
+        raise InputError("its pedestrians wait or stay with the robot: crowd.behaviours must include cues")
     if "given_states" not in there and any(p.state_time > 0 for p in people):
-        raise InputError("its pedestrians have states: crowd.behaviours must name given_states")
+        raise InputError("its pedestrians have states: crowd.behaviours must include given_states")
 
 
 def check_ways(task: Task) -> None:
@@ -232,7 +232,7 @@ def check_ways(task: Task) -> None:
             if not roads.reaches(person.position, waypoint):
                 start, end = task.map.place(person.position), task.map.place(waypoint)
                 raise PlacementError(
-                    f"pedestrian {person.name or 'without a name'} at {start}: no path leads to its waypoint {end} for a body of "
+                    f"pedestrian {person.name or 'without a name'} at {start}: no path leads to its waypoint {end} for a radius of "
                     f"{person.radius:g} m in map {task.map.name!r}; with crowd.routes: false it walks straight towards it"
                 )
 
@@ -250,7 +250,7 @@ def robot_starts(task: Task, models: list[RobotModel]) -> tuple[RobotStart, ...]
     if not task.robots:
         raise InputError("the robots mode placed no robot")
     if len(models) not in (1, len(task.robots)):
-        raise InputError(f"robot names {len(models)} models for {len(task.robots)} robots")
+        raise InputError(f"robot: expected one model or one per robot, got {len(models)} models for {len(task.robots)} robots")
     models = models if len(models) == len(task.robots) else models * len(task.robots)
     return tuple(RobotStart(m, start, goals) for m, (start, goals) in zip(models, task.robots, strict=True))
 
@@ -394,14 +394,14 @@ def with_seed(suite: Suite, seed: int | None) -> Suite:
     if seed is None or seed == suite.seed:
         return suite
     if suite.edition is not None:
-        raise InputError(f"seed {seed}: {suite.name!r} is an edition, whose seed follows from its draw; leave it out")
+        raise InputError(f"seed {seed}: {suite.name!r} is an edition, whose seed is fixed by its draw; leave it out")
     drawn: dict[str, Stage] = {}
     for stage in suite.stages:
         other = drawn.setdefault(stage.drawn_as or stage.name, stage)
         if other.seed != stage.seed:
             raise InputError(
-                f"seed {seed}: stages {other.name!r} and {stage.name!r} of suite {suite.name!r} share one draw and differ "
-                f"in their own seeds; expected the suite's seed, {suite.seed}"
+                f"seed {seed}: stages {other.name!r} and {stage.name!r} of suite {suite.name!r} share one draw but have "
+                f"different seeds of their own; expected the suite's seed, {suite.seed}"
             )
     made = replace(suite, seed=seed, stages=tuple(_seeded(stage, seed) for stage in suite.stages))
     if not any(_differs(suite, made, stage) for stage in suite.stages):

@@ -69,7 +69,7 @@ def _scenario(node: Node, world: str, where: str, key: str, home: Path) -> Node:
         raise InputError(f"{where}: {key}.scenarios: you have no scenario called {name!r}; {nearest(name, there)}")
     drawn = read_scenario(there[name]).map
     if drawn != world:
-        raise InputError(f"{where}: {key}.scenarios: {node.value} is drawn in the world {drawn!r}, not in {world!r}")
+        raise InputError(f"{where}: {key}.scenarios: {node.value} belongs to the world {drawn!r}, not to {world!r}")
     return replace(node, value=str(there[name]))
 
 

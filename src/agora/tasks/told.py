@@ -20,7 +20,7 @@ _PEOPLE = {"adult": "an adult", "child": "a child", "elder": "an elder", "wheelc
 _DOES = {
     "idle": "waits",
     "texting": "texts",
-    "phone": "phones",
+    "phone": "talks on the phone",
     "interacting": "uses the object there",
     "queueing": "queues",
     "sitting": "sits",
@@ -28,8 +28,8 @@ _DOES = {
 }
 _MOVES = {
     "walking": "walks",
-    "phone": "phones while it walks, at half the speed,",
-    "texting": "texts while it walks, at half the speed,",
+    "phone": "walks at half speed while it talks on the phone,",
+    "texting": "walks at half speed while it texts,",
 }
 
 
@@ -62,18 +62,18 @@ def _deeds(person: Person, everybody: Sequence[Person], task: Task) -> str:
     way, after = _way(person, task.map, task.crowd.tolerance), _after(person)
     if person.company[0] > 0:
         distance, first, last = person.company
-        return f"starts at {here}, and stays {distance:.3g} m from the nearest robot from {first:.3g} to {last:.3g} s"
+        return f"starts at {here} and stays {distance:.3g} m from the nearest robot from {first:.3g} to {last:.3g} s"
     if person.state_time <= 0:
         if person.waits and person.waits[0] > 0:
             return f"stands at {here}, {_for(person.waits[0])}" + (f", and then {way}" if way else "")
         if after:
             return (
-                f"starts at {here}" + (f", and {way}" if way else "") + f"; with the behaviour social_states it waits first{after}"
+                f"starts at {here}" + (f", and {way}" if way else "") + f"; with the behaviour social_states, it first waits{after}"
             )
-        return f"starts at {here}, and {way}" if way else f"stands at {here}, and has no waypoints"
+        return f"starts at {here}, and {way}" if way else f"stands at {here} and has no waypoints"
     if way and (person.state in MOVES or person.state in _MOVES):
         pace = pedestrian_types()[person.type].running
-        does = _MOVES.get(person.state, f"runs at {pace:g} times the speed")
+        does = _MOVES.get(person.state, f"runs at {pace:g} times its walking speed")
         return f"starts at {here}, and {does}{_until(person)}; it {way}"
     stands = "sits" if person.state == "sitting" else "stands"
     does = _talks(person, everybody) if person.state in TALKS else "" if stands == "sits" else _DOES[person.state]

@@ -96,7 +96,7 @@ def _check_passage(place: Place, folder: Path, radius: float, found: Findings) -
         return
     share = np.count_nonzero(component == 1) / np.count_nonzero(component)
     areas = "one area" if count == 1 else f"{count} separate areas, the largest of which is {share:.0%}"
-    found.notes.append(f"a robot of radius {radius:g} m has {areas}")
+    found.notes.append(f"for a robot of radius {radius:g} m, the map has {areas}")
     centres = place.map.centre_of(*np.nonzero(component == 1))
     for number, zone in enumerate(place.zones):
         if not zone.contains(centres).any():
@@ -135,7 +135,7 @@ def _check_scenario(scenario: Scenario, file: Path, place: Place, radius: float,
         parts |= set() if wrong["start"] else {part_of(m, start, 0.0)}
         if not any(wrong.values()) and part_of(m, start, radius, inside=True) != part_of(m, goal, radius, inside=True):
             where = location_of(file, "robots", number, "goal")
-            found.problems.append(f"{where}: a robot of radius {radius:g} m cannot get there from its start")
+            found.problems.append(f"{where}: a robot of radius {radius:g} m cannot reach it from its start")
     for number, person in people:
         _check_person(person, file, number, m, outside, found)
         apart = bool(parts) and not _why(m, person.position, 0.0, outside) and part_of(m, person.position, 0.0) not in parts
@@ -157,6 +157,6 @@ def _check_person(person: Person, file: Path, number: int, m: Map, outside: Bool
     for k, point in enumerate(person.waypoints):
         why = _why(m, point, 0.0, outside)
         if not why and part_of(m, point, person.radius) != part_of(m, person.position, person.radius):
-            why = f"where {person.name!r}, with a radius of {person.radius:g} m, cannot get from its position"
+            why = f"unreachable for {person.name!r}, with a radius of {person.radius:g} m, from its position"
         if why:
             found.problems.append(f"{location_of(file, *key, 'waypoints', k)}: is {why}")

@@ -46,7 +46,7 @@ def test_what_is_furnished_is_a_share():
     ("values", "message"),
     [
         ({"bedrooms": 9}, r"^bedrooms 9: there is no room for 10 rooms of 2.00 m side by side"),
-        ({"hallway": 8.0}, "^hallway 8: it leaves no rooms of 2.00 m on both sides"),
+        ({"hallway": 8.0}, "^hallway 8: it leaves no space for rooms of 2.00 m on both sides"),
     ],
 )
 def test_what_does_not_fit_is_an_error_that_names_it(values, message):

@@ -49,7 +49,7 @@ def test_ramps_rise_as_slowly_as_they_are_told():
     ("values", "message"),
     [
         ({"breaks": 40}, r"breaks 40: there is room for \d+ of .* m each, in a place of"),
-        ({"slope": 0.5}, "slope 0.5: on cells of 0.1 m its own steps are higher than 0.02 m"),
+        ({"slope": 0.5}, "slope 0.5: on cells of 0.1 m, the slope itself has steps higher than 0.02 m"),
     ],
 )
 def test_what_has_no_room_is_an_error_that_says_why(values, message):

@@ -42,8 +42,11 @@ def test_things_stand_along_the_walls_and_leave_a_way():
     ("values", "message"),
     [
         ({"corridor_width": 9.0}, "^corridor_width 9: it does not fit"),
-        ({"corridor_width": 1.0, "obstacle_num": 0}, "^corridor_width 1: a robot with a passage width of 0.5 m needs 1.20 m"),
-        ({"corridor_width": 1.7}, "^corridor_width 1.7: a robot with a passage width of 0.5 m needs 1.90 m"),
+        (
+            {"corridor_width": 1.0, "obstacle_num": 0},
+            "^corridor_width 1: a robot with a passage width of 0.5 m needs at least 1.20 m",
+        ),
+        ({"corridor_width": 1.7}, "^corridor_width 1.7: a robot with a passage width of 0.5 m needs at least 1.90 m"),
         ({"alcoves": 40}, "^alcoves 40: there is room for 28 of 2 m"),
         ({"alcoves": 1, "corridor_width": 7.8}, "^alcoves 1: there is room for 0"),
         ({"obstacle_num": 60}, r"^obstacle_num 60: there is room for \d+ next to the alcoves"),

@@ -31,7 +31,7 @@ def test_without_an_offset_they_meet_in_the_centre():
 @pytest.mark.parametrize("name", ["corridor_width", "crossing_width"])
 def test_a_width_that_does_not_fit_is_an_error_that_names_it(name):
     for turn in range(3):
-        with pytest.raises(PlacementError, match=f"^{name} 1: a robot with a passage width of 0.5 m needs 1.2 m"):
+        with pytest.raises(PlacementError, match=f"^{name} 1: a robot with a passage width of 0.5 m needs at least 1.2 m"):
             generated("crossing", turn, arms=3, **{name: 1.0})
         with pytest.raises(PlacementError, match=f"^{name} 40: it does not fit"):
             generated("crossing", turn, arms=3, **{name: 40.0})

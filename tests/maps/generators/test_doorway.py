@@ -37,9 +37,9 @@ def test_the_rooms_are_free_and_share_the_place():
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"door": 0.9}, "^door 0.9: a robot with a passage width of 0.5 m needs 1.2 m"),
+        ({"door": 0.9}, "^door 0.9: a robot with a passage width of 0.5 m needs at least 1.2 m"),
         ({"doors": 30}, r"^doors 30: there is room for \d+ of 1.2 m"),
-        ({"thickness": 15.0}, "^thickness 15: it leaves no two rooms of 1.2 m"),
+        ({"thickness": 15.0}, "^thickness 15: it does not leave space for two rooms of 1.2 m"),
     ],
 )
 def test_what_does_not_fit_is_an_error_that_names_it(values, message):

@@ -41,8 +41,8 @@ def test_the_corridor_runs_the_long_way_and_has_its_width():
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"beds": 6}, r"^beds 6: the rooms are 6.50 m deep and need 15.\d\d m"),
-        ({"corridor_width": 1.0}, "^corridor_width 1: a robot with a passage width of 0.5 m needs 1.2 m"),
+        ({"beds": 6}, r"^beds 6: the rooms are 6.50 m deep, but must be at least 15.\d\d m"),
+        ({"corridor_width": 1.0}, "^corridor_width 1: a robot with a passage width of 0.5 m needs at least 1.2 m"),
         ({"room_width": 40.0}, "^room_width 40: no room fits"),
     ],
 )

@@ -47,7 +47,7 @@ def test_rooms_have_the_edges_asked_for():
 
 
 def test_a_corridor_that_is_too_narrow_for_the_robot_is_an_error():
-    with pytest.raises(PlacementError, match=r"^corridor_radius 0.4: a robot with a passage width of 0.5 m needs 0.6 m"):
+    with pytest.raises(PlacementError, match=r"^corridor_radius 0.4: a robot with a passage width of 0.5 m needs at least 0.6 m"):
         generated("rosmap_indoor", corridor_radius=0.4)
 
 

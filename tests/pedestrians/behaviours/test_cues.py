@@ -136,6 +136,6 @@ def test_a_suite_that_forgets_cues_is_told_so():
     stage = suite.stage("leading")
     bare = replace(suite, stages=(replace(stage, crowd=replace(stage.crowd, behaviours=())),))
     with pytest.raises(
-        InputError, match=r"francis2023/leading/0: its pedestrians wait or stay with the robot: crowd.behaviours must name cues"
+        InputError, match=r"francis2023/leading/0: its pedestrians wait or stay with the robot: crowd.behaviours must include cues"
     ):
         bare.start("leading", 0)

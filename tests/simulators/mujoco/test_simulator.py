@@ -291,7 +291,7 @@ def test_a_model_that_explodes_ends_its_episode_and_not_the_run_which_goes_on_fr
 
 
 def test_a_model_that_mujoco_refuses_is_told_with_its_robot():
-    with pytest.raises(InputError, match="mujoco: refuses the model of disc: .*inertia"):
+    with pytest.raises(InputError, match="mujoco: rejected the model of disc: .*inertia"):
         engine([start(pose=(0.0, 0.0, 0.0))], MuJoCo(load=1e-16))
 
 

@@ -134,7 +134,7 @@ def test_episodes_of_a_suite_are_different_draws_and_are_found_again():
     speeds = [situation_of(suite, "frontal_approach", k).people[0].speed for k in range(4)]
     assert len(set(speeds)) == 4
     assert [suite.start("frontal_approach", k).pedestrians.speed[0] for k in range(4)] == speeds
-    with pytest.raises(InputError, match="stage 'hall' of suite 'demo' plays worlds of 'folder', not a card"):
+    with pytest.raises(InputError, match="stage 'hall' of suite 'demo' uses the world source 'folder', not a card"):
         situation_of(load_suite("demo"), "hall", 0)
 
 

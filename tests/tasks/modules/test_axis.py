@@ -117,5 +117,5 @@ def test_invalid_ends_are_refused(values, words):
 
 
 def test_an_axis_that_sets_no_key_is_refused():
-    with pytest.raises(InputError, match="axis: sets: names no key, so all episodes would be equally hard"):
+    with pytest.raises(InputError, match="axis: sets: is empty, so all episodes would be equally hard"):
         suite("").start("room", 0)

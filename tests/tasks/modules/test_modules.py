@@ -93,7 +93,7 @@ def test_a_curriculum_chooses_the_maps_of_dynamic_map_that_comes_after_it(curric
 
 def test_a_curriculum_needs_random_obstacles(curriculum):
     other = suite(Staged(curriculum), obstacles=make("obstacles_modes", "none"))
-    with pytest.raises(InputError, match="test/stage/0: module 'staged' sets the numbers of obstacles mode 'random'"):
+    with pytest.raises(InputError, match="test/stage/0: module 'staged' works only with the obstacles mode 'random'"):
         other.start("stage", 0)
 
 

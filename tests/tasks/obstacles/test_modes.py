@@ -98,7 +98,7 @@ def test_a_replay_needs_a_recording_and_a_phase_one_that_repeats():
         phases.append(made.phase)
     low, high = np.min(phases, axis=0), np.max(phases, axis=0)
     assert (low >= 0).all() and (high < [1.0, 5.0]).all() and (high > [0.8, 4.0]).all()
-    with pytest.raises(InputError, match="random_phase needs recordings that repeat; 'crooked' has none"):
+    with pytest.raises(InputError, match="random_phase needs recordings that repeat; those of 'crooked' do not"):
         Replay(random_phase=True).place(task(replay=once))
     with pytest.raises(InputError, match="world 'crooked' has no recorded pedestrians"):
         Replay().place(task())
@@ -150,7 +150,7 @@ def test_other_reactions_leave_everybody_where_they_are():
 
 
 def test_shares_must_have_known_names_and_add_up():
-    with pytest.raises(ValueError, match="types has no 'elders'; did you mean 'elder'"):
+    with pytest.raises(ValueError, match="types: unknown key 'elders'; did you mean 'elder'"):
         People(types={"elders": 1.0})
     with pytest.raises(ValueError, match="reactions must have shares that add up to 1, got 0.7"):
         People(reactions={"regular": 0.7})
@@ -172,7 +172,7 @@ def test_a_scenarios_types_habits_and_interactive_obstacles_are_taken_over():
     assert (first.habits.chat_probability, first.habits.chat_time, first.habits.story_probability) == (0.3, 4.0, None)
     assert (second.habits.trigger_radius, second.habits.wait_time) == (1.5, 0.0)
     assert [(f.model, f.x, f.y, f.heading) for f in (thing.furniture for thing in made.things)] == [("chair", -2.0, 3.0, 0.4)]
-    with pytest.raises(InputError, match="no type of pedestrian called 'human/elders'; did you mean 'elder'"):
+    with pytest.raises(InputError, match="no pedestrian type called 'human/elders'; did you mean 'elder'"):
         ScenarioMode().place(task(scenario=ScenarioFile((), Obstacles(dynamic=(replace(elder, type="human/elders"),)))))
 
 

@@ -157,7 +157,7 @@ def test_simulated_pedestrians_can_be_there_too_and_keep_their_own_ids():
     assert len(made.pedestrians) == 3
     assert made.replay.id.tolist() == [4, 5, 6, 7]
     nested = Named("motion_profiles", MotionProfiles(count=(1, 1)))
-    with pytest.raises(InputError, match="'motion_profiles': .* as `beside` already has recorded pedestrians"):
+    with pytest.raises(InputError, match="'motion_profiles': `beside`, .*, already has recorded pedestrians"):
         MotionProfiles(beside=nested).place(task())
 
 
@@ -258,7 +258,7 @@ def test_as_coded_the_most_discs_are_never_reached():
         counts.add(made.replay.count)
         assert (np.diff(made.replay.knot_time)[np.diff(made.replay.knot_time) < 0] < -5.0).all()
     assert counts == {2, 3, 4}
-    with pytest.raises(ValueError, match="count must be .least, a larger number. if variant is code, got .4, 4."):
+    with pytest.raises(ValueError, match="count must be .min, max. with max above min if variant is code, got .4, 4."):
         MotionProfiles(count=(4, 4), variant="code")
 
 

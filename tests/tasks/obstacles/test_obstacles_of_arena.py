@@ -113,11 +113,11 @@ def test_present_fields_still_make_discs_and_nobody_else_draws():
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"min": 3, "max": 1, "models": ["table"]}, "min must be at least 0 and at most max"),
+        ({"min": 3, "max": 1, "models": ["table"]}, "min and max: expected 0 <= min <= max"),
         ({"min": 0, "max": 2, "models": ["tabel"]}, "no furniture model called 'tabel'; did you mean 'table'?"),
         ({"min": 0, "max": 2}, "models must name at least one"),
-        ({"min": 0, "max": 2, "models": ["table"], "weights": [1.0, 2.0]}, "weights must be one for each"),
-        ({"min": 0, "max": 2, "models": ["table"], "weights": [0.0]}, "weights must be one for each"),
+        ({"min": 0, "max": 2, "models": ["table"], "weights": [1.0, 2.0]}, "weights must have one value for each"),
+        ({"min": 0, "max": 2, "models": ["table"], "weights": [0.0]}, "weights must have one value for each"),
         ({"min": 0, "max": float("nan"), "models": ["table"]}, "max"),
         ({"min": 0, "max": 2, "modles": ["table"]}, "did you mean 'models'?"),
     ],

@@ -72,7 +72,7 @@ def test_starts_are_apart_and_goals_are_and_the_radius_is_drawn(scattered):
 
 
 def test_robots_that_do_not_fit_onto_the_circle_are_said_to():
-    with pytest.raises(PlacementError, match=r"no room for 9 robots in a circle of 1 m"):
+    with pytest.raises(PlacementError, match=r"no room for 9 robots on a circle of radius 1 m"):
         placed(Circle(count=9, radius=(1.0, 1.0)))
     wall = Map.from_shapes(discs=[(4.0, 6.5, 6.1)], bounds=(-9.0, -2.0, 17.0, 15.0))
     with pytest.raises(PlacementError, match="no room"):

@@ -88,7 +88,7 @@ def test_who_is_put_where_nothing_is_far_enough_is_put_elsewhere(episode):
 
 
 def test_goals_too_far_apart_for_the_place_are_an_error_with_its_name():
-    with pytest.raises(PlacementError, match=r"map 'crooked': no goal 40.0 m from"):
+    with pytest.raises(PlacementError, match=r"map 'crooked': no goal 40.0 m or more from"):
         Random(distance=40.0).place(task())
 
 

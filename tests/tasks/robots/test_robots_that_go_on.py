@@ -227,7 +227,7 @@ def test_a_wrong_file_of_roles_is_refused_with_line_key_and_nearest_name(roles, 
 
 
 def test_a_file_that_is_not_there_or_a_world_without_a_folder_is_refused(tmp_path):
-    with pytest.raises(InputError, match="no folder with zones/default"):
+    with pytest.raises(InputError, match="no folder and so no zones/default"):
         placed(Zones(), zones=ZONES)
     with pytest.raises(InputError, match="there is no file"):
         placed(Zones(str(tmp_path / "other.yaml")), zones=ZONES)

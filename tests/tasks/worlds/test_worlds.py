@@ -42,7 +42,7 @@ def test_a_folder_gives_its_map_and_its_scenarios_one_after_the_other(tmp_path):
 
 
 def test_a_folder_without_a_map_is_refused(tmp_path):
-    with pytest.raises(InputError, match=r"a world has map/map\.yaml or map/shapes\.yaml; it has neither"):
+    with pytest.raises(InputError, match=r"not a world: expected map/map\.yaml or map/shapes\.yaml, found neither"):
         Folder(str(tmp_path)).world("x", STREAM)
 
 
@@ -104,7 +104,7 @@ def test_stretches_of_eth_and_ucy_are_drawn_and_show_people(data):
     assert min(counts) >= 8 and len(set(counts)) > 1
     for world in worlds:
         assert world.replay.overlapping(0.0, 20.0).all()
-    with pytest.raises(InputError, match="no 1.0 s with 500 pedestrians"):
+    with pytest.raises(InputError, match="no section of 1.0 s with at least 500 pedestrians"):
         load("worlds", "eth_ucy")(scenes=("zara01",), length=1.0, least=500).world("zara01", STREAM)
 
 

@@ -97,7 +97,7 @@ def test_a_name_that_could_be_a_path_is_refused_and_nothing_is_written(client, s
             "dynamic.1",
             "state: no state called 'fone'; did you mean 'phone'?",
         ),
-        ({"obstacles": {"dynamic": [BEN | {"type": "elderly"}]}}, "dynamic.0", "type: no type of pedestrian called 'elderly'"),
+        ({"obstacles": {"dynamic": [BEN | {"type": "elderly"}]}}, "dynamic.0", "type: no pedestrian type called 'elderly'"),
         ({"obstacles": {"dynamic": [ADA]}}, "dynamic.0", "with: no pedestrian called 'ben'"),
         (
             {"obstacles": {"dynamic": [ADA | {"with": None}, BEN | {"pos": [7.5, 7.2]}]}},

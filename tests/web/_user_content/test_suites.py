@@ -172,7 +172,7 @@ def test_what_is_wrong_is_told_at_its_key_and_nothing_is_written(client, setting
 def test_a_scenario_of_another_world_is_refused(client):
     client.put("/api/scenarios/alone", json={"content": SCENE, "version": ""})
     found = problems(client, suite(stage(world={"name": "folder", "path": "corridor", "scenarios": ["own/alone"]})))
-    assert found[0]["text"] == "own/alone is drawn in the world 'hall', not in 'corridor'"
+    assert found[0]["text"] == "own/alone belongs to the world 'hall', not to 'corridor'"
 
 
 BOMB = "a: &a [x,x,x,x,x,x,x,x,x,x]\n" + "".join(

@@ -67,7 +67,7 @@ class Apartment(Area):
         hallway, least = max(plan.snap(self.hallway), self.opening), max(2.0, self.lane + cell, self.opening + 2 * cell)
         spare = y1 - y0 - hallway - 2 * cell - 2 * least
         if spare < 0:
-            raise self.fail("hallway", f"it leaves no rooms of {least:.2f} m on both sides")
+            raise self.fail("hallway", f"it leaves no space for rooms of {least:.2f} m on both sides")
         low = plan.snap(y0 + least + cell + spare * float(stream.uniform(0.35, 0.65)))
         plan.zone("hallway", "corridor", (x0, low, x1, low + hallway))
         plan.entrance(3, low, low + hallway)

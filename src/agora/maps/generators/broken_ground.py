@@ -42,7 +42,7 @@ class BrokenGround(Area):
             PlacementError: there are too many breaks, or the slope is too steep for the cell size.
         """
         if self.slope * self.resolution > LEVEL:
-            raise self.fail("slope", f"on cells of {self.resolution:g} m its own steps are higher than {LEVEL:g} m")
+            raise self.fail("slope", f"on cells of {self.resolution:g} m, the slope itself has steps higher than {LEVEL:g} m")
         return drawn(self, lambda: self._hall(stream), "passage")
 
     def _hall(self, stream: Stream) -> Place:

@@ -73,7 +73,7 @@ class Canteen(Area):
         count = min(int((x1 - x0 - 2 * self.lane) / length), _MOST_COUNTERS)
         front = y0 + self.lane + outline(row("counter"))[3]
         if count < 1 or front + self.lane > y1:
-            raise self.fail("counter", f"a counter of {length:g} m and {self.lane:g} m around it do not fit")
+            raise self.fail("counter", f"a counter of {length:g} m with {self.lane:g} m of space around it does not fit")
         counter = row(*["counter"] * count)
         pose = ((x0 + x1) / 2, y0 + self.lane, 0.0)
         plan.put(counter, pose)

@@ -54,7 +54,7 @@ class Corridor(Area):
         depth = max(outline(row(m))[3] for m in _THINGS)
         if wide < self.opening - 1e-9 or (self.obstacle_num and wide - depth < self.lane):
             need = depth + self.lane if self.obstacle_num else self.opening
-            raise self.fail("corridor_width", f"a robot with a passage width of {self.passage:g} m needs {need:.2f} m")
+            raise self.fail("corridor_width", f"a robot with a passage width of {self.passage:g} m needs at least {need:.2f} m")
         low = plan.snap((y0 + y1 - wide) / 2)
         hall = (x0, low, x1, low + wide)
         plan.carve(hall)

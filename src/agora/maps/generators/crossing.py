@@ -50,7 +50,7 @@ class Crossing(Area):
             wide = plan.snap(getattr(self, name))
             if not self.opening - 1e-9 <= wide <= high - low + 1e-9:
                 need = (
-                    f"a robot with a passage width of {self.passage:g} m needs {self.opening:g} m"
+                    f"a robot with a passage width of {self.passage:g} m needs at least {self.opening:g} m"
                     if wide < self.opening
                     else "it does not fit"
                 )

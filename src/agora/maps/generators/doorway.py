@@ -46,10 +46,10 @@ class Doorway(Area):
         x0, y0, x1, y1 = plan.inner
         door, thick = plan.snap(self.door), max(plan.snap(self.thickness), self.resolution)
         if door < self.opening - 1e-9:
-            raise self.fail("door", f"a robot with a passage width of {self.passage:g} m needs {self.opening:g} m")
+            raise self.fail("door", f"a robot with a passage width of {self.passage:g} m needs at least {self.opening:g} m")
         spare = x1 - x0 - thick - 2 * self.opening
         if spare < 0:
-            raise self.fail("thickness", f"it leaves no two rooms of {self.opening:g} m")
+            raise self.fail("thickness", f"it does not leave space for two rooms of {self.opening:g} m")
         share = (y1 - y0) / self.doors
         if share < door + self.resolution:
             raise self.fail("doors", f"there is room for {int((y1 - y0) / (door + self.resolution))} of {door:g} m")

@@ -54,14 +54,16 @@ class HospitalWard(Area):
         x0, y0, x1, y1 = plan.inner
         wide = plan.snap(self.corridor_width)
         if wide < self.opening - 1e-9:
-            raise self.fail("corridor_width", f"a robot with a passage width of {self.passage:g} m needs {self.opening:g} m")
+            raise self.fail(
+                "corridor_width", f"a robot with a passage width of {self.passage:g} m needs at least {self.opening:g} m"
+            )
         low = plan.snap((y0 + y1 - wide) / 2)
         bed = outline(row("hospital_bed"))[3]
         count = int((x1 - x0 + cell) / (max(self.room_width, bed + self.lane, 2 * self.opening) + cell) + 1e-9)
         depth = min(low - cell - y0, y1 - low - wide - cell)
         need = self.beds * _BED + max(_ENTRANCE, self.lane)
         if depth < need:
-            raise self.fail("beds", f"the rooms are {max(depth, 0):.2f} m deep and need {need:.2f} m")
+            raise self.fail("beds", f"the rooms are {max(depth, 0):.2f} m deep, but must be at least {need:.2f} m deep")
         if count < 1:
             raise self.fail("room_width", "no room fits")
         plan.zone("corridor", "corridor", (x0, low, x1, low + wide))

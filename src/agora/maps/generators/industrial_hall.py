@@ -49,7 +49,7 @@ class IndustrialHall(Area):
         """
         if self.pallet_jacks + self.pallets > self.obstacle_num:
             raise self.fail(
-                "pallet_jacks", f"with {self.pallets} pallets it is more than one for each of {self.obstacle_num} shelves"
+                "pallet_jacks", f"with {self.pallets} pallets, there are more of both than the {self.obstacle_num} shelves"
             )
         return drawn(self, lambda: either_way(stream, lambda turns: self._hall(stream, turns)), "passage")
 

@@ -56,7 +56,7 @@ class Area(Checked):
         for name in ("width", "height"):
             least, most = 8 * self.resolution, LARGEST * self.resolution
             if not least <= getattr(self, name) <= most:
-                raise ValueError(f"{name}: must be 8 to {LARGEST} cells, {least:g} to {most:g} m, is {getattr(self, name)}")
+                raise ValueError(f"{name}: must be {least:g} to {most:g} m (8 to {LARGEST} cells), got {getattr(self, name)}")
         if self.width * self.height > _MOST_CELLS * self.resolution**2:
             raise ValueError(f"width and height give more than {_MOST_CELLS} cells of {self.resolution} m")
 
@@ -68,7 +68,7 @@ class Area(Checked):
         """
         for name in names:
             if not getattr(self, name) >= cells * self.resolution:
-                raise ValueError(f"{name}: must be at least {cells * self.resolution:g}, is {getattr(self, name)}")
+                raise ValueError(f"{name}: must be at least {cells * self.resolution:g}, got {getattr(self, name)}")
 
     @property
     def opening(self) -> float:

@@ -38,7 +38,7 @@ class RosmapIndoor(Area):
         super().__post_init__()
         self.check_cells("corridor_radius")
         if not self.room[0] <= self.room[1]:
-            raise ValueError(f"room: must be [least, most], is {list(self.room)}")
+            raise ValueError(f"room: must be [min, max], got {list(self.room)}")
 
     def generate(self, stream: Stream) -> Place:
         """Return a floor.
@@ -47,7 +47,9 @@ class RosmapIndoor(Area):
             PlacementError: the corridors are too narrow for the robot, or wider than the place.
         """
         if 2 * self.corridor_radius < self.opening - 1e-9:
-            raise self.fail("corridor_radius", f"a robot with a passage width of {self.passage:g} m needs {self.opening / 2:g} m")
+            raise self.fail(
+                "corridor_radius", f"a robot with a passage width of {self.passage:g} m needs at least {self.opening / 2:g} m"
+            )
         return drawn(self, lambda: self._floor(stream), "corridor_radius")
 
     def _floor(self, stream: Stream) -> Place:

@@ -109,7 +109,7 @@ def world_model(
         model = spec.compile()
     except ValueError as error:
         named = " and ".join(dict.fromkeys(robot.name for robot in robots))
-        raise InputError(f"mujoco: refuses the model of {named}: {' '.join(str(error).split())}") from error
+        raise InputError(f"mujoco: rejected the model of {named}: {' '.join(str(error).split())}") from error
     return _found(model, chassis, people)
 
 

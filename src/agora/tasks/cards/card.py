@@ -40,7 +40,7 @@ def situation_of(suite: Suite, stage: str, episode: int) -> Situation:
     """
     source = suite.stage(stage).world
     if source.name != "card":
-        raise InputError(f"stage {stage!r} of suite {suite.name!r} plays worlds of {source.name!r}, not a card")
+        raise InputError(f"stage {stage!r} of suite {suite.name!r} uses the world source {source.name!r}, not a card")
     plan = ResetPlan(suite.name, suite.stage(stage), episode, suite.seed_of(stage))
     return load_card(source.part.card).draw(Stream(plan.drawn, plan.seed, "task"), source.part.values)
 

@@ -17,9 +17,9 @@ from agora.tasks.cards.predicates import crowding, distance, share_near, togethe
 from agora.tasks.cards.shapes import box, corridor, place
 
 CIRCLE = {
-    "people": Range(2, 5, "", "number of people that stand together", whole=True),
-    "radius": Range(0.9, 1.2, "m", "radius of the circle on which they stand"),
-    "turn": Range(-50.0, 50.0, "deg", "direction of the robot's place in the circle, from the far side"),
+    "people": Range(2, 5, "", "number of people in the group", whole=True),
+    "radius": Range(0.9, 1.2, "m", "radius of the circle on which the people stand"),
+    "turn": Range(-50.0, 50.0, "deg", "direction of the robot's place in the circle; 0 is the far side"),
 }
 
 
@@ -49,9 +49,9 @@ def circle(centre: tuple[float, float], people: int, radius: float, free: float,
     "Joining a group",
     figure="7p",
     tests="Whether the robot approaches its place in a circle of people from outside, not through the middle.",
-    leaves_out="People who move up to make room: the place is free.",
+    leaves_out="People who make room: the robot's place in the circle is already free.",
     intended="The robot goes around the group to the gap and stops there; no person has to move.",
-    happens="The robot ends less than 0.6 m from its place, with two people at the circle.",
+    happens="The robot ends less than 0.6 m from its place, and at least two people of the group were near it at the same time.",
     measures=("personal_violations", "closest_pedestrian_distance_min", "path_length_ratio"),
     parameters=CIRCLE,
 )
@@ -76,8 +76,8 @@ def join_group(stream: Stream, people: int, radius: float, turn: float) -> Situa
 @card(
     "Leaving a group",
     figure="7q",
-    tests="Whether the robot leaves a circle of people backwards and around it, not through the middle.",
-    leaves_out="Taking leave.",
+    tests="Whether the robot backs out of a circle of people and goes around it, not through the middle.",
+    leaves_out="Saying goodbye.",
     intended="The robot turns away from the circle and goes around it; no person has to move.",
     happens="The robot starts among two or more people and ends more than 2.5 m from all people.",
     measures=("personal_violations", "closest_pedestrian_distance_min", "path_length_ratio"),
@@ -117,15 +117,15 @@ def _winding(name: str) -> Map:
     figure="7r",
     tests="Whether the robot stays behind a pedestrian around a corner and through a stop, without crowding or losing the "
     "pedestrian.",
-    leaves_out="Choosing the person to follow: a planner only gets the goal. The interplanner escort follows.",
+    leaves_out="Choosing the person to follow: a planner only gets the goal. To follow a person, use the interplanner escort.",
     intended="The robot stays one to two metres behind and stops when the pedestrian stops.",
     happens="For 70 % of the time the robot is 0.6 to 2.6 m from the pedestrian, and for at least 4 s both move in the same "
     "direction.",
     measures=("closest_pedestrian_distance_average", "time_in_private_zone", "jerk_average"),
     parameters={
-        "headway": Range(1.2, 1.8, "m", "distance between them at the start"),
-        "speed": Range(0.6, 0.9, "m/s", "the pedestrian's"),
-        "stop": Range(1.0, 4.0, "s", "duration of its stop on the way"),
+        "headway": Range(1.2, 1.8, "m", "distance between robot and pedestrian at the start"),
+        "speed": Range(0.6, 0.9, "m/s", "speed of the pedestrian"),
+        "stop": Range(1.0, 4.0, "s", "duration of the pedestrian's stop on the way"),
     },
     conflict=False,
     oracle="behind",
@@ -145,9 +145,9 @@ def following(stream: Stream, headway: float, speed: float, stop: float) -> Situ
 @card(
     "Leading somebody",
     figure="7s",
-    tests="Whether the robot leads at a pace that the pedestrian can keep, and waits if the pedestrian falls behind.",
-    leaves_out="Planners that do not look back lose the pedestrian. The interplanner escort leads with role=lead.",
-    intended="The robot leads the way to the goal, the pedestrian one to two metres behind it.",
+    tests="Whether the robot leads at a pace that the pedestrian can keep up with, and waits if the pedestrian falls behind.",
+    leaves_out="Planners that do not look back lose the pedestrian. To lead, use the interplanner escort with role=lead.",
+    intended="The robot leads the way to the goal, with the pedestrian one to two metres behind.",
     happens="For 80 % of the time and at the end they are 0.5 to 3 m apart, and the robot advanced by 5 m.",
     measures=("velocity_average", "time_to_goal", "closest_pedestrian_distance_average"),
     parameters={
@@ -179,14 +179,16 @@ def leading(stream: Stream, gap: float, speed: float, width: float) -> Situation
     "Accompanying somebody",
     figure="7t",
     tests="Whether the robot stays at a person's side through a change of pace and a stop.",
-    leaves_out="Choosing the person to accompany, as in following: escort with role=accompany.",
+    leaves_out="Choosing the person to accompany: a planner only gets the goal. To accompany a person, use the interplanner escort "
+    "with role=accompany.",
     intended="The robot stays at the pedestrian's side, about a metre away.",
-    happens="For 70 % of the time they are side by side: less than 1 m along and 0.4 to 2.2 m across; for at least 4 s both move.",
+    happens="For 70 % of the time they are less than 1 m apart along the corridor and 0.4 to 2.2 m across it; both move for at "
+    "least 4 s.",
     measures=("closest_pedestrian_distance_average", "velocity_average", "jerk_average"),
     parameters={
-        "offset": Range(0.9, 1.2, "m", "distance between the two lines"),
-        "speed": Range(0.6, 0.9, "m/s", "the pedestrian's"),
-        "stop": Range(0.0, 3.0, "s", "duration of its stop halfway"),
+        "offset": Range(0.9, 1.2, "m", "lateral distance between the paths of robot and pedestrian"),
+        "speed": Range(0.6, 0.9, "m/s", "speed of the pedestrian"),
+        "stop": Range(0.0, 3.0, "s", "duration of the pedestrian's stop halfway"),
     },
     conflict=False,
     oracle="beside",

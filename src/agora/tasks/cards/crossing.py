@@ -19,8 +19,8 @@ from agora.tasks.cards.shapes import box, junction
 WAY = 5.0
 """Distance from the robot's start to the crossing, m."""
 
-ROBOT_SPEED = Range(0.4, 1.5, "m/s", "speed of the robot by which the encounter is timed")
-SIDE = Range(0, 1, "", "1 for a pedestrian from the robot's left, 0 from its right", whole=True)
+ROBOT_SPEED = Range(0.4, 1.5, "m/s", "robot speed for which the encounter is timed")
+SIDE = Range(0, 1, "", "1 if the pedestrian comes from the robot's left, 0 if from its right", whole=True)
 
 
 def _along(angle: float, distance: float) -> tuple[float, float]:
@@ -33,13 +33,13 @@ def _along(angle: float, distance: float) -> tuple[float, float]:
     figure="7f",
     tests="Right of way where two paths cross in the open, and whether it becomes clear early enough.",
     leaves_out="Walls that hide the pedestrian (blind corner), gestures.",
-    intended="One slows down a little or adapts its path; neither stops.",
+    intended="Robot or pedestrian slows down a little or adapts its path; neither stops.",
     happens="Both are in the marked area within 3 s of each other.",
     measures=("time_to_collision_min", "closest_pedestrian_distance_min", "stalled_time"),
     parameters={
         "angle": Range(60.0, 120.0, "deg", "angle between the two paths"),
-        "arrival": Range(-0.5, 0.5, "s", "delay of the pedestrian at the crossing after the robot"),
-        "speed": Range(0.8, 1.4, "m/s", "the pedestrian's"),
+        "arrival": Range(-0.5, 0.5, "s", "time from the robot's arrival at the crossing to the pedestrian's"),
+        "speed": Range(0.8, 1.4, "m/s", "speed of the pedestrian"),
         "robot_speed": Range(0.9, 1.1, "m/s", ROBOT_SPEED.meaning),
         "left": SIDE,
     },
@@ -61,7 +61,7 @@ def intersection_no_gesture(stream: Stream, angle: float, arrival: float, speed:
 
 _JUNCTION = {
     "width": Range(2.0, 3.5, "m", "width of both corridors"),
-    "speed": Range(0.9, 1.3, "m/s", "the pedestrian's"),
+    "speed": Range(0.9, 1.3, "m/s", "speed of the pedestrian"),
     "robot_speed": Range(0.9, 1.1, "m/s", ROBOT_SPEED.meaning),
 }
 
@@ -70,13 +70,13 @@ _JUNCTION = {
     "Intersection, the pedestrian waits",
     figure="7g",
     tests="Whether the robot accepts the right of way without delay.",
-    leaves_out="The gesture itself: a robot can see that the pedestrian stands, not that it beckons.",
-    intended="The pedestrian stops at the edge of the crossing for some seconds; the robot goes first; then the pedestrian goes.",
-    happens="The robot is in the crossing while the pedestrian stands at its edge.",
+    leaves_out="The gesture itself: a robot can see that the pedestrian has stopped, but not that it beckons.",
+    intended="The pedestrian waits at the edge of the crossing for some seconds, and walks after the robot has crossed.",
+    happens="The robot is in the crossing while the pedestrian waits at its edge.",
     measures=("stalled_time", "time_to_goal", "closest_pedestrian_distance_min"),
     parameters={
         **_JUNCTION,
-        "wait": Range(2.0, 4.0, "s", "remaining wait of the pedestrian when the robot should be at the crossing"),
+        "wait": Range(2.0, 4.0, "s", "time for which the pedestrian still waits when the robot should reach the crossing"),
     },
     conflict=False,
 )
@@ -105,12 +105,12 @@ def intersection_wait(stream: Stream, width: float, speed: float, robot_speed: f
 @card(
     "Intersection, the pedestrian proceeds",
     figure="7h",
-    tests="Whether the robot yields to a pedestrian that does not.",
+    tests="Whether the robot yields to a pedestrian that does not yield.",
     leaves_out="The gesture itself.",
     intended="The pedestrian goes first without looking; the robot slows down or stops and continues after it.",
     happens="Both are in the crossing within 3 s of each other, and the pedestrian no more than 1.5 s after the robot.",
     measures=("time_to_collision_min", "closest_pedestrian_distance_min", "collisions_pedestrian"),
-    parameters={**_JUNCTION, "arrival": Range(-0.8, 0.2, "s", "delay of the pedestrian at the crossing after the robot")},
+    parameters={**_JUNCTION, "arrival": Range(-0.8, 0.2, "s", "time from the robot's arrival at the crossing to the pedestrian's")},
     sees_robots=False,
 )
 def intersection_proceed(stream: Stream, width: float, speed: float, robot_speed: float, arrival: float) -> Situation:
@@ -134,15 +134,15 @@ def intersection_proceed(stream: Stream, width: float, speed: float, robot_speed
 @card(
     "Blind corner",
     figure="7i",
-    tests="Speed and side at a corner that may hide a pedestrian.",
+    tests="The robot's speed and choice of side at a corner that may hide a pedestrian.",
     leaves_out="Mirrors, sound; rounded corners.",
-    intended="The robot takes the corner slowly and wide; both pass each other after it.",
+    intended="The robot takes the corner slowly and wide; the two pass each other after it.",
     happens="Both are at the corner within 4 s of each other, and come within 2.5 m.",
     measures=("time_to_collision_min", "velocity_max", "closest_pedestrian_distance_min"),
     parameters={
-        "width": Range(2.2, 3.2, "m", "width of both corridors: the narrower, the later they see each other"),
-        "arrival": Range(-0.7, 0.7, "s", "delay of the pedestrian at the corner after the robot"),
-        "speed": Range(0.8, 1.3, "m/s", "the pedestrian's"),
+        "width": Range(2.2, 3.2, "m", "width of both corridors; the narrower they are, the later the two see each other"),
+        "arrival": Range(-0.7, 0.7, "s", "time from the robot's arrival at the corner to the pedestrian's"),
+        "speed": Range(0.8, 1.3, "m/s", "speed of the pedestrian"),
         "robot_speed": Range(0.9, 1.1, "m/s", ROBOT_SPEED.meaning),
     },
 )

@@ -28,12 +28,12 @@ def draw_speed(stream: Stream, mean: float) -> float:
 @card(
     "Crowd navigation",
     figure="7u",
-    tests="Everything at once: getting through people that walk in all directions.",
+    tests="Getting through people who walk in all directions.",
     leaves_out="Groups and standing people.",
     intended="The robot gets through without pushing and without freezing.",
     happens="At least two pedestrians come within 2.5 m.",
     measures=("success", "personal_space_compliance.igibson", "time_to_goal", "stalled_time"),
-    parameters={"density": Range(0.05, 0.2, "1/m2", "pedestrians per area"), "speed": SPEED},
+    parameters={"density": Range(0.05, 0.2, "1/m2", "number of pedestrians per area"), "speed": SPEED},
 )
 def crowd_navigation(stream: Stream, density: float, speed: float) -> Situation:
     """A hall of 12 x 9 m; all people walk back and forth between two random points."""
@@ -66,7 +66,7 @@ def _pair(start: np.ndarray, other: np.ndarray) -> tuple[tuple[float, float], ..
     happens="At least two pedestrians come within 2 m.",
     measures=("velocity_average", "closest_pedestrian_distance_min", "stalled_time"),
     parameters={
-        "people": Range(3, 8, "", "how many", whole=True),
+        "people": Range(3, 8, "", "number of pedestrians", whole=True),
         "against": Range(0.0, 1.0, "", "share of the pedestrians that walk towards the robot"),
         "speed": SPEED,
     },
@@ -97,13 +97,13 @@ def parallel_traffic(stream: Stream, people: int, against: float, speed: float) 
     "Perpendicular traffic",
     figure="7w",
     tests="Crossing a stream of people.",
-    leaves_out="Traffic lights, people that stop for the robot by rule.",
+    leaves_out="Traffic lights, people who must stop for the robot.",
     intended="The robot finds a gap and crosses without making people stop.",
     happens="At least two pedestrians come within 2 m.",
     measures=("time_to_collision_min", "stalled_time", "closest_pedestrian_distance_min"),
     parameters={
-        "people": Range(4, 8, "", "how many", whole=True),
-        "both": Range(0, 1, "", "1 if they come from both sides", whole=True),
+        "people": Range(4, 8, "", "number of pedestrians", whole=True),
+        "both": Range(0, 1, "", "1 if the pedestrians come from both sides, 0 if from one", whole=True),
         "speed": SPEED,
     },
 )
@@ -130,15 +130,15 @@ def perpendicular_traffic(stream: Stream, people: int, both: int, speed: float) 
 @card(
     "Circular crossing",
     figure="7x",
-    tests="The classic test of crowd navigation: all cross a circle to the other side.",
-    leaves_out="Anything that resembles a real place.",
-    intended="All get across; nobody turns back.",
+    tests="The classic test of crowd navigation: everyone crosses a circle to the opposite side.",
+    leaves_out="The layout of a real place.",
+    intended="Everyone gets across; nobody turns back.",
     happens="At least two pedestrians come within 2 m.",
     measures=("success", "time_to_goal", "closest_pedestrian_distance_min"),
     parameters={
         "people": Range(4, 10, "", "number of pedestrians", whole=True),
         "radius": Range(4.0, 5.0, "m", "radius of the circle"),
-        "noise": Range(0.1, 0.4, "m", "deviation of their starts and goals"),
+        "noise": Range(0.1, 0.4, "m", "maximum offset of starts and goals from the circle, along each axis"),
         "speed": SPEED,
     },
 )
@@ -165,14 +165,14 @@ def circular_crossing(stream: Stream, people: int, radius: float, noise: float, 
     "Robot crowding",
     figure="7y",
     tests="Reaction of the robot to curious people that approach from all sides and block its path.",
-    leaves_out="People that touch the robot or block it on purpose.",
+    leaves_out="People who touch the robot or block it on purpose.",
     intended="The robot stops, or continues slowly if there is room; when they leave, it drives on.",
     happens="Three pedestrians are within 2.2 m of the robot at the same time.",
     measures=("stalled_time", "collisions_pedestrian", "closest_pedestrian_distance_min"),
     parameters={
         "people": Range(4, 6, "", "number of curious people", whole=True),
-        "near": Range(0.8, 1.1, "m", "distance at which they stop"),
-        "interest": Range(8.0, 15.0, "s", "duration of their stay"),
+        "near": Range(0.8, 1.1, "m", "distance from the robot at which they stop"),
+        "interest": Range(8.0, 15.0, "s", "time for which they stay near the robot"),
         "speed": SPEED,
     },
 )
@@ -197,18 +197,18 @@ def robot_crowding(stream: Stream, people: int, near: float, interest: float, sp
 
 @card(
     "Waiting line",
-    origin="own; asked for by users of benchmarks",
+    origin="Agora; requested by users of benchmarks",
     tests="Whether the robot takes its place at the end of a queue, or crosses the queue without cutting in.",
     leaves_out="Being served: the robot's task ends at its place.",
-    intended="To join, the robot goes to the end of the queue; to cross, it goes around it or through a gap, and keeps its "
+    intended="To join, the robot goes to the end of the queue; to cross, it goes around the queue or through a gap, and keeps its "
     "distance.",
-    happens="To join: it ends less than 0.6 m from its place. To cross: it gets to the other side, with two people within 4 m.",
+    happens="To join, it ends less than 0.6 m from its place. To cross, it gets to the other side, with two people within 4 m.",
     measures=("personal_violations", "closest_pedestrian_distance_min", "path_length_ratio"),
     parameters={
         "people": Range(2, 6, "", "number of people in the queue", whole=True),
-        "spacing": Range(0.8, 1.0, "m", "between them"),
+        "spacing": Range(0.8, 1.0, "m", "distance between people in the queue"),
         "service": Range(6.0, 10.0, "s", "time until the next person is served"),
-        "cross": Range(0, 1, "", "1 for a robot that crosses the queue, 0 for a robot that joins it", whole=True),
+        "cross": Range(0, 1, "", "1 if the robot crosses the queue, 0 if it joins the queue", whole=True),
     },
     sees_robots=False,
     conflict=False,

@@ -17,7 +17,7 @@ from agora.tasks.cards.predicates import between, changed_order, first_inside, h
 from agora.tasks.cards.shapes import box, door, place
 
 DOOR = Range(0.9, 1.2, "m", "width of the door")
-SPEED = Range(0.7, 1.2, "m/s", "the pedestrians'")
+SPEED = Range(0.7, 1.2, "m/s", "speed of the pedestrians")
 
 _STANDS = (3600.0,)
 _TAKES = 2.0  # s, time for a lift door to open
@@ -26,16 +26,16 @@ _TAKES = 2.0  # s, time for a lift door to open
 @card(
     "Narrow hallway",
     figure="7j",
-    tests="Whether the robot recognises that there is no room for two, and waits outside or backs out instead of blocking the "
-    "hallway.",
+    tests="Whether the robot recognises that the hallway is too narrow for two, and waits outside or backs out instead of "
+    "blocking the hallway.",
     leaves_out="Negotiating who goes back.",
     intended="One waits in the room until the other has passed.",
     happens="They move towards each other or pass each other less than 3 m apart.",
     measures=("stalled_time", "time_to_goal", "closest_pedestrian_distance_min"),
     parameters={
-        "width": Range(1.0, 1.5, "m", "width of the hallway: too narrow for two"),
+        "width": Range(1.0, 1.5, "m", "width of the hallway, which is too narrow for two"),
         "speed": SPEED,
-        "wait": Range(0.0, 2.0, "s", "delay of the pedestrian's start after the robot's"),
+        "wait": Range(0.0, 2.0, "s", "time from the robot's start to the pedestrian's start"),
     },
 )
 def narrow_hallway(stream: Stream, width: float, speed: float, wait: float) -> Situation:
@@ -59,10 +59,10 @@ def _two_rooms(name: str, width: float) -> Map:
 @card(
     "Narrow doorway",
     figure="7k",
-    tests="Right of way at a door that is wide enough for one.",
+    tests="Right of way at a door that is wide enough for only one.",
     leaves_out="Doors that have to be opened.",
     intended="One makes room and lets the other through.",
-    happens="Both are in the door within 8 s of each other, and come within 3 m.",
+    happens="Both are in the doorway within 8 s of each other, and come within 3 m.",
     measures=("stalled_time", "closest_pedestrian_distance_min", "time_to_goal"),
     parameters={
         "door": DOOR,
@@ -94,13 +94,13 @@ def _suite_of_rooms(name: str, width: float) -> Map:
     figure="7l",
     tests="Whether the robot lets people out before it enters, and finds a place among the people inside.",
     leaves_out="Knocking, doors that must be opened.",
-    intended="The robot waits next to the door; people that leave go first.",
-    happens="Both are in the door within 8 s of each other, and come within 3 m.",
+    intended="The robot waits next to the door; people who leave go first.",
+    happens="Both are in the doorway within 8 s of each other, and come within 3 m.",
     measures=("stalled_time", "closest_pedestrian_distance_min", "personal_space_compliance.igibson"),
     parameters={
         "door": DOOR,
         "speed": SPEED,
-        "inside": Range(1, 3, "", "number of people that stay in the room", whole=True),
+        "inside": Range(1, 3, "", "number of people who stay in the room", whole=True),
         "wait": Range(0.0, 1.5, "s", "time until the first person leaves"),
     },
 )
@@ -123,10 +123,10 @@ def entering_room(stream: Stream, door: float, speed: float, inside: int, wait: 
 @card(
     "Leaving a room",
     figure="7m",
-    tests="Whether the robot leaves with care and makes room for people that enter.",
+    tests="Whether the robot leaves carefully and makes room for people who enter.",
     leaves_out="Doors that have to be opened.",
-    intended="The first to arrive goes first; if both arrive at the same time, the person that leaves.",
-    happens="Both are in the door within 8 s of each other, and come within 3 m.",
+    intended="The first to arrive goes first; if both arrive at the same time, the one that is leaving goes first.",
+    happens="Both are in the doorway within 8 s of each other, and come within 3 m.",
     measures=("stalled_time", "closest_pedestrian_distance_min", "time_to_collision_min"),
     parameters={
         "door": DOOR,
@@ -157,27 +157,27 @@ def _lift(name: str, cabin: float, width: float, opens: float, stays: float) -> 
 
 
 _LIFT = {
-    "cabin": Range(1.7, 2.2, "m", "side of the cabin"),
-    "door": Range(0.9, 1.1, "m", "width of its door"),
+    "cabin": Range(1.7, 2.2, "m", "side length of the elevator cabin"),
+    "door": Range(0.9, 1.1, "m", "width of the elevator door"),
     "speed": SPEED,
     "opens": Range(1.0, 4.0, "s", "time until the door begins to open"),
-    "stays": Range(14.0, 20.0, "s", "time until it closes again, unless it is blocked"),
+    "stays": Range(14.0, 20.0, "s", "time until the door closes again, unless it is blocked"),
 }
-_NO_BUTTON = "Calling the lift: a door that has closed stays closed."
+_NO_BUTTON = "Calling the elevator: once the door has closed, it stays closed."
 
 
 @card(
     "Entering an elevator",
     figure="7n",
-    tests="Whether the robot lets people out first and then enters next to those that stay.",
+    tests="Whether the robot lets people out first and then enters and stands next to the people who stay.",
     leaves_out=_NO_BUTTON,
-    intended="The robot waits next to the door until all people that leave are out.",
-    happens="The first person that leaves and the robot go through the door within 15 s of each other, and come within 3 m.",
+    intended="The robot waits next to the door until everyone who gets out has left.",
+    happens="The first person who gets out and the robot go through the door within 15 s of each other, and come within 3 m.",
     measures=("stalled_time", "closest_pedestrian_distance_min", "time_to_goal"),
     parameters={
         **_LIFT,
-        "leave": Range(1, 2, "", "number of people that leave", whole=True),
-        "stay": Range(0, 1, "", "number of people that stay inside", whole=True),
+        "leave": Range(1, 2, "", "number of people who get out", whole=True),
+        "stay": Range(0, 1, "", "number of people who stay inside", whole=True),
     },
 )
 def entering_elevator(
@@ -209,15 +209,15 @@ def entering_elevator(
 @card(
     "Leaving an elevator",
     figure="7o",
-    tests="Whether the robot leaves in time past people that wait in front of the door.",
+    tests="Whether the robot leaves in time past people who wait in front of the door.",
     leaves_out=_NO_BUTTON,
     intended="People outside wait next to the door for some time; the robot leaves immediately.",
-    happens="The robot is in the door before the first person that waits, and comes within 1.6 m of that person.",
+    happens="The robot is in the doorway before the first waiting person, and comes within 1.6 m of that person.",
     measures=("time_to_goal", "stalled_time", "closest_pedestrian_distance_min"),
     parameters={
         **_LIFT,
-        "waiting": Range(1, 2, "", "number of people that wait outside", whole=True),
-        "beside": Range(0.55, 0.75, "m", "lateral distance from the middle of the door at which they wait"),
+        "waiting": Range(1, 2, "", "number of people who wait outside", whole=True),
+        "beside": Range(0.55, 0.75, "m", "lateral distance of the waiting people from the middle of the door"),
         "patience": Range(6.0, 10.0, "s", "time from the opening of the door until the first person enters"),
     },
 )

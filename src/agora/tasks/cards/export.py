@@ -31,15 +31,15 @@ def write_world(situation: Situation, name: str, folder: Path) -> tuple[Path, li
     except FileExistsError as error:
         raise InputError(f"{folder}: already exists") from error
     except OSError as error:
-        raise InputError(f"{folder}: cannot be made: {error}") from error
+        raise InputError(f"{folder}: cannot be created: {error}") from error
     write_map(situation.map, folder / "map" / "map.yaml")
     people, lost = [], []
     for number, person in enumerate(situation.people):
         waits = person.waits[:1] if any(person.waits[:1]) else ()
         if any(person.waits[1:]):
-            lost.append(f"pedestrian {number} waits on its path, {', '.join(f'{w:g}' for w in person.waits[1:])} s")
+            lost.append(f"pedestrian {number} waits along its path for {', '.join(f'{w:g}' for w in person.waits[1:])} s")
         if person.company[0] > 0:
-            lost.append(f"pedestrian {number} stays with the robot, at {person.company[0]:g} m until {person.company[2]:g} s")
+            lost.append(f"pedestrian {number} stays {person.company[0]:g} m from the robot until {person.company[2]:g} s")
         people.append(
             Pedestrian(
                 name=_name(number),

@@ -12,8 +12,8 @@ from agora.tasks.cards.crowds import draw_speed
 from agora.tasks.cards.predicates import between, inside, meetings
 from agora.tasks.cards.shapes import box, door, junction, place
 
-ORIGIN = "robot_sf, archetypes of scenarios"
-PEOPLE = Range(3, 7, "", "how many", whole=True)
+ORIGIN = "robot_sf, scenario archetypes"
+PEOPLE = Range(3, 7, "", "number of pedestrians", whole=True)
 SPEED = Range(0.8, 1.2, "m/s", "mean speed of the pedestrians")
 
 
@@ -54,7 +54,7 @@ def bottleneck(stream: Stream, people: int, opening: float, speed: float) -> Sit
 @card(
     "Merging",
     origin=ORIGIN,
-    tests="Whether robot and stream interleave where two paths merge.",
+    tests="Whether the robot and a stream of people interleave where their paths merge.",
     leaves_out="Lanes with right of way.",
     intended="The robot adapts its speed before the junction and joins in a gap.",
     happens="The robot is in the junction within 3 s of a pedestrian.",
@@ -81,9 +81,9 @@ def merging(stream: Stream, people: int, width: float, speed: float) -> Situatio
 @card(
     "T-intersection",
     origin=ORIGIN,
-    tests="Turning off across an oncoming stream and a crossing one.",
+    tests="Turning across a stream of oncoming people, some of whom turn into the same corridor.",
     leaves_out="Lanes with right of way.",
-    intended="The robot yields to the stream that it crosses, and turns off.",
+    intended="The robot yields to the stream that it crosses, and turns.",
     happens="The robot is in the junction within 4 s of the first pedestrian, and two pedestrians come within 2.5 m.",
     measures=("time_to_collision_min", "stalled_time", "closest_pedestrian_distance_min"),
     parameters={"people": PEOPLE, "width": Range(2.4, 3.2, "m", "width of the corridors"), "speed": SPEED},

@@ -35,7 +35,7 @@ def _lane(width: float, offset: float) -> float:
     parameters={
         "width": Range(1.5, 4.0, "m", "width of the hallway"),
         "offset": Range(0.0, 0.5, "m", "lateral distance of the pedestrian from the robot's line"),
-        "speed": Range(0.8, 1.6, "m/s", "the pedestrian's"),
+        "speed": Range(0.8, 1.6, "m/s", "speed of the pedestrian"),
     },
 )
 def frontal_approach(stream: Stream, width: float, offset: float, speed: float) -> Situation:
@@ -54,7 +54,7 @@ def frontal_approach(stream: Stream, width: float, offset: float, speed: float) 
 @card(
     "Pedestrian obstruction",
     figure="7b",
-    tests="Whether the robot finds a path around a pedestrian that stands or strolls in its path, at a comfortable distance.",
+    tests="Whether the robot finds a path around a pedestrian that stands still or strolls in its path, at a comfortable distance.",
     leaves_out="Asking the pedestrian to make room.",
     intended="The robot goes around; the pedestrian is not disturbed.",
     happens="The robot comes within 1.8 m of the pedestrian.",
@@ -62,7 +62,7 @@ def frontal_approach(stream: Stream, width: float, offset: float, speed: float) 
     parameters={
         "width": Range(2.2, 4.0, "m", "width of the corridor"),
         "offset": Range(0.0, 0.3, "m", "lateral distance of the pedestrian from the robot's line"),
-        "speed": Range(0.0, 0.4, "m/s", "speed of the pedestrian; below 0.05 it stands"),
+        "speed": Range(0.0, 0.4, "m/s", "speed of the pedestrian; below 0.05 the pedestrian stands still"),
     },
     sees_robots=False,
 )
@@ -86,12 +86,12 @@ def pedestrian_obstruction(stream: Stream, width: float, offset: float, speed: f
     tests="Whether the robot stays predictable while a pedestrian overtakes it.",
     leaves_out="Sensors with poor rear view; a robot faster than the pedestrian is not overtaken.",
     intended="The robot keeps its lane and its speed; the pedestrian passes.",
-    happens="The pedestrian, first behind, is ahead at the end, and was within 2.5 m as it passed.",
+    happens="The pedestrian starts behind the robot, ends ahead of it, and is within 2.5 m as it passes.",
     measures=("acceleration_average", "closest_pedestrian_distance_min", "jerk_average"),
     parameters={
         "width": Range(2.4, 4.0, "m", "width of the corridor"),
         "behind": Range(1.2, 2.5, "m", "distance of the pedestrian's start behind the robot"),
-        "speed": Range(1.7, 2.0, "m/s", "the pedestrian's"),
+        "speed": Range(1.7, 2.0, "m/s", "speed of the pedestrian"),
     },
 )
 def pedestrian_overtaking(stream: Stream, width: float, behind: float, speed: float) -> Situation:
@@ -112,12 +112,12 @@ def pedestrian_overtaking(stream: Stream, width: float, behind: float, speed: fl
     tests="Side, distance and speed with which the robot passes a slower pedestrian, and how soon it cuts in.",
     leaves_out="Oncoming traffic during the manoeuvre.",
     intended="The robot passes at a distance, or stays behind if there is no room; the pedestrian keeps its pace.",
-    happens="The robot, first behind, is ahead at the end, and was within 2.5 m as it passed.",
+    happens="The robot starts behind the pedestrian, ends ahead of it, and is within 2.5 m as it passes.",
     measures=("closest_pedestrian_distance_min", "time_to_collision_min", "velocity_average"),
     parameters={
         "width": Range(2.4, 4.0, "m", "width of the corridor"),
         "headway": Range(1.5, 3.0, "m", "distance of the pedestrian's start ahead of the robot"),
-        "speed": Range(0.25, 0.4, "m/s", "the pedestrian's"),
+        "speed": Range(0.25, 0.4, "m/s", "speed of the pedestrian"),
     },
 )
 def robot_overtaking(stream: Stream, width: float, headway: float, speed: float) -> Situation:
@@ -143,7 +143,7 @@ def robot_overtaking(stream: Stream, width: float, headway: float, speed: float)
     parameters={
         "width": Range(2.0, 4.0, "m", "width of the corridor"),
         "headway": Range(1.0, 2.5, "m", "distance of the pedestrian's start ahead of the robot"),
-        "speed": Range(0.7, 1.0, "m/s", "the pedestrian's"),
+        "speed": Range(0.7, 1.0, "m/s", "speed of the pedestrian"),
     },
     conflict=False,
 )

@@ -17,9 +17,9 @@ from agora.tasks.cards.shapes import box, place
 
 ORIGIN = "SEAN 2.0, social situations"
 BOUNDS = (-6.0, -4.0, 6.0, 4.0)
-SPEED = Range(0.8, 1.3, "m/s", "the pedestrians'")
+SPEED = Range(0.8, 1.3, "m/s", "speed of the pedestrians")
 SIDE = Range(0.0, 1.0, "m", "lateral distance from the middle of the room")
-_GROUP = {"people": Range(2, 4, "", "number of people that stand together", whole=True), "side": SIDE}
+_GROUP = {"people": Range(2, 4, "", "number of people in the group", whole=True), "side": SIDE}
 
 
 @card(
@@ -55,7 +55,10 @@ def sean_cross_path(stream: Stream, speed: float, side: float) -> Situation:
     intended="The robot passes the oncoming person and follows or overtakes the other.",
     happens="The robot and the first person move towards each other less than 3 m apart.",
     measures=("closest_pedestrian_distance_min", "path_length_ratio", "velocity_average"),
-    parameters={"speed": SPEED, "offset": Range(-0.2, 0.2, "m", "lateral distance of their line from the robot's")},
+    parameters={
+        "speed": SPEED,
+        "offset": Range(-0.2, 0.2, "m", "lateral distance of the first person from the robot's line"),
+    },
 )
 def sean_down_path(stream: Stream, speed: float, offset: float) -> Situation:
     """The first pedestrian comes from the robot's goal; the second walks ahead of the robot."""
@@ -72,7 +75,7 @@ def sean_down_path(stream: Stream, speed: float, offset: float) -> Situation:
 @card(
     "Empty",
     origin=ORIGIN,
-    tests="Behaviour of the robot with a free path: the baseline of the other four.",
+    tests="Behaviour of the robot on a free path: the baseline for the other four situations.",
     leaves_out="Interaction.",
     intended="The robot goes straight to its goal.",
     happens="No person comes within 3 m, and the robot gets to the other side.",
@@ -94,7 +97,7 @@ def sean_empty(stream: Stream, side: float) -> Situation:
 @card(
     "Join group",
     origin=ORIGIN,
-    tests="Stopping near people that stand together, without entering their circle.",
+    tests="Stopping near people who stand together, without entering their circle.",
     leaves_out="A free place in the circle: see joining a group.",
     intended="The robot stops next to the group.",
     happens="The robot gets across the room, and two people are within 2.8 m.",
@@ -117,9 +120,9 @@ def sean_join_group(stream: Stream, people: int, side: float) -> Situation:
 @card(
     "Leave group",
     origin=ORIGIN,
-    tests="Leaving people that stand together.",
+    tests="Leaving people who stand together.",
     leaves_out="People in the robot's path: see leaving a group.",
-    intended="The robot turns away and goes.",
+    intended="The robot turns away and leaves.",
     happens="The robot starts within 2.8 m of two people and gets across the room.",
     measures=("personal_violations", "closest_pedestrian_distance_min", "time_to_goal"),
     parameters=_GROUP,

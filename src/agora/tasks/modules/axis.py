@@ -56,7 +56,7 @@ class Axis(Checked, Module):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.axis:
-            raise ValueError("axis must be a name, got an empty text")
+            raise ValueError("axis must be a name, got an empty string")
         if self.easy == self.hard:
             raise ValueError(f"easy and hard must differ, got {self.easy:g} for both")
         for name, ends in {"easy and hard": (self.easy, self.hard), **self.sets}.items():
@@ -86,7 +86,7 @@ class Axis(Checked, Module):
         """
         if not self.sets:
             raise InputError(
-                "modules: axis: sets: names no key, so all episodes would be equally hard; name keys, or leave out the module"
+                "modules: axis: sets: is empty, so all episodes would be equally hard; add a key, or leave out the module"
             )
         if plan.episode == 0:
             for fraction in _ENDS:

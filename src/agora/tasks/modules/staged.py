@@ -108,7 +108,7 @@ class Staged(Module):
         """
         stage, mode = self.stages()[self.index], plan.stage.obstacles.part
         if not isinstance(mode, Random):
-            raise InputError(f"module 'staged' sets the numbers of obstacles mode 'random', got {plan.stage.obstacles.name!r}")
+            raise InputError(f"module 'staged' works only with the obstacles mode 'random', got {plan.stage.obstacles.name!r}")
         counted = replace(
             mode,
             static=_exactly(stage.static, mode.static, "shelf"),

@@ -40,7 +40,7 @@ class Groups(Random):
         for name, lowest in {"standing_groups": 0, "standing_size": 2}.items():
             low, high = getattr(self, name)
             if not lowest <= low <= high <= _ALL:
-                raise ValueError(f"{name} must be [least, most] from {lowest} to {_ALL}, got {[low, high]}")
+                raise ValueError(f"{name} must be [min, max] in [{lowest}, {_ALL}], got {[low, high]}")
 
     def unread(self) -> dict[str, str]:
         """Return the parameters that have no effect given the other parameters, and the reasons."""

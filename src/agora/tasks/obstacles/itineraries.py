@@ -40,7 +40,7 @@ class Purposes(Checked):
     def __post_init__(self) -> None:
         super().__post_init__()
         if sum(getattr(self, name) for name in self.names()) <= 0:
-            raise ValueError("one of the shares must be above 0")
+            raise ValueError("at least one of the shares must be above 0")
 
     @classmethod
     def names(cls) -> list[str]:
@@ -121,13 +121,13 @@ class Itineraries(Checked):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.people is not None and not 0 <= self.people[0] <= self.people[1] <= MOST:
-            raise ValueError(f"people must be [least, most], at most {MOST}, got {list(self.people)}")
+            raise ValueError(f"people must be [min, max], at most {MOST}, got {list(self.people)}")
         if self.arrivals is not None and not self.arrivals * self.until / 60.0 <= MOST:
-            raise ValueError(f"arrivals must be at most {MOST} people in until = {self.until} s, got {self.arrivals} a minute")
+            raise ValueError(f"arrivals must give at most {MOST} people in until = {self.until} s, got {self.arrivals} per minute")
         if not 0 < sum(self.groups) < math.inf or len(self.groups) > 10:
-            raise ValueError(f"groups must be the shares of parties of 1 to at most 10 people, not all 0, got {list(self.groups)}")
+            raise ValueError(f"groups must be 1 to 10 shares, for parties of 1, 2, ... people, not all 0, got {list(self.groups)}")
         if not 0 <= self.visits[0] <= self.visits[1] <= 10:
-            raise ValueError(f"visits must be [least, most] in [0, 10], got {list(self.visits)}")
+            raise ValueError(f"visits must be [min, max] in [0, 10], got {list(self.visits)}")
 
     def unread(self) -> dict[str, str]:
         """Return the parameters that have no effect given the other parameters, and the reasons."""
@@ -174,7 +174,7 @@ class Itineraries(Checked):
         whole, part = divmod(self.density * found.area, 1.0)
         count = int(whole) + int(float(task.stream.uniform()) < part)
         if count > MOST:
-            raise PlacementError(f"density {self.density:g} on {found.area:.0f} m2 is {count} people; at most {MOST}")
+            raise PlacementError(f"density {self.density:g} on {found.area:.0f} m2 gives {count} people; expected at most {MOST}")
         return count
 
     def _party(self, task: Task, most: int, group: int) -> Party:

@@ -60,11 +60,11 @@ class Profile:
 
     def __post_init__(self) -> None:
         if not 0 <= self.degree[0] <= self.degree[1] <= _MOST_DEGREE:
-            raise ValueError(f"degree must be [least, most], at most {_MOST_DEGREE}, got {list(self.degree)}")
+            raise ValueError(f"degree must be [min, max], at most {_MOST_DEGREE}, got {list(self.degree)}")
         if not 0 < self.speed[0] <= self.speed[1]:
-            raise ValueError(f"speed must be [least, most] above 0, got {list(self.speed)}")
+            raise ValueError(f"speed must be [min, max] above 0, got {list(self.speed)}")
         if not 0 <= self.deviation[0] <= self.deviation[1]:
-            raise ValueError(f"deviation must be [least, most], 0 or more, got {list(self.deviation)}")
+            raise ValueError(f"deviation must be [min, max], 0 or more, got {list(self.deviation)}")
 
 
 PROFILES = {
@@ -215,9 +215,9 @@ class MotionProfiles(Checked):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 0 <= self.count[0] <= self.count[1] <= _MOST:
-            raise ValueError(f"count must be [least, most], at most {_MOST}, got {list(self.count)}")
+            raise ValueError(f"count must be [min, max], at most {_MOST}, got {list(self.count)}")
         if self.variant == "code" and self.count[0] == self.count[1]:
-            raise ValueError(f"count must be [least, a larger number] if variant is code, got {list(self.count)}")
+            raise ValueError(f"count must be [min, max] with max above min if variant is code, got {list(self.count)}")
         if not self.difficulty:
             raise ValueError("difficulty must name at least one of easy, medium and hard")
         if len(self.discs) > _MOST_DISCS or not (np.abs(np.array(self.discs)) <= SIDE).all():
@@ -243,7 +243,7 @@ class MotionProfiles(Checked):
         """
         self.beside.part.place(task)
         if task.replay is not None:
-            raise InputError(f"obstacles mode 'motion_profiles': {self.beside.name!r} as `beside` already has recorded pedestrians")
+            raise InputError(f"obstacles mode 'motion_profiles': `beside`, {self.beside.name!r}, already has recorded pedestrians")
         count = task.stream.integer(self.count[0], self.count[1] - (self.variant == "code"))
         if not count:
             return

@@ -39,11 +39,11 @@ class Amount(Checked):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 0 <= self.min <= self.max <= MOST:
-            raise ValueError(f"min must be at least 0 and at most max, which is at most {MOST}, got min {self.min}, max {self.max}")
+            raise ValueError(f"min and max: expected 0 <= min <= max <= {MOST}, got min {self.min} and max {self.max}")
         if self.max and not self.models:
             raise ValueError("models must name at least one model if max is above 0")
         if self.weights and (len(self.weights) != len(self.models) or not 0 < sum(self.weights) < 1e300):
-            raise ValueError(f"weights must be one for each of the {len(self.models)} models, not all 0")
+            raise ValueError(f"weights must have one value for each of the {len(self.models)} models, not all 0")
 
     def draw(self, stream: Stream) -> list[str]:
         """Draw a number of obstacles, and return the model of each."""
@@ -90,7 +90,7 @@ class Random(Checked):
         for name in ("dynamic", "static", "group_size"):
             range_ = getattr(self, name)
             if not isinstance(range_, Amount) and not (1 if name == "group_size" else 0) <= range_[0] <= range_[1] <= MOST:
-                raise ValueError(f"{name} must be [least, most], at most {MOST}, got {list(range_)}")
+                raise ValueError(f"{name} must be [min, max], at most {MOST}, got {list(range_)}")
         for name in ("static", "interactive"):
             for model in getattr(getattr(self, name), "models", ()):
                 try:
@@ -98,7 +98,7 @@ class Random(Checked):
                 except UnknownNameError as error:
                     raise ValueError(f"{name}: {error}") from error
         if not self.static_radius[0] <= self.static_radius[1]:
-            raise ValueError(f"static_radius must be [smallest, largest], got {list(self.static_radius)}")
+            raise ValueError(f"static_radius must be [min, max], got {list(self.static_radius)}")
 
     def unread(self) -> dict[str, str]:
         """Return the parameters that have no effect given the other parameters, and the reasons."""

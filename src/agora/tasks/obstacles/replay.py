@@ -33,5 +33,7 @@ class Replay:
         task.replay, task.replay_radius = recorded, task.world.replay_radius
         if self.random_phase:
             if not (recorded.period > 0).all():
-                raise InputError(f"obstacles mode 'replay': random_phase needs recordings that repeat; {task.map.name!r} has none")
+                raise InputError(
+                    f"obstacles mode 'replay': random_phase needs recordings that repeat; those of {task.map.name!r} do not"
+                )
             task.phase = task.stream.uniform(0.0, 1.0, (len(recorded.id),)) * recorded.period

@@ -46,7 +46,7 @@ class Circle(Checked):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 0.1 <= self.radius[0] <= self.radius[1] <= 500.0:
-            raise ValueError(f"radius: must be [least, most] in [0.1, 500], is {list(self.radius)}")
+            raise ValueError(f"radius: must be [min, max] in [0.1, 500], got {list(self.radius)}")
 
     def unread(self) -> dict[str, str]:
         """Return the parameters that have no effect given the other parameters, and the reasons."""
@@ -78,7 +78,7 @@ class Circle(Checked):
             if not near and task.allows(np.array(pair)[:, :2], clearance).all():
                 return pair
         raise PlacementError(
-            f"map {task.map.name!r}: no room for {self.count} robots in a circle of {radius:.3g} m in {_TRIES} tries"
+            f"map {task.map.name!r}: no room for {self.count} robots on a circle of radius {radius:.3g} m, in {_TRIES} tries"
         )
 
     def _across(self, task: Task, radius: float, angle: float) -> tuple[Doubles, Doubles]:

@@ -77,5 +77,5 @@ def more_goals(task: Task, first: Doubles, count: int, distance: float, region: 
         found[-1:] = []
         last = found[-1][:2] if found else first[-1, :2]
         if dead_ends > DEAD_ENDS:
-            raise PlacementError(f"map {task.map.name!r}: no goal {distance} m from {task.map.place(last)}")
+            raise PlacementError(f"map {task.map.name!r}: no goal {distance} m or more from {task.map.place(last)}")
     return np.vstack([first, *found])

@@ -65,7 +65,7 @@ class Guided(Checked):
         object.__setattr__(self, "waypoints", route.waypoints)
         object.__setattr__(self, "start", route.start)
         if self.file and (self.waypoints or self.start):
-            raise ValueError("got file and waypoints or start; expected one of them")
+            raise ValueError("file cannot be combined with waypoints or start")
         if self.file:
             self.route()
 

@@ -73,7 +73,9 @@ class Random(Checked):
             goal: Doubles = task.place(clearance, 1, connected_to=point)[0]
             if np.hypot(*(goal - point)) >= self.distance:
                 return goal
-        raise PlacementError(f"map {task.map.name!r}: no goal {self.distance} m from {task.map.place(point)} in {_TRIES} tries")
+        raise PlacementError(
+            f"map {task.map.name!r}: no goal {self.distance} m or more from {task.map.place(point)} in {_TRIES} tries"
+        )
 
 
 def _recorded(task: Task, clearance: float) -> Doubles:

@@ -58,7 +58,7 @@ class Scenario(Checked):
                     if tried == _TRIES:
                         where = f"within the jitter of {self.jitter:g} m around its start and goal"
                         raise PlacementError(
-                            f"robot {number}: no room {where} in {_TRIES} tries; the last time: {error}"
+                            f"robot {number}: no room {where} in {_TRIES} tries; the last error: {error}"
                         ) from error
             placed.append((moved[0], moved[1][None]))
         return placed

@@ -70,7 +70,7 @@ class Zones(Checked):
                 return start, more_goals(task, start[None], 2, self.distance, region)[1:]
             except PlacementError as error:
                 failed = error
-        raise PlacementError(f"no place to start from in {_TRIES} tries") from failed
+        raise PlacementError(f"no start found in {_TRIES} tries") from failed
 
     def _go_on(self, task: Task, regions: list[list[Doubles]]) -> None:
         """Add the remaining goals, clear of obstacles that have been placed in the meantime."""

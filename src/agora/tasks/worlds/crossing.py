@@ -71,7 +71,7 @@ class Crossing(Checked, ABC):
         for name in ("body", "speed"):
             low, high = getattr(self, name)
             if not 0.01 <= low <= high:
-                raise ValueError(f"{name} must be [least, most] from 0.01, got {[low, high]}")
+                raise ValueError(f"{name} must be [min, max] with min at least 0.01, got {[low, high]}")
 
     @property
     @abstractmethod

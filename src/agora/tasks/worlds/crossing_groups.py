@@ -91,9 +91,9 @@ class CrossingGroups(Checked):
         for name, least in {"group_size": 2, "group_radius": 0.1, "radius": 0.01, "speed": 0.01}.items():
             low, high = getattr(self, name)
             if not least <= low <= high:
-                raise ValueError(f"{name} must be [least, most] from {least}, got {[low, high]}")
+                raise ValueError(f"{name} must be [min, max] with min at least {least}, got {[low, high]}")
         if self.groups * self.group_size[1] > self.people:
-            raise ValueError(f"people must be enough for {self.groups} groups of {self.group_size[1]}, got {self.people}")
+            raise ValueError(f"people must be enough for {self.groups} groups of up to {self.group_size[1]}, got {self.people}")
         if not self.share < 1.0:
             raise ValueError(f"share must be below 1, got {self.share}")
         if not self.distance <= 2.0 * self.arena:
@@ -118,7 +118,7 @@ class CrossingGroups(Checked):
             if np.hypot(*(goal - start)) >= self.distance:
                 break
         else:
-            raise PlacementError(f"no start and goal {self.distance} m apart in {_TRIES} tries")
+            raise PlacementError(f"no start and goal at least {self.distance} m apart found in {_TRIES} tries")
         people: list[Person] = []
         middles: list[Doubles] = []
         for number in range(self.groups):
@@ -137,7 +137,7 @@ class CrossingGroups(Checked):
             point: Doubles = stream.uniform(-self.arena, self.arena, 2)
             if all(np.hypot(*(point - other)) >= self.apart for other in others):
                 return point
-        raise PlacementError(f"no middle of a group {self.apart} m from the others in {_TRIES} tries")
+        raise PlacementError(f"no centre of a group at least {self.apart} m from the other centres found in {_TRIES} tries")
 
     def _members(self, stream: Stream, people: list[Person], number: int, middle: Doubles, taken: Doubles) -> list[Person]:
         """Return a standing group, clear of ``people`` and ``taken``."""

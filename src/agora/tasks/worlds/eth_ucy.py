@@ -85,7 +85,7 @@ class EthUcy(Checked):
             there = people.overlapping(begin, begin + self.length)
             if int(np.sum(there)) >= self.least:
                 return Surroundings(ground, None, people.only(there).moved(delay=-begin), replay_radius=self.radius)
-        raise InputError(f"scene {name!r} has no {self.length} s with {self.least} pedestrians")
+        raise InputError(f"scene {name!r} has no section of {self.length} s with at least {self.least} pedestrians")
 
 
 def _known(ground: Map, people: Trajectories, reach: float) -> Map:

@@ -51,7 +51,7 @@ def world_folder(name: str) -> Path:
     if Path(name).exists():
         raise InputError(f"{name}: has no slash, so it is the name of a world; for a path, write ./{name}")
     wrong = str(UnknownNameError("world", name, {*imported_names(), *world_names()}))
-    raise InputError(f"{wrong}{'' if wrong.endswith(('.', '?')) else '.'} Import worlds of Arena with: agora import arena FOLDER")
+    raise InputError(f"{wrong}{'' if wrong.endswith(('.', '?')) else '.'} Import Arena worlds with: agora import arena FOLDER")
 
 
 def _no_folder(name: str) -> str:

@@ -116,7 +116,7 @@ def test_a_damaged_file_is_said_and_made_anew(tmp_path, monkeypatch, caplog):
             file.write_bytes(damaged)
             again = Problem(SMALL, 100, 1e-4)
             warnings = [record.message for record in caplog.records if record.levelno >= logging.WARNING]
-            assert again.compiled and warnings == [f"{file} is damaged and is created again"]
+            assert again.compiled and warnings == [f"{file} is damaged and will be created again"]
             assert answer(again).states.tobytes() == before.states.tobytes() and file.stat().st_size > 1000
 
 
