@@ -207,7 +207,7 @@ def test_a_suite_is_run_reported_and_resumed(agora, small):
     assert refused[0] == 2 and "--resume" in refused[2]
     assert agora("bench", small, "-p", "orca", "-p", "go_to_goal", "-o", "out", "--workers", "0", "--resume")[0] == 0
     other = agora("bench", small, "-p", "orca", "-p", "go_to_goal", "-o", "out", "--resume", "--seed", "4")
-    assert other[0] == 2 and "suite.seed is 3 there and 4 here" in other[2]
+    assert other[0] == 2 and "suite.seed was 3, but is now 4" in other[2]
 
 
 def test_a_strangers_planner_that_ends_its_process_fails_in_a_worker_and_one_that_is_killed_is_named(small, tmp_path):
@@ -280,7 +280,7 @@ def test_without_a_planner_all_that_are_registered_are_compared(agora, small, tm
         ("run demo -p orca --video a.avi", "--video a.avi: expected a name that ends in .mp4"),
         ("run demo -p orca --replay nowhere/a.html", "--replay nowhere/a.html: no file can be written there"),
         ("run demo -p orca --live", "no screen: neither DISPLAY nor WAYLAND_DISPLAY is set"),
-        ("report .", "no run.yaml; expected the folder of a run"),
+        ("report .", "contains no run.yaml; expected a run folder"),
         ("list robotz", "no kind called 'robotz'; did you mean 'robots'?"),
         ("data import brn .", "no data set called 'brn'; did you mean 'barn'?"),
         ("data import barn .", "not the data set 'barn': it lacks"),

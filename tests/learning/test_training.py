@@ -122,10 +122,10 @@ def test_a_folder_takes_no_other_training_and_none_again_without_being_told(tmp_
     Run(tmp_path, training, 1).close()
     with pytest.raises(ResultsError, match="already contains a training; choose another folder, or continue it with --resume"):
         Run(tmp_path, training, 1)
-    with pytest.raises(ResultsError, match="seed is 1 there and 2 here"):
+    with pytest.raises(ResultsError, match="seed was 1, but is now 2"):
         Run(tmp_path, training, 2, resume=True)
     longer = replace(training, trainer=Named.of("trainers", "value_learning", **TINY | {"updates": 3}))
-    with pytest.raises(ResultsError, match="training.trainer.updates is 2 there and 3 here"):
+    with pytest.raises(ResultsError, match="training.trainer.updates was 2, but is now 3"):
         Run(tmp_path, longer, 1, resume=True)
 
 
@@ -307,7 +307,7 @@ def test_a_training_of_before_that_kept_no_digests_is_not_resumed(tmp_path, trai
     written = load(record, dict)
     assert {"inputs", "packages"} <= written.keys()
     record.write_text(dump({key: value for key, value in written.items() if key != "inputs"}))
-    with pytest.raises(ResultsError, match="was started by a version of Agora that recorded no inputs; start again"):
+    with pytest.raises(ResultsError, match="was started by a version of Agora that did not record inputs; start again"):
         Run(tmp_path, training, 1, resume=True)
 
 

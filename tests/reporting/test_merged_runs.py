@@ -235,7 +235,7 @@ def test_planners_are_added_to_a_finished_run_and_its_rows_stay(first, tmp_path)
 def test_planners_are_not_added_to_a_run_that_was_made_of_something_else(first, tmp_path):
     run = shutil.copytree(first, tmp_path / "run")
     more = planners("pure_pursuit:speed=0.5")
-    for suite, reason in ((replace(SUITE, seed=8), "suite.seed is 5 there and 8 here"), (plane(episodes=9), "stages")):
+    for suite, reason in ((replace(SUITE, seed=8), "suite.seed was 5, but is now 8"), (plane(episodes=9), "stages")):
         with pytest.raises(ResultsError, match=reason):
             run_all(extended_request(Request(suite, more, run, HERE)))
     with pytest.raises(InputError, match="pedestrians: the run in"):
@@ -248,7 +248,7 @@ def test_planners_are_not_added_to_a_run_that_was_made_of_something_else(first, 
     record.write(run)
     slow = {"pure_pursuit": planners("pure_pursuit:speed=0.5")["pure_pursuit:speed=0.5"]}
     with pytest.raises(
-        ResultsError, match=r"already has a planner 'pure_pursuit': pure_pursuit\.speed is nothing there and 0\.5 here"
+        ResultsError, match=r"already contains a planner called 'pure_pursuit': pure_pursuit\.speed was nothing, but is now 0\.5"
     ):
         extended_request(Request(SUITE, slow, run, HERE))
     with pytest.raises(ResultsError, match=r"no run\.yaml"):

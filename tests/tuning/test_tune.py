@@ -117,7 +117,7 @@ def test_a_run_that_is_over_is_gone_over_again_without_an_episode(found, monkeyp
 
 def test_another_tuning_does_not_go_on_in_the_folder(found):
     what, folder, _ = found
-    with pytest.raises(ResultsError, match="tuning.seed is 0 there and 4 here"):
+    with pytest.raises(ResultsError, match="tuning.seed was 0, but is now 4"):
         tuned_by(dataclasses.replace(what, seed=4), folder, Options(workers=0), resume=True)
     with pytest.raises(ResultsError, match="already contains a run"):
         tuned_by(what, folder, Options(workers=0))

@@ -88,7 +88,7 @@ def test_a_run_that_was_killed_goes_on_to_the_same_result(found, recorded, tmp_p
     with pytest.raises(ResultsError, match="continue it with --resume"):
         calibrated(calibration(), recorded, tmp_path)
     with pytest.raises(
-        ResultsError, match="seed is 0 there and 1 here; a calibration can only be resumed with the settings it started with"
+        ResultsError, match="seed was 0, but is now 1; a calibration can only be resumed with the settings it started with"
     ):
         calibrated(dataclasses.replace(calibration(), seed=1), recorded, tmp_path, resume=True)
     record = tmp_path / "calibration.yaml"

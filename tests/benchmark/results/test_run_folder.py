@@ -83,7 +83,7 @@ def test_a_run_that_goes_on_says_nothing_else_in_its_record(tmp_path):
 def test_a_run_that_kept_scans_does_not_go_on_without(tmp_path):
     seeing = Request(plane(episodes=1), CIRCLE, tmp_path, replace(ONE_BY_ONE, record=("scan",)))
     run_all(seeing)
-    with pytest.raises(ResultsError, match=r"run\.yaml: record is a list of 1 there and nothing here; a run can only be resumed"):
+    with pytest.raises(ResultsError, match=r"run\.yaml: record was a list of 1, but is now nothing; a run can only be resumed"):
         run_all(replace(seeing, options=ONE_BY_ONE, resume=True))
 
 

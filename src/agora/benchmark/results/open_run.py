@@ -210,7 +210,9 @@ class _Read:
         for part in store.PARTS:
             for read in store.shards(run.path / part, columns[part]):
                 for row in run.strangers(read):
-                    raise ResultsError(f"{read.path}: holds {row['key']!r} of another run; move the file to another folder")
+                    raise ResultsError(
+                        f"{read.path}: contains {row['key']!r}, which belongs to another run; move the file to another folder"
+                    )
                 name = read.path.stem
                 names.add(name)
                 keys_of[part, name] = {row["key"] for row in read.rows}
