@@ -268,7 +268,7 @@ def test_without_a_planner_all_that_are_registered_are_compared(agora, small, tm
             "tune orca --suite planners_training --held-out demo --objective sucess",
             "no metric called 'sucess'; did you mean 'success'?",
         ),
-        ("tune orca:padding=3 --suite planners_training --held-out demo", "padding is 3.0; tuning tries 0 to 0.5"),
+        ("tune orca:padding=3 --suite planners_training --held-out demo", "padding is 3.0; tuning covers 0 to 0.5"),
         ("run demo -p orca -p dwa", "--planner is given 2 times, but takes one value"),
         ("bench demo -p orca --batch 1 -p dwa --batch 1", "--batch is given 2 times, but takes one value"),
         ("map generate hall -o a --output b --seed 1", "--output is given 2 times, but takes one value"),

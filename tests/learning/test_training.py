@@ -73,7 +73,7 @@ def test_a_training_that_comes_along_can_be_read_and_tests_on_another_suite_than
         ({"stages": ["invisibel"]}, InputError, "invisibel.*invisible"),
         ({"trainer": {"name": "value_learning", "netwrk": "sarl"}}, InputError, "netwrk.*network"),
         ({"trainer": "valu_learning"}, InputError, "valu_learning.*value_learning"),
-        ({"seeds": [1, 1]}, InputError, "seeds: must be different"),
+        ({"seeds": [1, 1]}, InputError, "seeds: expected at least one seed"),
         ({"label": "perfect"}, InputError, "perfect"),
         ({"planner": "sarll"}, InputError, "sarll.*sarl"),
         ({"planner": "dwa"}, InputError, "'dwa' has no weights file"),
@@ -205,7 +205,7 @@ def test_a_damaged_checkpoint_is_named(tmp_path, training, damage):
     with pytest.raises(ResultsError, match="checkpoint.safetensors: is not a checkpoint"):
         Run(tmp_path, training, 1, resume=True)
     assert checkpoint_kept(tmp_path) in (
-        "there is no checkpoint yet, so a resumed training begins from scratch",
+        "there is no checkpoint yet, so a resumed training run would start from scratch",
         f"the checkpoint after 10 steps is in {tmp_path}",
     )
 

@@ -149,7 +149,7 @@ def test_a_calibration_is_stopped_from_another_thread_and_resumed_to_the_same_re
         return calibrate(calibration(), recorded, tmp_path, token=token)
 
     said, told = stopped(begun, lambda told: len(told) == 5)
-    assert said == f"stopped: finished trials are kept in {tmp_path}; the same calibration with resume continues"
+    assert said == f"stopped: finished trials are kept in {tmp_path}; repeat the calibration with resume to continue"
     assert [event.trial for event in told] == found.trials[:5]
     assert calibrated(calibration(), recorded, tmp_path, resume=True) == found
 

@@ -82,7 +82,7 @@ def case_4(model: Any, densities: Sequence[float] = (0.5, 1.0, 2.0, 3.0, 4.0, 5.
         f"speed at {rho:.2f} /m2": float(v) for rho, v in zip(diagram.density[seen], speed[seen], strict=True)
     }
     worst = float(np.abs(speed - weidmann(diagram.density)).max())
-    found = f"{diagram.error:.2f} m/s from Weidmann's, {speed.min():.2f} m/s at {diagram.density.max():.1f} /m2"
+    found = f"{diagram.error:.2f} m/s from Weidmann's speeds, {speed.min():.2f} m/s at {diagram.density.max():.1f} /m2"
     return Case(
         "4: speed against density",
         "falls with the density, never below 0",
