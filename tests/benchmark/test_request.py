@@ -153,7 +153,7 @@ def test_every_field_of_a_form_changes_the_request_or_its_record(field, tmp_path
 
 
 def test_an_interplanner_that_no_planner_takes_is_refused():
-    with pytest.raises(InputError, match="interplanner: has no effect, because all planners name one"):
+    with pytest.raises(InputError, match="interplanner: has no effect, because every planner specifies its own"):
         RequestForm("demo", ("dwa+polite", "teb+meta"), interplanner="bypass").request()
     assert "teb+bypass" not in RequestForm("demo", ("dwa+polite", "teb"), interplanner="meta", control=False).request().planners
 

@@ -173,7 +173,7 @@ def test_the_command_that_a_failure_names_runs_that_episode_again(agora, small, 
     how = ("--workers", "0", "--no-control", "--seed", "5", "--simulator", "native")
     code, said, _ = agora("bench", small, "-p", "mine:file=a/b", "-o", "out", *how)
     assert code == 1
-    again = next(line for line in said.splitlines() if "that episode again: " in line).partition(": ")[2]
+    again = next(line for line in said.splitlines() if "to repeat that episode: " in line).partition(": ")[2]
     words = shlex.split(again)
     given = dict(zip(words[3::2], words[4::2], strict=True))
     assert words[:3] == ["agora", "run", str(small)] and given["--planner"] == "mine:file=a/b" and given["--seed"] == "5"

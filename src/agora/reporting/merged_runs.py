@@ -380,7 +380,7 @@ def _machines(runs: Sequence[_Run]) -> Iterator[str]:
         files = different_files(code_of(known[0][0].folder), code_of(other.folder)) or "their files are unknown"
         commits = " and ".join(dict.fromkeys(one.commit for one in made if one is not None))
         yield (
-            f"The runs have the same version of Agora but different code (commits {commits}): {files}. "
+            f"The runs used the same version of Agora but different code (commits {commits}): {files}. "
             "Episodes that this code affects differ."
         )
     if len({one.cpu for one in made if one is not None}) > 1:
