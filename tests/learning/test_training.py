@@ -280,8 +280,8 @@ def test_a_training_is_not_resumed_with_a_robot_file_that_was_changed(tmp_path, 
             "0.1.0, code ",
             r"package agora-nav was 0\.1\.0, code 00\w+ and is .*: agora/seeds\.py \(changed\) since the training started",
         ),
-        ("torch: ", r"torch was 00\S+ and is \S+ since the training started; install that version"),
-        ("numpy: ", r"numpy was 00\S+ and is \S+ since the training started; install that version"),
+        ("torch: ", r"torch was 00\S+ when the training started and is now \S+; install the earlier version"),
+        ("numpy: ", r"numpy was 00\S+ when the training started and is now \S+; install the earlier version"),
     ],
 )
 def test_a_training_is_not_resumed_with_other_code_or_other_versions_of_what_computes_it(tmp_path, training, old, words):

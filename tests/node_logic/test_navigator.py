@@ -303,7 +303,7 @@ def test_clearing_costmaps_clears_what_an_interplanner_remembers_of_them():
 
 
 def test_more_pedestrians_than_there_is_room_for_are_refused():
-    with pytest.raises(InputError, match="there is room for 16, got 17"):
+    with pytest.raises(InputError, match="expected at most 16, got 17"):
         alone(room=9).people(17)
 
 

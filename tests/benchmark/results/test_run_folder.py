@@ -94,7 +94,7 @@ def test_a_folder_with_rows_of_another_run_is_left_as_it_is(tmp_path):
     (strange,) = (tmp_path / "other" / "episodes").iterdir()
     strange.rename(tmp_path / "run" / "episodes" / "strange.parquet")
     before = {path: path.read_bytes() for path in (tmp_path / "run").rglob("*") if path.is_file()}
-    with pytest.raises(ResultsError, match=r"strange\.parquet: holds 'plain/plane/0/square/0' of another run"):
+    with pytest.raises(ResultsError, match=r"strange\.parquet: contains 'plain/plane/0/square/0', which belongs to another run"):
         run_all(replace(request, resume=True))
     assert {path: path.read_bytes() for path in (tmp_path / "run").rglob("*") if path.is_file()} == before
 
