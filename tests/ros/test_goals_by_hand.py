@@ -347,7 +347,7 @@ def test_goals_of_the_action_are_goals_of_the_episode(play: Play) -> None:
     action.send(play.place(0, (2.5,)))
     play.status(lambda s: s.robots[0].by_hand == 2, "another goal")
     play.click(play.place(0), play.graph.publisher(f"{name}/move_base_simple/goal", PoseStamped))
-    action.ends(GoalStatus.ABORTED, "another goal replaced it")
+    action.ends(GoalStatus.ABORTED, "replaced by another goal")
     play.is_well()
 
 

@@ -29,7 +29,7 @@ class SimulationClock:
         self._kept = float(rospy.get_param("~clock", 0.0))
         self._now = self._kept
         if self._kept:
-            rospy.loginfo(f"a simulator ran here before: its stamps ended at {self._kept:g} s, where this one starts")
+            rospy.loginfo(f"a simulator ran on this roscore before; its time ended at {self._kept:g} s, so this one starts there")
 
     def next(self) -> float:
         """Return a stamp for the beginning of an episode, s: a multiple of 0.1 s, later than all previous stamps."""
