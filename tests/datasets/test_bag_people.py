@@ -144,7 +144,7 @@ def test_people_of_every_tracker_count(tmp_path, make):
         recording = played.robots[0].recording
         assert values["closest_pedestrian_distance_min"] == pytest.approx(0.8 - recording.radius - 0.3, abs=1e-6)
         assert recording.pedestrian_position.shape == (101, 1, 2) and recording.pedestrian_present.all()
-        assert any("people come from /tracker" in note for note in played.notes)
+        assert any("people are read from /tracker" in note for note in played.notes)
         assert not any("pedestrians and contacts were not recorded" in note for note in played.notes)
 
 
@@ -195,7 +195,7 @@ def test_of_several_topics_one_is_read_and_another_can_be_asked_for(tmp_path):
         "people are read from /simulated_agents; other topics: /people; choose one with --people" in note for note in played.notes
     )
     asked, _ = read(path, people="people")
-    assert any("people come from /people" in note for note in asked.notes)
+    assert any("people are read from /people" in note for note in asked.notes)
     with pytest.raises(InputError, match="--people /poeple: .* did you mean '/people'"):
         read(path, people="/poeple")
 

@@ -18,19 +18,21 @@ if TYPE_CHECKING:
 def bag(
     paths: Annotated[
         list[Path],
-        typer.Argument(help="Bags, MCAP files, folders of them, or folders of Arena's recorder.", metavar="PATH..."),
+        typer.Argument(
+            help="Bags, MCAP files, folders containing them, or folders written by Arena's recorder.", metavar="PATH..."
+        ),
     ],
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder of the results, with a report.")] = None,
-    robot: Annotated[str, typer.Option(help="Model of the robot, if the recording does not name it.")] = "",
-    goal: Annotated[str, typer.Option(help="x,y in m on the map, instead of the recorded goals.")] = "",
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Folder to write the results and a report to.")] = None,
+    robot: Annotated[str, typer.Option(help="Robot model, if the recording does not name it.")] = "",
+    goal: Annotated[str, typer.Option(help="Goal as x,y on the map, m, instead of the recorded goals.")] = "",
     odometry: Annotated[str, typer.Option(help="Topic of the odometry to read, if a bag has several.")] = "",
     people: Annotated[str, typer.Option(help="Topic of the people to read, if a bag has several.")] = "",
     planner: Annotated[
         str, typer.Option("--planner", "-p", help="Name of the planner that drove the robot, instead of the recorded one.")
     ] = "",
-    replay: Annotated[Path | None, typer.Option(help="Write a page that plays the episodes (.html).")] = None,
+    replay: Annotated[Path | None, typer.Option(help="Write an HTML page that plays the episodes.")] = None,
     demonstrations: Annotated[
-        Path | None, typer.Option(help="Write observations and commands to a folder, as demonstrations for training.")
+        Path | None, typer.Option(help="Write observations and commands to this folder as demonstrations for training.")
     ] = None,
     metric: numbers.Named = None,
     every: numbers.All = False,

@@ -81,7 +81,7 @@ def messages_of(played: PlayedEpisode, start: Start, stage: Stage) -> list[Writt
         InputError: the package rosbags is missing, or the recordings and the start have different robots.
     """
     if len(played.robots) != len(start.robots):
-        raise InputError(f"{played.source}: {played.entry} has {len(played.robots)} recordings of {len(start.robots)} robots")
+        raise InputError(f"{played.source}: {played.entry} has recordings for {len(played.robots)} of {len(start.robots)} robots")
     said = _Said(played, start, stage)
     parts = (said.fixed(), said.paths(), said.steps(), said.contacts(), said.end())
     return sorted((one for part in parts for one in part), key=lambda one: one.nanoseconds)

@@ -265,7 +265,7 @@ def chosen(people: Sequence[PeopleTopic], asked: str) -> tuple[PeopleTopic | Non
     by_name = {one.topic: one for one in people}
     wanted = next((one for name, one in by_name.items() if name.strip("/") == asked.strip("/")), None) if asked else None
     if asked and wanted is None:
-        raise InputError(f"--people {asked}: no such topic with people; {nearest(asked, by_name)}")
+        raise InputError(f"--people {asked}: no topic with people has this name; {nearest(asked, by_name)}")
     kinds = list(_READERS)
     best = wanted or min(people, key=lambda one: (kinds.index(people_kind(one.kind)), -len(one), one.topic), default=None)
     if best is None:

@@ -112,7 +112,7 @@ class Bag:
                 header, data = record
                 op = header["op"][0]
                 if op == _HEADER and _number(header, "index_pos") == 0:
-                    self.cut = "it was not closed"
+                    self.cut = "the bag was not closed"
                 elif op == _CHUNK:
                     inner = io.BytesIO(_unpacked(header, data))
                 elif op == _CONNECTION:
@@ -225,7 +225,7 @@ def _decoder(name: str, definition: str) -> tuple[Any, str]:
     try:
         store.register(get_types_from_msg(definition, known))
     except TypesysError as error:
-        raise InputError(f"{name}: its definition in the bag cannot be used: {error}") from error
+        raise InputError(f"{name}: its definition in the bag is invalid: {error}") from error
     if known not in store.fielddefs:
-        raise InputError(f"{name}: its definition in the bag is that of another type")
+        raise InputError(f"{name}: the bag contains the definition of another type under this name")
     return store, known

@@ -80,7 +80,7 @@ def collect_episodes(bag: Source) -> tuple[list[EpisodeMessages], list[str]]:
     for messages in heard.values():
         messages.sort(key=lambda one: one[0])
     if not heard[EPISODE]:
-        raise InputError(f"{bag.path}: no message on {EPISODE}; expected a bag of Agora's recorder")
+        raise InputError(f"{bag.path}: no message on {EPISODE}; expected a bag written by Agora's recorder")
     runs = _runs(heard[ROBOTS])
     if not runs:
         entry = heard[EPISODE][-1][2].entry

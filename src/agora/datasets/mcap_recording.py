@@ -104,7 +104,7 @@ def entries_of(played: PlayedEpisode) -> Iterator[McapMessage]:
             for t, time in enumerate(robot.recording.time):
                 yield McapMessage.json(channel, round(float(time) * 1e9), _sample(robot.recording, t))
     except ValueError as error:
-        raise InputError(f"{played.source}: episode {played.entry} contains a number that is not finite: {error}") from error
+        raise InputError(f"{played.source}: episode {played.entry} contains a non-finite number: {error}") from error
 
 
 def map_of(played: PlayedEpisode) -> dict[str, tuple[str, bytes]]:
@@ -184,7 +184,7 @@ def read_recording(file: McapFile) -> PlayedEpisode | None:
             said = content
     if said is None:
         if samples:
-            raise InputError(f"{file.path}: contains samples of robots but no {EPISODE}")
+            raise InputError(f"{file.path}: contains robot samples but no {EPISODE}")
         return None
     with reading(file.path, "an episode in an MCAP file"):
         _check(file, EPISODE, said, _episode_schema())
@@ -215,9 +215,7 @@ def _played(file: McapFile, number: int, said: dict[str, Any], samples: list[dic
     where = f"robot {number} of {EPISODE}"
     _check(file, where, said, _robot_schema())
     if len(samples) != said["samples"] or not samples:
-        raise InputError(
-            f"{file.path}: {len(samples)} of {said['samples']} samples of robot {number} are present; the others are missing"
-        )
+        raise InputError(f"{file.path}: only {len(samples)} of {said['samples']} samples of robot {number} are present")
     lengths = {"T": len(samples), "P": len(said["pedestrian_id"]), "C": len(said["planning_time"])}
     lengths["K"] = len(said.get("planned_path", ()))
     others: dict[str, Any] = {name: said.get(name) for name in _MAYBE}
@@ -230,7 +228,7 @@ def _played(file: McapFile, number: int, said: dict[str, Any], samples: list[dic
         if not one.optional or (due and name in due[0]):
             arrays[name] = np.array([sample[name] for sample in due], one.kind).reshape(one.shape(lengths))
     if (np.diff(arrays["time"]) < 0.0).any():
-        raise InputError(f"{file.path}: the times of robot {number} decrease")
+        raise InputError(f"{file.path}: the timestamps of robot {number} decrease")
     recording = Recording(
         **arrays,
         **{name: said[name] for name in _SCALARS},

@@ -109,7 +109,7 @@ def files_of(path: Path) -> list[Path]:
         return [path]
     found = sorted(p for p in path.rglob("*") if p.name.endswith(ENDINGS) or p.name == "odom.csv")
     if not found:
-        raise InputError(f"{path}: contains no bag (.bag, .bag.active), .mcap file or odom.csv of Arena's recorder")
+        raise InputError(f"{path}: contains no bag (.bag, .bag.active), .mcap file, or odom.csv from Arena's recorder")
     return [file.parent if file.name == "odom.csv" else file for file in found]
 
 
@@ -142,7 +142,7 @@ def _sound(played: PlayedEpisode) -> PlayedEpisode:
         }
         for name, found in values.items():
             if not (np.abs(found) <= LARGEST).all():
-                raise InputError(f"{played.source}: episode {played.entry}: its {name} has invalid numbers")
+                raise InputError(f"{played.source}: episode {played.entry}: its {name} contains invalid numbers")
     return played
 
 
@@ -165,6 +165,6 @@ def _refuse_strange(file: McapFile) -> None:
     if not file.connections:
         topics = sorted({f"{c.topic} ({c.type or 'no type'}, {c.encoding or 'no encoding'})" for c in file.channels.values()})
         raise InputError(
-            f"{file.path}: no {EPISODE} of Agora, and no messages of ROS 1 (encoding ros1), are in this MCAP file; it "
+            f"{file.path}: this MCAP file contains neither Agora's {EPISODE} nor ROS 1 messages (encoding ros1); it "
             f"contains {', '.join(topics) or 'no messages'}"
         )

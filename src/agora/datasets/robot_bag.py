@@ -103,11 +103,11 @@ def read_drives(
     if not read.odometry:
         kinds = sorted(set(read.topics.values()))
         raise InputError(
-            f"{bag.path}: expected at least two messages of {_ODOMETRY}, got topics of {', '.join(kinds) or 'nothing'}"
+            f"{bag.path}: expected at least two {_ODOMETRY} messages, got topics with {', '.join(kinds) or 'no messages'}"
         )
     name = bag.path.name
     always = [f"{name}: {'' if read.people else 'pedestrians and '}contacts were not recorded; metrics about them are missing"]
-    always += [f"{name}: {bag.cut}; the part before it is used"] * bool(bag.cut)
+    always += [f"{name}: {bag.cut}; only the part before that is used"] * bool(bag.cut)
     episodes = [played for one in _robots(bag.path, read, odometry, people) for played in _episodes(bag, one, robot, goal)]
     return [replace(played, notes=(*(f"{name}: {note}" for note in played.notes), *always)) for played in episodes]
 
@@ -151,7 +151,7 @@ def _robots(path: Path, read: _Messages, asked: str, people: str) -> Iterator[_R
     known, groups = read.odometry, robots_of(read.odometry, read.topics)
     wanted = next((topic for topic in known if topic.strip("/") == asked.strip("/")), "") if asked else ""
     if asked and not wanted:
-        raise InputError(f"--odometry {asked}: {path} has no such topic with {_ODOMETRY}; {nearest(asked, known)}")
+        raise InputError(f"--odometry {asked}: {path} has no {_ODOMETRY} topic with this name; {nearest(asked, known)}")
     for name, topics in groups.items():
         if asked and wanted not in topics:
             continue
@@ -164,7 +164,7 @@ def _robots(path: Path, read: _Messages, asked: str, people: str) -> Iterator[_R
         logs += [log for space, log in read.logs.items() if not space]
         tree = TransformTree(logs)
         connected = {known[topic].frame for topic in topics if tree.connects(MAP, known[topic].frame)}
-        best, why = (known[wanted], "is asked for") if asked else preferred([known[topic] for topic in topics], connected)
+        best, why = (known[wanted], "was requested") if asked else preferred([known[topic] for topic in topics], connected)
         others = ", ".join(topic for topic in topics if topic != best.topic)
         notes = [f"odometry is read from {best.topic}, which {why}; other topics: {others}; choose one with --odometry"] * bool(
             others
@@ -183,14 +183,15 @@ def _episodes(bag: Source, robot: _Robot, model: RobotModel | None, given: Array
     drives, notes = robot.odometry.stretches()
     if not drives:
         raise InputError(
-            f"{bag.path}: expected at least two messages of {_ODOMETRY} on {robot.odometry.topic} with increasing times"
+            f"{bag.path}: expected at least two {_ODOMETRY} messages on {robot.odometry.topic} with increasing timestamps"
         )
     aimed = [s for s in drives if given is None and any(s.begin <= goal.number < s.end for goal in robot.goals)]
     if len(drives) > 1:
         lengths = ", ".join(f"{s.time[-1] - s.time[0]:.1f} s" for s in drives)
         which = "the drives with goals are" if aimed else "the longest is"
         notes.append(
-            f"clock or position of {robot.odometry.topic} jumps, so there are {len(drives)} drives ({lengths}); {which} read"
+            f"the clock or the position of {robot.odometry.topic} jumps, so there are {len(drives)} drives ({lengths}); "
+            f"{which} read"
         )
     name = re.sub(r"[^\w.-]+", "_", bag.name + (f".{robot.name}" if robot.name else ""))
     number = 0
@@ -232,9 +233,9 @@ def _people(
     """Return the pedestrian fields of an episode whose samples begin at ``begin`` (s), and notes."""
     fields, left = crowd.sampled(cut[0] + begin, cut[1][:, :2])
     topic = robot.people.topic if robot.people is not None else ""
-    notes = [f"people come from {topic}; people without a radius get {People().radius:g} m"]
+    notes = [f"people are read from {topic}; people without a radius are given {People().radius:g} m"]
     notes += [f"{crowd.lost} positions on {topic} have no transform to the map; they are left out"] * (crowd.lost > 0)
-    notes += [f"{left} people on {topic} are left out, the farthest from the robot"] * (left > 0)
+    notes += [f"the {left} people on {topic} who are farthest from the robot are left out"] * (left > 0)
     return fields, notes
 
 
@@ -252,7 +253,8 @@ def _goals(sent: Sequence[StampedPose], stretch: OdometryStretch, frames: Frames
         pose, later = placed
         if later > _LATER:
             notes.add(
-                f"a goal on {goal.topic} is in {goal.frame}; its position comes from the first transform, {later:.1f} s later"
+                f"a goal on {goal.topic} is in {goal.frame}; its position is computed with the first "
+                f"transform, which is {later:.1f} s later"
             )
         found.append(Aim(goal.time(stretch.shift), pose, goal.name))
     return sorted(found, key=lambda aim: aim.time), sorted(notes)
