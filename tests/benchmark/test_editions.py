@@ -131,9 +131,9 @@ def test_an_invalid_draw_is_refused(clone, suite, name, beacon, message):
 
 def test_a_draw_needs_a_clean_commit_and_is_made_once(clone):
     draw("small", "2021.12", **BEACON)
-    with pytest.raises(InputError, match="already exists; an edition is drawn only once"):
+    with pytest.raises(InputError, match="already exists; an edition can be drawn only once"):
         draw("small", "2021.12", **BEACON)
-    with pytest.raises(InputError, match=r"has uncommitted changes, first .*small@2021.12.yaml"):
+    with pytest.raises(InputError, match=r"has uncommitted changes, such as .*small@2021.12.yaml"):
         draw("small", "2022.01", **BEACON)
     git(clone, "add", "-A")
     git(clone, "commit", "-qm", "An edition")

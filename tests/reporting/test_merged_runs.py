@@ -112,7 +112,7 @@ def test_planners_of_runs_of_two_seeds_have_the_episodes_of_both(first, tmp_path
     assert pairs(found, "go_to_goal", "pure_pursuit") == 3
     said = "\n".join(found.notes)
     assert "plane (seed 6): seed is 5 in seed 5 and 6 in seed 6: the episodes differ and are not paired." in said
-    assert "go_to_goal is the same in seed 5 and seed 6; its episodes of each seed count." in said
+    assert "go_to_goal is the same in seed 5 and seed 6; its episodes are counted for each seed." in said
 
 
 def test_episodes_in_places_of_another_seed_are_not_paired_but_have_the_same_planner(tmp_path):
@@ -179,7 +179,7 @@ def test_a_run_alone_is_as_it_is_and_the_same_one_twice_is_refused(first, tmp_pa
     alone = merged([first])
     assert (alone.planners, alone.notes) == (["go_to_goal", "pure_pursuit"], [])
     assert sorted(row["key"] for row in alone.rows) == sorted(row["key"] for row in read_rows(first / "episodes"))
-    with pytest.raises(InputError, match="is given twice"):
+    with pytest.raises(InputError, match="given twice"):
         merged([first, first.parent / "." / "spring"])
     with pytest.raises(ResultsError, match=r"no run\.yaml"):
         merged([first, tmp_path])

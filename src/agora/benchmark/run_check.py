@@ -70,7 +70,7 @@ def _suite_of(run: RunFolder) -> Suite:
     """Return the suite of a run, after checking that the run can be replayed on this machine."""
     record = run.record
     if not record.planned or record.version is None:
-        raise InputError(f"{run.path}: was not run by Agora's own benchmark, so its commands cannot be driven again")
+        raise InputError(f"{run.path}: was not run by Agora's own benchmark, so its commands cannot be executed again")
     if record.version != __version__:
         raise InputError(f"{run.path}: the run was made with Agora {record.version}, but the installed version is {__version__}")
     suite = run.suite()

@@ -207,14 +207,14 @@ FACTS: dict[str, Fact] = {
         Fact(
             "robots",
             _robots,
-            says="(N,) smallest clearance to another robot of the world at the end, m; infinite if there is none",
+            says="(N,) smallest clearance to another robot in the world at the end, m; infinite if there is none",
         ),
         Fact("elder", _elder, says="(N,) smallest clearance to an elder at the end, m; infinite if there is none"),
         Fact("adult", _adult, says="(N,) smallest clearance to an adult at the end, m; infinite if there is none"),
         Fact(
             "foreseen",
             _foreseen,
-            says="(N,) number of control periods, at most 5, until a person who walks straight on reaches the robot's "
+            says="(N,) number of control periods, at most 5, until a person who continues straight ahead reaches the robot's "
             "position; otherwise infinite",
         ),
         Fact(

@@ -147,7 +147,10 @@ _QUESTIONS: dict[str, dict[str, tuple[str, Callable[[float], str]]]] = {
             "Mean distance of people from their positions without robots",
             lambda d: f"{d:.2f} m",
         ),
-        "personal_space_compliance.robosense": ("Time with at least 1 m between its centre and those of all people", _percent),
+        "personal_space_compliance.robosense": (
+            "Time with at least 1 m between the robot's centre and every person's",
+            _percent,
+        ),
     },
 }
 """The other questions, each with its wording and the metrics that can answer it, of which the first available one is used."""

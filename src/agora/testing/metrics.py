@@ -52,7 +52,7 @@ def _short_and_odd() -> Iterator[tuple[str, Recording]]:
         for pedestrians in (0, 3):
             yield f"{samples} samples, {pedestrians} pedestrians", recording(samples, pedestrians)
     yield "without a map", dataclasses.replace(recording(), map=None)
-    yield "without a way to the goal", dataclasses.replace(recording(), shortest_path=math.inf)
+    yield "without a path to the goal", dataclasses.replace(recording(), shortest_path=math.inf)
     yield "a goal at the start", dataclasses.replace(recording(outcome=Outcome.REACHED), shortest_path=0.0)
     yield "without control calls", dataclasses.replace(recording(), planning_time=np.zeros(0))
     still = recording()

@@ -71,7 +71,7 @@ def counterflow(model: Any, door: float = 1.0, count: int = 20, *, seed: int = 0
     done = int(np.isfinite(through).sum())
     found = arrived(through, "through", longest)
     values = {"through": float(done), "last": finite(through.max())}
-    return Case(f"door of {door:g} m, {count} against {count}", "all through in 120 s", found, done == 2 * count, values)
+    return Case(f"door of {door:g} m, {count} people against {count}", "all through in 120 s", found, done == 2 * count, values)
 
 
 def _flow(out: Doubles, door: float) -> float:

@@ -85,7 +85,7 @@ def _then(was: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:
     """Return digests or versions; for those that have changed, both the earlier and the current one, so that no single version is
     claimed.
     """
-    return {name: one if now.get(name) == one else f"{one}, then {now.get(name, 'gone')}" for name, one in was.items()}
+    return {name: one if now.get(name) == one else f"{one}, then {now.get(name, 'removed')}" for name, one in was.items()}
 
 
 @contextmanager

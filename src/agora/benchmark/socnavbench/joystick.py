@@ -134,7 +134,7 @@ class Joystick:
     def _connect(self, visitor: int) -> socket.socket | None:
         """Connect to the joystick of a process; return None if the joystick does not listen."""
         end = time.monotonic() + _LISTENS
-        reason = "no process listens there"
+        reason = "no process is listening there"
         while time.monotonic() < end:
             try:
                 connection = connect(self._answers, self.meeting.patience)
@@ -145,7 +145,7 @@ class Joystick:
                     self._process = found or visitor
                     return connection
                 connection.close()
-                reason = f"process {found} listens there"
+                reason = f"process {found} is listening there"
             select.select([], [], [], _KNOCK)
         self._say(f"a client connected (process {visitor}), but the joystick's socket {self._answers} cannot be reached: {reason}")
         return None
