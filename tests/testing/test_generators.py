@@ -110,7 +110,7 @@ def has_a_zone_in_a_wall(place, stream):
         (has_a_cell_nobody_gets_to, r"cannot reach all free space: it has \d+ parts"),
         (has_a_zone_elsewhere, "zone 'far' is not on the map"),
         (has_a_zone_in_a_wall, "zone 'wall' contains no free cell"),
-        (lambda place, stream: place.map, "returns a Map, not a Place"),
+        (lambda place, stream: place.map, "expected a Place, got a Map"),
         (lambda place, stream: 1 / 0, "raises ZeroDivisionError"),
         (lambda place, stream: Place(Map("full", 0.2, (0.0, 0.0), np.ones((9, 9), bool)), zones=()), "same place|not fit anywhere"),
     ],

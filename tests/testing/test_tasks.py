@@ -107,7 +107,7 @@ NOBODY = Trajectories.of_rows([0.0, 1.0], [1, 1], [1.0, 2.0], [3.0, 3.0])
         (Source(Surroundings(PLANE), names=("a", "a")), "names: expected"),
         (Source(Surroundings(PLANE), Surroundings(WALL), Surroundings(PLANE)), "not deterministic"),
         (Source(GOAL_IN_WALL), "robot 0 ends in a wall"),
-        (Source(PLANE), "not a World"),
+        (Source(PLANE), "expected a World"),
         (Source(Surroundings(PLANE, replay=NOBODY, replay_radius=0.0)), "replay_radius"),
         (Source(Surroundings(PLANE, timeout=-1.0)), "timeout"),
         (Source(), "raises ZeroDivisionError"),

@@ -109,15 +109,15 @@ class _Check:
         for name, most in _NUMBERS.items():
             value = getattr(minds, name)[active]
             if ((value < 0) | (value >= most)).any():
-                raise self.fail(f"{where}: minds.{name} is {value}, expected 0 to {most - 1}")
+                raise self.fail(f"{where}: minds.{name}: expected 0 to {most - 1}, got {value}")
         for name in ("stress", "energy", "social"):
             value = getattr(minds, name)[active]
             if not ((value >= 0) & (value <= 1)).all():
-                raise self.fail(f"{where}: minds.{name} is {value}, expected [0, 1]")
+                raise self.fail(f"{where}: minds.{name}: expected a value in [0, 1], got {value}")
         for w in range(engine.world.layout.worlds):
             known = {-1, *engine.world.traits.id[w, active[w]].tolist()}
             if not set(minds.partner[w, active[w]].tolist()) <= known:
-                raise self.fail(f"{where}: minds.partner of world {w} names an absent pedestrian")
+                raise self.fail(f"{where}: minds.partner of world {w} refers to an absent pedestrian")
 
     def decided(self, engine: Engine, world: int, start: Start) -> tuple[Array, ...]:
         """Return the values that the behaviour sets or changes, for the pedestrians of one world."""

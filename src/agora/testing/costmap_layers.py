@@ -50,7 +50,7 @@ def check_costmap_layer(layer: CostmapLayer) -> None:
     drawn = _draw(layer, crowd)
     _same(name, "different costmaps for the same pedestrians", drawn, _draw(layer, crowd))
     alone = _draw(layer, crowd, rows=(1, 2))
-    _same(name, "a row depends on other rows", drawn[1], alone[1])
+    _same(name, "the costs of a row depend on other rows", drawn[1], alone[1])
     if alone[0].any() or alone[2].any():
         raise ContractError(f"{name}: writes to rows that were not requested")
     back = replace(crowd, **{key: np.ascontiguousarray(getattr(crowd, key)[:, ::-1]) for key in _PER_PEDESTRIAN})

@@ -45,7 +45,7 @@ def check_map_generator(generator: MapGenerator, *, random: bool = True, passage
         with pure(f"{name}: seed {seed}", generator=generator):
             places.append(generator.generate(Stream("contract/place", seed, "place")))
     if not all(isinstance(p, Place) for p in places):
-        raise ContractError(f"{name}: returns a {type(places[0]).__name__}, not a Place")
+        raise ContractError(f"{name}: expected a Place, got a {type(places[0]).__name__}")
     if not identical(places[0], places[-1]):
         raise ContractError(f"{name}: not deterministic: different places for the same random stream")
     if random and all(identical(places[0], p) for p in places[1:]):

@@ -95,7 +95,7 @@ class _Check:
         if self.metric.over not in ("reached", "all"):
             raise self.fail(f"compared: expected reached or all, got {self.metric.compared!r}")
         if self.metric.version < 1:
-            raise self.fail(f"version: expected 1 or more, got {self.metric.version}")
+            raise self.fail(f"version: expected at least 1, got {self.metric.version}")
 
     def answers(self) -> None:
         """Check that the value is None or a finite float for every recording."""

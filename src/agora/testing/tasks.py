@@ -64,7 +64,7 @@ def check_world_source(source: WorldSource, *, most: int = 3) -> None:
             with pure(where, source=source):
                 read.append(source.world(each, Stream("contract/world/0", seed, "task")))
         if not isinstance(read[0], Surroundings):
-            raise ContractError(f"{where}: is a {type(read[0]).__name__}, not a World")
+            raise ContractError(f"{where}: expected a World, got a {type(read[0]).__name__}")
         if not identical(read[0], read[2]):
             raise ContractError(f"{where}: not deterministic: different worlds for the same random stream")
         for world in read[:2]:

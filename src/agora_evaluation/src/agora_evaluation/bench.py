@@ -58,7 +58,7 @@ class Graph:
                 rospy.wait_for_service(service, _START)
             except rospy.ROSException as error:
                 raise InputError(
-                    f"no node offers {rospy.resolve_name(service)} after {_START:g} s: start the graph with "
+                    f"no node offered {rospy.resolve_name(service)} within {_START:g} s: start the graph with "
                     "record_data:=true, e.g. "
                     "roslaunch agora_bringup start_arena.launch record_data:=true navigation:=external"
                 ) from error

@@ -101,7 +101,7 @@ class Speed:
             return
         if not self._top:
             if time.monotonic() - self._began > self._patience:
-                rospy.logwarn_throttle(30.0, f"{self._place} has none of {', '.join(self._names)}: its speed is unchanged")
+                rospy.logwarn_throttle(30.0, f"{self._place} lacks the parameters {', '.join(self._names)}: its speed is unchanged")
             return
         try:
             self._tell(share, self._patience)

@@ -48,7 +48,7 @@ class SimulationClock:
             try:
                 rospy.set_param("~clock", self._kept)
             except OSError as error:
-                rospy.logwarn(f"the roscore does not answer ({error}): the simulation continues, but restart everything")
+                rospy.logwarn(f"the roscore does not answer ({error}): the simulation continues, but restart the whole graph")
         self._publisher.publish(Clock(stamp))
 
     def _look_for_others(self) -> None:

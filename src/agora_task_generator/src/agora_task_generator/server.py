@@ -374,7 +374,7 @@ class TaskGeneratorServer:
             self._give_up(episode, reason)
             return
         rospy.logwarn(
-            f"episode {episode.number} ({episode.entry}) was interrupted: {reason}; it is repeated when all parts are running again"
+            f"episode {episode.number} ({episode.entry}) was interrupted: {reason}; it is repeated when all nodes are running again"
         )
         self._deliver(episode)
 
