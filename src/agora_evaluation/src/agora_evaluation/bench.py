@@ -74,7 +74,7 @@ class Graph:
         try:
             answer = self._play(self._suite, stage, episode)
         except rospy.ServiceException as error:
-            raise EpisodeLostError(f"the connection to the task generator was lost: {error}") from error
+            raise EpisodeLostError(f"the task generator is no longer available: {error}") from error
         raise_caught()  # rospy's sockets may have caught a signal
         if not answer.success:
             raise InputError(f"the task generator refuses {stage}/{episode}: {answer.message}")
