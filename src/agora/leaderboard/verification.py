@@ -149,8 +149,10 @@ def one_cpu_only(entry: Entry, cpu: str) -> bool:
 
 
 def _other_mark(claimed: str, mark: str) -> str:
-    found = mark or "as it was at the draw"
-    return f"after_draw: the entry says {claimed or 'nothing'!r}, but on this machine the planner is {found!r}"
+    return (
+        f"after_draw: the entry says {claimed or 'nothing'!r}, but on this machine the planner is "
+        f"{mark or 'as it was at the draw'!r}"
+    )
 
 
 def _suite_of(entry: Entry, place: Path) -> Suite:
