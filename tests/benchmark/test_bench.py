@@ -170,10 +170,10 @@ def test_a_run_is_resumed_only_as_it_was_begun(tmp_path):
     run_all(Request(small, CIRCLE, folder, Options(workers=0)))
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     others = {
-        r"suite\.seed is 5 there and 6 here": (with_seed(small, 6), CIRCLE),
-        r"planners\.circle\.after is 3 there and 4 here": (small, {"circle": Named("naughty", Naughty(after=4))}),
-        r"planners\.square is nothing there and a mapping here": (small, CIRCLE | {"square": Named("naughty", Naughty())}),
-        r"suite\.stages\[0\]\.timeout is 1\.0 there and 2\.0 here": (plane(episodes=2, timeout=2.0), CIRCLE),
+        r"suite\.seed was 5, but is now 6": (with_seed(small, 6), CIRCLE),
+        r"planners\.circle\.after was 3, but is now 4": (small, {"circle": Named("naughty", Naughty(after=4))}),
+        r"planners\.square was nothing, but is now a mapping": (small, CIRCLE | {"square": Named("naughty", Naughty())}),
+        r"suite\.stages\[0\]\.timeout was 1\.0, but is now 2\.0": (plane(episodes=2, timeout=2.0), CIRCLE),
     }
     for message, (other, drivers) in others.items():
         with pytest.raises(ResultsError, match=message):

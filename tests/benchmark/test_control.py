@@ -64,5 +64,5 @@ def test_the_report_is_about_the_planner_that_was_asked_for_and_then_about_the_o
     run_all(RequestForm("demo", ("orca",), output=tmp_path, stages=("doorway",), episodes=2, workers=0).request())
     page = report(tmp_path).read_text(encoding="utf-8")
     head = page[: page.index('class="facts"')]
-    assert head.index("How often did orca reach the goal?") < head.index(f"{CONTROL}, which sees nobody")
+    assert head.index("How often did orca reach the goal?") < head.index(f"{CONTROL}, which does not see people")
     assert "sees nobody, a measure" in page

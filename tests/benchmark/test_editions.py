@@ -131,9 +131,9 @@ def test_an_invalid_draw_is_refused(clone, suite, name, beacon, message):
 
 def test_a_draw_needs_a_clean_commit_and_is_made_once(clone):
     draw("small", "2021.12", **BEACON)
-    with pytest.raises(InputError, match="already exists; an edition is drawn only once"):
+    with pytest.raises(InputError, match="already exists; an edition can be drawn only once"):
         draw("small", "2021.12", **BEACON)
-    with pytest.raises(InputError, match=r"has uncommitted changes, first .*small@2021.12.yaml"):
+    with pytest.raises(InputError, match=r"has uncommitted changes, such as .*small@2021.12.yaml"):
         draw("small", "2022.01", **BEACON)
     git(clone, "add", "-A")
     git(clone, "commit", "-qm", "An edition")
@@ -276,4 +276,4 @@ def test_an_entry_of_a_planner_changed_after_the_draw_is_marked_on_the_leaderboa
     assert check(own, Sample(1, 1), Options(workers=0)).agrees and check(changed, Sample(1, 1), Options(workers=0)).agrees
     (changed / "entry.yaml").write_text(dump(replace(entries[changed], after_draw="")))
     found = check(changed, Sample(1, 1), Options(workers=0))
-    assert found.problems == ("after_draw: the entry says 'nothing', here the planner is 'changed after the draw'",)
+    assert found.problems == ("after_draw: the entry says 'nothing', but on this machine the planner is 'changed after the draw'",)

@@ -116,7 +116,7 @@ def test_the_command_names_a_row_and_a_recording_that_were_changed_and_exits_wit
     answer = CliRunner().invoke(app, ["play", str(folder), "--check"])
     assert answer.exit_code == 1
     assert f"episodes/{rows.name}: {key}/0: jerk_max is " in answer.output
-    assert f"trajectories/{rows.name}: {key}/0: the recording is another one there" in answer.output
+    assert f"trajectories/{rows.name}: {key}/0: the recording is the stored one in the file" in answer.output
 
 
 def test_a_run_of_another_version_or_of_other_files_and_episodes_that_there_are_not_are_refused(run, tmp_path):
@@ -125,7 +125,7 @@ def test_a_run_of_another_version_or_of_other_files_and_episodes_that_there_are_
         list(check_run(folder, ["single_pedestrian/frontal_approach/1/go_to_gaol"]))
     text = (folder / "run.yaml").read_text()
     for old, new, words in (
-        ("version: 0.1.0\n", "version: 0.0.1\n", "made with Agora 0.0.1, this is"),
+        ("version: 0.1.0\n", "version: 0.0.1\n", "made with Agora 0.0.1, but the"),
         ("configs/pedestrians/types.yaml: ", "configs/pedestrians/types.yaml: f", "types.yaml was changed since the run"),
     ):
         (folder / "run.yaml").write_text(text.replace(old, new, 1))

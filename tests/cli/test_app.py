@@ -173,7 +173,7 @@ def test_the_command_that_a_failure_names_runs_that_episode_again(agora, small, 
     how = ("--workers", "0", "--no-control", "--seed", "5", "--simulator", "native")
     code, said, _ = agora("bench", small, "-p", "mine:file=a/b", "-o", "out", *how)
     assert code == 1
-    again = next(line for line in said.splitlines() if "that episode again: " in line).partition(": ")[2]
+    again = next(line for line in said.splitlines() if "to repeat that episode: " in line).partition(": ")[2]
     words = shlex.split(again)
     given = dict(zip(words[3::2], words[4::2], strict=True))
     assert words[:3] == ["agora", "run", str(small)] and given["--planner"] == "mine:file=a/b" and given["--seed"] == "5"
@@ -207,7 +207,7 @@ def test_a_suite_is_run_reported_and_resumed(agora, small):
     assert refused[0] == 2 and "--resume" in refused[2]
     assert agora("bench", small, "-p", "orca", "-p", "go_to_goal", "-o", "out", "--workers", "0", "--resume")[0] == 0
     other = agora("bench", small, "-p", "orca", "-p", "go_to_goal", "-o", "out", "--resume", "--seed", "4")
-    assert other[0] == 2 and "suite.seed is 3 there and 4 here" in other[2]
+    assert other[0] == 2 and "suite.seed was 3, but is now 4" in other[2]
 
 
 def test_a_strangers_planner_that_ends_its_process_fails_in_a_worker_and_one_that_is_killed_is_named(small, tmp_path):
@@ -268,7 +268,7 @@ def test_without_a_planner_all_that_are_registered_are_compared(agora, small, tm
             "tune orca --suite planners_training --held-out demo --objective sucess",
             "no metric called 'sucess'; did you mean 'success'?",
         ),
-        ("tune orca:padding=3 --suite planners_training --held-out demo", "padding is 3.0; tuning tries 0 to 0.5"),
+        ("tune orca:padding=3 --suite planners_training --held-out demo", "padding is 3.0; tuning covers 0 to 0.5"),
         ("run demo -p orca -p dwa", "--planner is given 2 times, but takes one value"),
         ("bench demo -p orca --batch 1 -p dwa --batch 1", "--batch is given 2 times, but takes one value"),
         ("map generate hall -o a --output b --seed 1", "--output is given 2 times, but takes one value"),
@@ -283,7 +283,7 @@ def test_without_a_planner_all_that_are_registered_are_compared(agora, small, tm
             "--replay nowhere/a.html: cannot be written; expected a file name in an existing, writable folder",
         ),
         ("run demo -p orca --live", "no screen: neither DISPLAY nor WAYLAND_DISPLAY is set"),
-        ("report .", "no run.yaml; expected the folder of a run"),
+        ("report .", "contains no run.yaml; expected a run folder"),
         ("list robotz", "no kind called 'robotz'; did you mean 'robots'?"),
         ("data import brn .", "no data set called 'brn'; did you mean 'barn'?"),
         ("data import barn .", "not the data set 'barn': it lacks"),

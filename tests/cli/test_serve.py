@@ -79,7 +79,7 @@ def test_bench_scores_whoever_is_at_the_other_side(home):
         (["bench", "socnavbench", "-p", "orca", "--ros-launch", "x:=1"], "--ros-launch needs --planner ros"),
         (["serve", "socnavbench", "--repeats", "3"], "repeats 3: has no effect unless asynchronous is true"),
         (["serve", "socnavbench", "--recv", "/tmp/a", "--send", "/tmp/b", "--address", "/tmp/c"], "already name both sockets"),
-        (["bench", "demo", "-p", "socnavbench"], "a joystick of SocNavBench needs world: socnavbench"),
+        (["bench", "demo", "-p", "socnavbench"], "a SocNavBench joystick requires world: socnavbench"),
     ],
 )
 def test_what_is_wrong_is_said_before_anybody_is_waited_for(home, monkeypatch, words, message):

@@ -75,7 +75,7 @@ def test_a_signal_lets_the_round_end_and_leaves_the_policy_so_far_with_a_card_th
     before = signal.getsignal(number)
     answer = agora()
     assert isinstance(answer.exception, StoppedError) and answer.exception.code == 128 + number
-    kept = "there is no checkpoint yet, so a resumed training begins from scratch"
+    kept = "there is no checkpoint yet, so a resumed training run would start from scratch"
     assert str(answer.exception) == f"stopped by {words}: {kept}; run the same command with --resume to continue"
     assert "stopping after this round; press Ctrl-C again to stop immediately" in answer.stderr
     assert f"policy  {tmp_path / 'run' / POLICY}" in answer.stdout and f"card    {tmp_path / 'run' / 'card.md'}" in answer.stdout

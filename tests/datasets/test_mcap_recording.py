@@ -307,7 +307,7 @@ def test_a_recording_that_lacks_a_part_says_which(tmp_path):
         f"robot 0 of {EPISODE} lacks goal": [McapMessage.json(head.channel, 0, robot), *samples],
         "radius: expected a JSON number, got 'wide'": [McapMessage.json(head.channel, 0, wide), *samples],
         "seed: expected a JSON integer, got '12'": [McapMessage.json(head.channel, 0, named), *samples],
-        "the times of robot 0 decrease": [
+        "the timestamps of robot 0 decrease": [
             head,
             *(one._replace(nanoseconds=10**12 - one.nanoseconds) for one in samples),
         ],

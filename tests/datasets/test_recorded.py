@@ -76,7 +76,7 @@ def test_each_episode_of_a_bag_is_the_one_that_it_is_alone(once, tmp_path):
     assert [(row["episode"], row["robot"]) for row in rows] == [(e, r) for e in range(3) for r in range(2)]
     (packed,) = write_mcap_files(tmp_path / "mcap", [path])
     assert [p.entry for p in read_all([packed], Unsaid())] == [p.entry for p in episodes]
-    with pytest.raises(InputError, match="contains 3 episodes; expected one"):
+    with pytest.raises(InputError, match="contains 3 episodes, expected one"):
         read_episode(path)
 
 

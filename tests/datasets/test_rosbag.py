@@ -100,7 +100,7 @@ def test_a_bag_that_was_cut_off_gives_what_is_in_it_and_no_row(cut, tmp_path):
 
 def test_what_is_wrong_with_a_bag_is_said_once(cut):
     said = CliRunner().invoke(app, ["bag", str(cut)], catch_exceptions=False)
-    assert said.output.count("the part before it is used") == 1 and said.output.count("small/helbing/1/go_to_goal/") == 2
+    assert said.output.count("only the part before that is used") == 1 and said.output.count("small/helbing/1/go_to_goal/") == 2
 
 
 def test_of_two_bags_of_an_episode_the_one_that_ended_counts(cut, tmp_path):
@@ -193,7 +193,7 @@ def test_a_step_beyond_the_time_limit_is_left_out(monkeypatch):
     collect = rosbag.collect_episodes
     monkeypatch.setattr(rosbag, "collect_episodes", late)
     played = read_episode(BAG)
-    assert played.notes == ("two_robots.bag: 1 samples are later than the time limit; they are left out",)
+    assert played.notes == ("two_robots.bag: 1 samples are after the time limit; they are left out",)
     monkeypatch.undo()
     whole = read_episode(BAG)
     assert [fingerprint(r.recording) for r in played.robots] == [fingerprint(r.recording) for r in whole.robots]

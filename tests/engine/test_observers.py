@@ -215,5 +215,5 @@ def test_the_contract_of_channels():
             mine = super().bind(source)
             return replace(mine, measure=lambda first, last: mine.measure(0, source.world.layout.worlds))
 
-    with pytest.raises(ContractError, match=r"Greedy: worlds affect each other: turn where world 0 alone is measured"):
+    with pytest.raises(ContractError, match=r"Greedy: worlds affect each other: turn differs if only world 0 is measured"):
         check_channel(Greedy())

@@ -128,15 +128,15 @@ def test_rows_that_are_edited_without_more_are_not_even_read(entry):
 
 def test_a_summary_that_the_rows_do_not_say_is_found(entry):
     edit(entry, "  rows: 4\n", "  rows: 5\n")
-    assert check(entry, Sample(1, seed=0), HERE).problems == ("results differ from those of the rows",)
-    assert "results differ from those of the rows" in render([read_entry(entry)])
+    assert check(entry, Sample(1, seed=0), HERE).problems == ("its results differ from those computed from its rows",)
+    assert "its results differ from those computed from its rows" in render([read_entry(entry)])
 
 
 def test_a_row_that_was_left_out_or_is_of_another_episode_is_found(entry):
     posted = read_entry(entry)
     assert PostedEntry(entry, posted.entry, posted.rows[1:]).problems() == ["1 episodes of the suite have no row"]
     strange = [{**posted.rows[0], "seed": 99}, *posted.rows[1:]]
-    assert "is not a row of this suite, seed and planner" in PostedEntry(entry, posted.entry, strange).problems()[0]
+    assert "does not belong to this suite, seed and planner" in PostedEntry(entry, posted.entry, strange).problems()[0]
     words = [{**row, "path_length": "short"} for row in posted.rows]
     assert PostedEntry(entry, posted.entry, words).problems() == ["column 'path_length' does not contain numbers"]
 
@@ -155,11 +155,11 @@ def test_a_replay_of_another_drive_is_found(entry, made):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("  agora: 0.1.0\n", "  agora: 0.0.1\n", r"pins\.agora: the entry was made with Agora 0\.0\.1, this is"),
+        ("  agora: 0.1.0\n", "  agora: 0.0.1\n", r"pins\.agora: the entry was made with Agora 0\.0\.1, but the"),
         ("  packages:\n    agora", "  packages:\n    lost: 2.0.0\n    agora", r"pins\.packages\.lost is '2\.0\.0' there"),
-        ("  version: 4\n", "  version: 1\n", r"suite\.version is 1 there and 4 here"),
-        ("  weights: {}\n", "  weights: {mine.bin: 00ff}\n", r"pins\.weights\.mine\.bin is '00ff' there and nothing here"),
-        ("    pedestrians: none\n", "    pedestrians: tracked\n", r"pins\.knows\.pedestrians is 'tracked' there and 'none' here"),
+        ("  version: 4\n", "  version: 1\n", r"suite\.version was 1, but is now 4"),
+        ("  weights: {}\n", "  weights: {mine.bin: 00ff}\n", r"pins\.weights\.mine\.bin was '00ff', but is now nothing"),
+        ("    pedestrians: none\n", "    pedestrians: tracked\n", r"pins\.knows\.pedestrians was 'tracked', but is now 'none'"),
         ("    name: go_to_goal\n", "    name: go_to_gaol\n", r"(?s)did you mean 'go_to_goal'.*was made with agora-nav"),
         ("author: A. Author", "autor: A. Author", r"entry\.yaml:\d+: autor: .*author"),
         ("name: go_to_goal\nsuite", "suite", r"entry\.yaml.*name"),
@@ -199,9 +199,9 @@ def test_a_run_that_is_not_whole_or_of_other_versions_or_files_makes_no_entry(ru
     record = folder / "run.yaml"
     text = record.read_text()
     for old, new, message in (
-        ("version: 0.1.0\n", "version: 0.0.1\n", "made with Agora 0.0.1, this is"),
-        ("  version: 4\n", "  version: 1\n", "used version 1 of suite 'single_pedestrian', the installed version is 4"),
-        ("    safety: 0.25\n", "    safety: 0.35\n", r"suite\.stages\[0\]\.safety is 0\.35 there and 0\.25 here"),
+        ("version: 0.1.0\n", "version: 0.0.1\n", "made with Agora 0.0.1, but the"),
+        ("  version: 4\n", "  version: 1\n", "used version 1 of suite 'single_pedestrian', but the installed version is 4"),
+        ("    safety: 0.25\n", "    safety: 0.35\n", r"suite\.stages\[0\]\.safety was 0\.35, but is now 0\.25"),
         ("configs/pedestrians/types.yaml: ", "configs/pedestrians/types.yaml: f", "types.yaml was changed since the run"),
         ("name: single_pedestrian\n", "name: double_pedestrian\n", "'double_pedestrian' does not come with Agora"),
     ):
@@ -340,9 +340,9 @@ def test_an_entry_that_comes_with_agora_comes_out_again(tmp_path):
 
 def test_an_installed_agora_has_no_entries_and_asks_for_folders(tmp_path, monkeypatch):
     monkeypatch.setattr("agora.share._PACKAGE", tmp_path / "site-packages" / "agora")
-    with pytest.raises(InputError, match="no folder with entries was named"):
+    with pytest.raises(InputError, match="no folder with entries was given"):
         write([], tmp_path / "page.html")
-    with pytest.raises(InputError, match="no folder with entries was named"):
+    with pytest.raises(InputError, match="no folder with entries was given"):
         write([], tmp_path / "page.html", with_own=False)
 
 

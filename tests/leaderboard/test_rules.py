@@ -99,13 +99,13 @@ def test_columns_that_were_deleted_are_missed(entry, never_run):
     keep = {*store.IDENTITY, "outcome", "pedestrians", "model", "duration", "clipped", "failure", "success", "time_to_goal"}
     forge(entry, [{name: value for name, value in row.items() if name in keep} for row in read_entry(entry).rows])
     problems = check(entry, Sample(6), HERE).problems
-    assert any("columns are missing, acceleration_average" in problem for problem in problems)
+    assert any("columns are missing: acceleration_average" in problem for problem in problems)
     assert 'class="board"' not in render([read_entry(entry)])
 
 
 def test_a_column_of_nobody_is_refused(entry, never_run):
     forge(entry, [{**row, "brilliance": 1.0} for row in read_entry(entry).rows])
-    assert check(entry, Sample(1), HERE).problems == ("column 'brilliance' is not a metric of Agora",)
+    assert check(entry, Sample(1), HERE).problems == ("column 'brilliance' is not an Agora metric",)
 
 
 def copied(rows, row, robots):
@@ -117,42 +117,45 @@ def test_a_row_copied_as_other_robots_is_found_in_one_episode_and_in_all(entry, 
     rows, (good, _) = read_entry(entry).rows, reached(entry)
     forge(entry, copied(rows, good, range(1, 80)))
     [problem] = check(entry, Sample(1), HERE).problems
-    assert f"episode {good['episode']} of stage {good['stage']!r} has rows of robots 0 to 79 (80), other episodes of 1" in problem
+    words = f"episode {good['episode']} of stage {good['stage']!r} has rows for robots 0 to 79 (80); the number of robots in other"
+    assert words in problem
     everywhere = [one for row in rows for one in copied([], {**good, **{k: row[k] for k in ("stage", "episode")}}, range(3))]
     forge(entry, everywhere)
-    assert any("has rows of robots 0, 1, 2; its robots are 1" in problem for problem in check(entry, Sample(1), HERE).problems)
+    assert any(
+        "rows for robots 0, 1, 2; its number of robots is 1" in problem for problem in check(entry, Sample(1), HERE).problems
+    )
 
 
 @pytest.mark.parametrize(
     ("columns", "words"),
     [
         ({"time_to_goal": -100.0}, "time_to_goal of .* is -100.0, but cannot be below 0"),
-        ({"time_to_goal": 0.5}, "time_to_goal is not the duration"),
-        ({"time_to_goal": 0.5, "duration": 0.5, "path_traversal_time": 0.5}, "velocity_average is not path_length divided by "
+        ({"time_to_goal": 0.5}, "time_to_goal must be the duration"),
+        ({"time_to_goal": 0.5, "duration": 0.5, "path_traversal_time": 0.5}, "velocity_average must be path_length divided by "
             "duration"),
-        ({"success": 0.0}, "success is not reached without contact"),
-        ({"clean_arrival": 1.0, "spoilt_by_time": 1.0}, "clean_arrival is not whether the goal was reached without a cause that "
-            "spoils it"),
-        ({"outcome": "timeout"}, "reached is not outcome reached"),
+        ({"success": 0.0}, "success must be 1 if the goal was reached without contact, else 0"),
+        ({"clean_arrival": 1.0, "spoilt_by_time": 1.0}, "clean_arrival must be 1 if the goal was reached and no cause "
+            "spoilt the arrival, else 0"),
+        ({"outcome": "timeout"}, "reached must be 1 if the outcome is reached, else 0"),
         ({"outcome": "triumph"}, "outcome is not one of reached, pedestrian_collision"),
         ({"reached": 0.5}, "reached of .* is 0.5, but must be 0 or 1"),
-        ({"collisions": 1.0}, "collisions is not the sum of collisions_pedestrian, collisions_wall"),
-        ({"collisions": 0.5}, "collisions of .* is 0.5, but must be 0, 1, 2 or more"),
-        ({"spl": 1.0, "path_efficiency": 0.9}, "spl is neither path_efficiency after a success"),
+        ({"collisions": 1.0}, "collisions must be the sum of collisions_pedestrian, collisions_wall"),
+        ({"collisions": 0.5}, "collisions of .* is 0.5, but must be a non-negative integer"),
+        ({"spl": 1.0, "path_efficiency": 0.9}, "spl must equal path_efficiency after a success"),
         ({"personal_space_compliance.robosense": 1.5}, "must be from 0 to 1"),
         ({"success": None}, "success of .* is empty, but it is defined for every episode"),
         ({"path_length": "short"}, "column 'path_length' does not contain numbers"),
-        ({"velocity_max": 0.0}, "velocity_average is above velocity_max"),
-        ({"failure": "on purpose"}, "failure must be given exactly if planner or simulator failed"),
-        ({"reason": "boredom"}, "reason is unknown"),
-        ({"robot": -1}, "is not a row of this suite, seed and planner"),
-        ({"seed": 99}, "is not a row of this suite, seed and planner"),
-        ({"stalled_time": 1e4}, "stalled_time is above duration"),
-        ({"model": "tank"}, "model is 'tank', the robot is a jackal"),
+        ({"velocity_max": 0.0}, "velocity_average is greater than velocity_max"),
+        ({"failure": "on purpose"}, "failure must be given if, and only if, the planner or the simulator failed"),
+        ({"reason": "boredom"}, "reason is not a known reason"),
+        ({"robot": -1}, "does not belong to this suite, seed and planner"),
+        ({"seed": 99}, "does not belong to this suite, seed and planner"),
+        ({"stalled_time": 1e4}, "stalled_time is greater than duration"),
+        ({"model": "tank"}, "model is 'tank', but the robot is a jackal"),
         ({"velocity_max": 1e6}, "velocity_max is 1000000.0 m/s, but a jackal drives at most 2 m/s"),
         ({"path_length": 99.0, "velocity_average": None}, "path_length is 99.0 m in .* s, but a jackal drives at most 2 m/s"),
         ({"path_length": 0.1, "path_length.taga": 0.1, "velocity_average": None}, "reached, but path_length is 0.1 m and the goal"),
-        ({"final_goal_distance": 3.0}, "reached, but final_goal_distance is 3.0 m and the tolerance"),
+        ({"final_goal_distance": 3.0}, "outcome is reached, but final_goal_distance is 3.0 m and the tolerance"),
     ],
 )  # fmt: skip
 def test_values_that_cannot_be_are_named(entry, never_run, columns, words):
@@ -209,7 +212,7 @@ def test_a_million_rows_are_refused_before_they_are_read(entry, monkeypatch):
     stages = {name: dataclasses.replace(part, episodes=count) for name, part in posted.entry.suite.stages.items()}
     larger = dataclasses.replace(posted.entry.suite, stages=stages)
     (entry / ENTRY).write_text(dump(dataclasses.replace(many, results=results, suite=larger)))
-    with pytest.raises(InputError, match=r"suite\.stages\.hall\.episodes is 1000000 there and 3 here"):
+    with pytest.raises(InputError, match=r"suite\.stages\.hall\.episodes was 1000000, but is now 3"):
         check(entry, Sample(1), HERE)
     with pytest.raises(InputError, match="too many for 2000000 episodes"):
         read_entry(entry)

@@ -156,7 +156,7 @@ def test_planning_times_that_cannot_be_are_refused(entry):
         assert said(entry).startswith(f"{TIMING}: {column} of {key!r} is -0.001, but ")
         change(entry, key, TIMING, **{column: None})
     rewrite(entry, TIMING, read_entry(entry).timing[1:])
-    assert said(entry) == f"{TIMING}: its rows differ from those of the entry"
+    assert said(entry) == f"{TIMING}: its rows do not match the rows of the entry"
 
 
 def test_rows_that_are_missing_doubled_or_of_another_stage_are_refused(made, refused):
@@ -170,8 +170,8 @@ def test_rows_that_are_missing_doubled_or_of_another_stage_are_refused(made, ref
 @pytest.mark.parametrize(
     ("forge", "words"),
     [
-        (lambda one, two: one.commands[:-1], r"rows\.parquet: \S+: outcome is .* there and 'planner_failed' here"),
-        (lambda one, two: np.vstack([one.commands, one.commands[:1]]), r"commands\.parquet: \S+: command is of \d+ calls"),
+        (lambda one, two: one.commands[:-1], r"rows\.parquet: \S+: outcome is .* file, but 'planner_failed' when recomputed"),
+        (lambda one, two: np.vstack([one.commands, one.commands[:1]]), r"commands\.parquet: \S+: command is given for \d+ calls"),
         (lambda one, two: one.commands + np.float32(1e-3), r"rows\.parquet"),
         (lambda one, two: two.commands, r"rows\.parquet"),
     ],
@@ -193,8 +193,8 @@ def test_commands_that_are_missing_or_of_no_row_or_no_numbers_are_refused_with_t
     drives = read_entry(entry).drives
     first = next(iter(drives))
     for some, words in (
-        ({key: one for key, one in drives.items() if key != first}, f"no commands of '{first}'"),
-        ({f"{key[:-1]}7" if key == first else key: one for key, one in drives.items()}, f"no commands of '{first}'"),
+        ({key: one for key, one in drives.items() if key != first}, f"no commands for '{first}'"),
+        ({f"{key[:-1]}7" if key == first else key: one for key, one in drives.items()}, f"no commands for '{first}'"),
         (drives | {f"{first[:-1]}7": drives[first]}, "has 5 rows, expected at most 4"),
         (drives | {first: dataclasses.replace(drives[first], commands=drives[first].commands * np.nan)}, "not one finite number"),
         (drives | {first: dataclasses.replace(drives[first], notes={"reason": np.zeros(2, np.int8)})}, "not one finite number"),
@@ -224,7 +224,7 @@ def test_a_recording_that_was_changed_is_refused(entry):
     key, one = next(iter(kept.items()))
     recording_shards.write_recordings(entry / REPLAYS, kept | {key: dataclasses.replace(one, pose=one.pose + 0.01)})
     sign(entry, REPLAYS)
-    assert said(entry).startswith(f"{REPLAYS}: {key}: the recording is another one")
+    assert said(entry).startswith(f"{REPLAYS}: {key}: the recording is the stored one")
 
 
 def test_no_address_of_an_entry_is_connected_to_unless_it_is_asked_for(entry):
@@ -234,7 +234,7 @@ def test_no_address_of_an_entry_is_connected_to_unless_it_is_asked_for(entry):
         claims = read_claims(entry)
         planner = dataclasses.replace(claims.planner, configuration={"name": "remote", "address": address})
         (entry / ENTRY).write_text(dump(dataclasses.replace(claims, planner=planner)))
-        with pytest.raises(InputError, match=f"entry.yaml: planner: it is a program at {address}; if you trust it"):
+        with pytest.raises(InputError, match=f"entry.yaml: planner: this planner is a program at {address}; if you trust it"):
             check(entry, ALL, HERE)
         with pytest.raises(BlockingIOError):
             server.accept()

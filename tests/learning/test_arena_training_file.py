@@ -112,9 +112,9 @@ def test_what_is_not_taken_is_told_with_its_line_and_what_is_off_is_not(tmp_path
         + "wandb_key: none\n"
     )
     notes = [note.removeprefix(f"{tmp_path}/") for note in read(tmp_path, other).notes]
-    assert "training_config.yaml:23: rl_agent.lr_schedule.type: not imported: the rate decreases linearly" in notes
-    assert "training_config.yaml:9: callbacks.stop_training: not imported: stop_at of the trainer is a share of successes" in notes
-    assert "training_config.yaml:37: wandb_key: not imported: Agora does not know this key of Arena" in notes
+    assert "training_config.yaml:23: rl_agent.lr_schedule.type: not imported: the learning rate decreases linearly" in notes
+    assert "training_config.yaml:9: callbacks.stop_training: not imported: stop_at of the trainer is a success rate" in notes
+    assert "training_config.yaml:37: wandb_key: not imported: unknown Arena key" in notes
     assert training(tmp_path, other).trainer.part.stop_at == 0.0
 
 

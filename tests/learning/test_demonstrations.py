@@ -61,5 +61,5 @@ def test_a_run_without_scans_says_how_it_would_have_them(run):
         write_demonstrations_of_run(run / "blind", run / "none")
     assert not (run / "none").exists()
     (recording,) = recordings(run / "run", ["small/helbing/0/orca/0"]).values()
-    with pytest.raises(InputError, match="scans of 720 beams, the robot's lidar has 360"):
+    with pytest.raises(InputError, match="scans of 720 beams, but the robot's lidar has 360"):
         demonstration_of(recording, load_robot("burger").lidar)

@@ -365,9 +365,9 @@ def test_resetting_some_leaves_the_others_as_they_are():
     assert np.array_equal(after[[0, 2]], seen[[0, 2]])
     assert not np.array_equal(after[1], seen[1])
     assert (infos["entry"].tolist(), infos["_entry"].tolist()) == ([0, 4, 0], [False, True, False])
-    with pytest.raises(InputError, match="reset_mask must be 3 bools"):
+    with pytest.raises(InputError, match="reset_mask must be 3 booleans"):
         env.reset(options={"reset_mask": np.array([1, 0, 0])})
-    with pytest.raises(InputError, match="reset_mask must be 3 bools"):
+    with pytest.raises(InputError, match="reset_mask must be 3 booleans"):
         env.reset(options={"reset_mask": np.array([True])})
 
 

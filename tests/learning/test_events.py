@@ -58,7 +58,7 @@ def test_a_training_is_stopped_from_another_thread_and_resumed_to_the_same_curve
 
     said, told = stopped(lambda token: train(training, tmp_path, 3, token=token), is_time)
     kept = "there is no checkpoint yet" if checkpoints == 0 else "the checkpoint after "
-    assert said.startswith(f"stopped: {kept}") and said.endswith("the same training with resume continues")
+    assert said.startswith(f"stopped: {kept}") and said.endswith("repeat the training with resume to continue")
     assert not any(isinstance(event, Trained) for event in told)
     *_, trained = train(training, tmp_path, 3, resume=True)
     assert points(tmp_path) == points(whole[0])
@@ -91,11 +91,11 @@ class Plain:
 
 def test_a_trainer_that_yields_nothing_is_refused_before_it_trains(training, tmp_path):
     own = replace(training, trainer=Named("plain", Plain()))
-    with pytest.raises(InputError, match="trainer 'plain': its method train must be a generator, which yields after every round"):
+    with pytest.raises(InputError, match=r"trainer 'plain': its train\(\) method must be a generator that yields"):
         next(train(own, tmp_path, 3))
     assert not (tmp_path / CHECKPOINT).exists()
 
 
 def test_a_point_of_the_curve_is_told_with_whole_numbers_as_such():
     told = Learned(141360, 0.5, 1481.4, {"episode": 3000.0, "loss": 0.016823, "timeout": 0.0})
-    assert str(told) == "141360 steps, 1481 a second, episode 3000, loss 0.0168, timeout 0"
+    assert str(told) == "141360 steps, 1481 per second, episode 3000, loss 0.0168, timeout 0"

@@ -77,7 +77,7 @@ def test_the_picture_after_the_end_says_how_it_ended_and_the_next_episode_begins
 
 def test_each_environment_of_a_batch_has_its_picture_with_the_other_robots_of_its_world():
     env = AgoraVectorEnv(several(count=2, dynamic=3), "walk", 2, observe=SEE, render_mode="rgb_array")
-    with pytest.raises(ResetNeeded, match="must be reset before it is drawn"):
+    with pytest.raises(ResetNeeded, match="must be reset before it is rendered"):
         env.render()
     env.reset(seed=0)
     env.step(np.zeros(env.action_space.shape, np.float32))

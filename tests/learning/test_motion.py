@@ -86,7 +86,7 @@ def test_the_command_writes_weights_that_predict_and_says_how_they_were_made(dat
 
     path = tmp_path / "new" / "motion.safetensors"
     main([str(path), "--scenes", "hotel", "--no-simulated", "--steps", "3"])
-    assert capsys.readouterr().out == f"{path}: learned from {len(samples_of(recorded('hotel')).off)} samples\n"
+    assert capsys.readouterr().out == f"{path}: trained on {len(samples_of(recorded('hotel')).off)} samples\n"
     about, _ = read_safetensors(path)
     assert about["data"] == "hotel" and about["command"].endswith("--scenes hotel --no-simulated --steps 3")
     assert LearnedMotion(str(path)).files() == [path]

@@ -143,11 +143,11 @@ def test_one_robot_a_world_is_never_said_to_wait():
 
 
 def test_robots_of_several_models_and_learners_that_know_one_robot_are_refused():
-    with pytest.raises(InputError, match="small/walk: training takes robots of one model, got burger, jackal"):
+    with pytest.raises(InputError, match="small/walk: training requires all robots to be of the same model, got burger, jackal"):
         AgoraVectorEnv(several(count=2, robot=("burger", "jackal")), "walk", 1)
-    with pytest.raises(InputError, match="agora/Navigation-v0: stage 'walk' must have one robot a world, got 3"):
+    with pytest.raises(InputError, match="agora/Navigation-v0: stage 'walk' must have one robot per world, got 3"):
         AgoraEnv(several(), "walk")
-    with pytest.raises(InputError, match="Stable-Baselines3: stage 'walk' must have one robot a world, got 3"):
+    with pytest.raises(InputError, match="Stable-Baselines3: stage 'walk' must have one robot per world, got 3"):
         Sb3VecEnv(AgoraVectorEnv(several(), "walk", 1))
     network = Mlp().learner(Shape(SEE, 2))
     with pytest.raises(InputError, match="lessons: stage 'walk' must have one robot"):

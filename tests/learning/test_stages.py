@@ -100,7 +100,7 @@ def test_some_environments_begin_anew_and_the_others_go_on():
 
 
 def test_stages_that_do_not_fit_together_are_refused():
-    with pytest.raises(InputError, match="2 stages need at least as many worlds, got 1"):
+    with pytest.raises(InputError, match="2 stages need at least 2 worlds, got 1"):
         StagesVectorEnv(both(), ("walk", "run"), 1)
     with pytest.raises(InputError, match=r"'walk' and 'run': the length of an action must be the same, got 2 and 3"):
         StagesVectorEnv(both(robot="ridgeback"), ("walk", "run"), 2)

@@ -73,7 +73,7 @@ def test_a_training_that_comes_along_can_be_read_and_tests_on_another_suite_than
         ({"stages": ["invisibel"]}, InputError, "invisibel.*invisible"),
         ({"trainer": {"name": "value_learning", "netwrk": "sarl"}}, InputError, "netwrk.*network"),
         ({"trainer": "valu_learning"}, InputError, "valu_learning.*value_learning"),
-        ({"seeds": [1, 1]}, InputError, "seeds: must be different"),
+        ({"seeds": [1, 1]}, InputError, "seeds: expected at least one seed"),
         ({"label": "perfect"}, InputError, "perfect"),
         ({"planner": "sarll"}, InputError, "sarll.*sarl"),
         ({"planner": "dwa"}, InputError, "'dwa' has no weights file"),
@@ -122,10 +122,10 @@ def test_a_folder_takes_no_other_training_and_none_again_without_being_told(tmp_
     Run(tmp_path, training, 1).close()
     with pytest.raises(ResultsError, match="already contains a training; choose another folder, or continue it with --resume"):
         Run(tmp_path, training, 1)
-    with pytest.raises(ResultsError, match="seed is 1 there and 2 here"):
+    with pytest.raises(ResultsError, match="seed was 1, but is now 2"):
         Run(tmp_path, training, 2, resume=True)
     longer = replace(training, trainer=Named.of("trainers", "value_learning", **TINY | {"updates": 3}))
-    with pytest.raises(ResultsError, match="training.trainer.updates is 2 there and 3 here"):
+    with pytest.raises(ResultsError, match="training.trainer.updates was 2, but is now 3"):
         Run(tmp_path, longer, 1, resume=True)
 
 
@@ -205,7 +205,7 @@ def test_a_damaged_checkpoint_is_named(tmp_path, training, damage):
     with pytest.raises(ResultsError, match="checkpoint.safetensors: is not a checkpoint"):
         Run(tmp_path, training, 1, resume=True)
     assert checkpoint_kept(tmp_path) in (
-        "there is no checkpoint yet, so a resumed training begins from scratch",
+        "there is no checkpoint yet, so a resumed training run would start from scratch",
         f"the checkpoint after 10 steps is in {tmp_path}",
     )
 
@@ -280,8 +280,8 @@ def test_a_training_is_not_resumed_with_a_robot_file_that_was_changed(tmp_path, 
             "0.1.0, code ",
             r"package agora-nav was 0\.1\.0, code 00\w+ and is .*: agora/seeds\.py \(changed\) since the training started",
         ),
-        ("torch: ", r"torch was 00\S+ and is \S+ since the training started; install that version"),
-        ("numpy: ", r"numpy was 00\S+ and is \S+ since the training started; install that version"),
+        ("torch: ", r"torch was 00\S+ when the training started and is now \S+; install the earlier version"),
+        ("numpy: ", r"numpy was 00\S+ when the training started and is now \S+; install the earlier version"),
     ],
 )
 def test_a_training_is_not_resumed_with_other_code_or_other_versions_of_what_computes_it(tmp_path, training, old, words):
@@ -307,7 +307,7 @@ def test_a_training_of_before_that_kept_no_digests_is_not_resumed(tmp_path, trai
     written = load(record, dict)
     assert {"inputs", "packages"} <= written.keys()
     record.write_text(dump({key: value for key, value in written.items() if key != "inputs"}))
-    with pytest.raises(ResultsError, match="was started by a version of Agora that recorded no inputs; start again"):
+    with pytest.raises(ResultsError, match="was started by a version of Agora that did not record inputs; start again"):
         Run(tmp_path, training, 1, resume=True)
 
 

@@ -209,7 +209,7 @@ def test_recorded_pedestrians_walk_as_recorded_and_nobody_is_added_to_them():
 def test_what_makes_no_crowd_is_refused_and_changes_nothing():
     crowd = Crowd(crossing(2), stage())
     crowd.robots.x[0, 0] = np.nan
-    with pytest.raises(InputError, match="robots of step 0 are not finite"):
+    with pytest.raises(InputError, match="robot states of step 0 contain"):
         crowd.step()
     crowd.robots.x[0, 0] = 0.0
     for wrong, words in (

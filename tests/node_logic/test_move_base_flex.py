@@ -171,7 +171,7 @@ def test_old_odometry_is_a_step_without_a_valid_command():
     drive.step()
     late = drive.execution.step(20.8)
     assert (late.outcome, late.twist.tolist()) == (ExePath.NO_VALID_CMD, [0.0, 0.0, 0.0])
-    assert late.message == "odometry of r2 is 0.80 s old, at most 0.5 s are allowed: it stands"
+    assert late.message == "odometry of r2 is 0.80 s old (limit: 0.5 s): the robot stops"
     assert drive.execution.step(22.2).outcome == ExePath.PAT_EXCEEDED
 
 
@@ -197,8 +197,8 @@ def test_a_path_begins_at_the_robot_goes_around_and_ends_with_the_goals_heading(
         (BEGIN, (3.0, 1.3, 0.0), GetPath.BLOCKED_GOAL, r"the goal \(3\.00, 1\.30\) is 0\.00 m"),
         (BEGIN, (3.0, -4.07, 0.0), GetPath.BLOCKED_GOAL, r"the goal \(3\.00, -4\.07\) is 0\.03 m from the border of the map"),
         (BEGIN, (3.0, -4.2, 0.0), GetPath.OUT_OF_MAP, "the goal .* outside the map"),
-        (BEGIN, (math.nan, 0.0, 0.0), GetPath.INVALID_GOAL, "the goal has a number"),
-        ((0.0, math.inf, 0.0), GOAL, GetPath.INVALID_START, "the start has a number"),
+        (BEGIN, (math.nan, 0.0, 0.0), GetPath.INVALID_GOAL, "the goal contains a non-finite value"),
+        ((0.0, math.inf, 0.0), GOAL, GetPath.INVALID_START, "the start contains a non-finite value"),
     ],
 )
 def test_why_there_is_no_path(here, goal, outcome, words):

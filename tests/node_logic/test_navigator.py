@@ -172,7 +172,7 @@ def test_old_odometry_and_an_old_scan_stop_the_robot_and_say_how_old():
     ready(nav, 1.0)
     late = nav.decide(1.7, 17, np.ones(1, bool))
     assert late.twists.tolist() == [[0, 0, 0]]
-    assert late.standing == {0: "odometry of r2 is 0.70 s old, at most 0.5 s are allowed: it stands"}
+    assert late.standing == {0: "odometry of r2 is 0.70 s old (limit: 0.5 s): the robot stops"}
     nav.see_robot(0, (0.4, -0.3, 0.7), (0, 0, 0), 1.7)
     assert nav.decide(1.7, 17, np.ones(1, bool)).standing[0].startswith("the last scan of r2 is 0.70 s old")
 
@@ -183,7 +183,7 @@ def test_a_scan_with_other_beams_or_of_nothing_is_refused_and_lost_beams_are_no_
         nav.see_scan(0, np.ones(90), 1.0)
     with pytest.raises(InputError, match="scan of r2: 200 of 360 beams are NaN"):
         nav.see_scan(0, [math.nan] * 200 + [1.0] * 160, 1.0)
-    with pytest.raises(InputError, match="odometry of r2: a number is not finite"):
+    with pytest.raises(InputError, match="odometry of r2: contains a non-finite value"):
         nav.see_robot(0, (0.0, math.nan, 0.0), (0, 0, 0), 1.0)
     nav.set_goal(0, (6.0, 3.0, 0.3))
     nav.see_robot(0, (0.4, -0.3, 0.7), (0, 0, 0), 1.0)
@@ -194,9 +194,9 @@ def test_a_scan_with_other_beams_or_of_nothing_is_refused_and_lost_beams_are_no_
 @pytest.mark.parametrize(
     ("goal", "why"),
     [
-        ((2.5, 2.5, 0.0), r"its goal \(2.50, 2.50\) is 0.00 m from an obstacle, it needs 0.1"),
+        ((2.5, 2.5, 0.0), r"its goal \(2.50, 2.50\) is 0.00 m from an obstacle, but the robot needs 0.1"),
         ((99.0, 0.0, 0.0), r"its goal \(99.00, 0.00\) is outside the map"),
-        ((9.65, 6.0, 0.0), r"its goal \(9.65, 6.00\) is 0.05 m from the border of the map, it needs 0.1"),
+        ((9.65, 6.0, 0.0), r"its goal \(9.65, 6.00\) is 0.05 m from the border of the map, but the robot needs 0.1"),
         ((6.5, 2.0, 0.0), r"no path from \(0.40, -0.30\) to \(6.50, 2.00\): no path is wide enough"),
     ],
 )
@@ -303,7 +303,7 @@ def test_clearing_costmaps_clears_what_an_interplanner_remembers_of_them():
 
 
 def test_more_pedestrians_than_there_is_room_for_are_refused():
-    with pytest.raises(InputError, match="there is room for 16, got 17"):
+    with pytest.raises(InputError, match="expected at most 16, got 17"):
         alone(room=9).people(17)
 
 

@@ -259,7 +259,7 @@ def test_a_goal_that_is_set_by_hand_is_exact_has_a_number_of_its_own_and_is_the_
     ("goal", "words"),
     [
         ((60.0, 1.0, 0.0), "goal of it: .* is outside the map"),
-        ((3.0, 1.0, 0.4), "from an obstacle, the robot needs"),
+        ((3.0, 1.0, 0.4), "from an obstacle, but the robot needs"),
         ((3.0, np.nan, 0.0), "expected three finite numbers"),
         ((3.0, np.inf, 0.0), "expected three finite numbers"),
     ],

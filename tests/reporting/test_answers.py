@@ -38,26 +38,28 @@ def test_a_planner_that_fails_early_is_neither_the_fastest_nor_the_most_consider
     )
     reached, faster, kinder = said(rows)
     assert reached.words == "Of 16 episodes: slow and brisk 100.0 %; then rash 25.0 %."
-    assert reached.sure == "Not sure: slow and brisk are level. The difference from rash is more than chance."
-    assert faster.words == "Time to the goal, on the 16 episodes that slow and brisk reached: brisk 16.5 s; then slow 27.5 s."
-    assert faster.sure == "Sure: the difference from slow is more than chance."
+    assert reached.sure == "Not sure: slow and brisk are level. The difference from rash is significant."
+    assert (
+        faster.words
+        == "Time to the goal, on the 16 episodes in which slow and brisk reached the goal: brisk 16.5 s; then slow 27.5 s."
+    )
+    assert faster.sure == "Sure: the difference from slow is significant."
     assert "slow 80.0 %; then brisk 60.0 %." in kinder.words and "rash" not in faster.words + kinder.words
 
 
 def test_where_one_planner_reached_clearly_more_all_are_compared_on_the_episodes_that_all_reached():
     rows = run(sure=([20.0] * 12, 0.8), half=([8.0] * 4 + [None] * 8, 0.7), third=([7.0] * 4 + [None] * 8, 0.9))
     reached, faster, _ = said(rows)
-    assert reached.sure == "Sure: the difference from half and third is more than chance."
-    assert (
-        faster.words
-        == "Time to the goal, on the 4 episodes that all planners reached: third 7.0 s; then half 8.0 s and sure 20.0 s."
+    assert reached.sure == "Sure: the difference from half and third is significant."
+    assert faster.words == (
+        "Time to the goal, on the 4 episodes in which all planners reached the goal: third 7.0 s; then half 8.0 s and sure 20.0 s."
     )
-    assert faster.sure == "Not sure: the difference from half and sure may be chance."
+    assert faster.sure == "Not sure: the difference from half and sure may be due to chance."
 
 
 def test_a_common_episode_alone_is_too_little_to_say():
     _, faster, _ = said(run(a=([5.0, 6.0, None], 0.8), b=([None, 7.0, 8.0], 0.6)))
-    assert faster.words == "Too few to say: 1 of 3 episodes were reached by a and b." and faster.sure == ""
+    assert faster.words == "Too few to say: the goal was reached by a and b in 1 of 3 episodes." and faster.sure == ""
 
 
 def test_where_nobody_reached_a_goal_nothing_else_is_asked():
@@ -79,7 +81,7 @@ def test_of_many_planners_three_are_named_and_the_rest_counted(count):
 def test_planners_that_share_the_first_place_are_named_together_and_the_others_may_be_chance():
     reached, *_ = said(run(a=([5.0, 6.0, 7.0], 0.8), b=([5.0, None, 7.0], 0.8), c=([9.0, 6.0, 7.0], 0.8)))
     assert reached.words == "Of 3 episodes: a and c 100.0 %; then b 66.7 %."
-    assert reached.sure == "Not sure: a and c are level, and the difference from b may be chance."
+    assert reached.sure == "Not sure: a and c are level, and the difference from b may be due to chance."
 
 
 def test_how_far_people_were_moved_counts_before_their_distance_where_a_run_has_it():
@@ -99,15 +101,17 @@ def test_the_answers_are_about_the_planners_that_were_asked_for_and_the_last_abo
     *asked, last = answers(rows, ["a", "b", "blind"], METRICS[:2], ["blind"])
     assert asked[0].words == "Of 12 episodes: a 100.0 %; then b 33.3 %."
     assert not any("blind" in one.words + one.sure for one in asked)
-    assert last.words == "blind, which sees nobody, was added as a reference: it reached the goal in 100.0 % of 12 episodes."
-    assert last.sure == "b reached fewer, which is more than chance. The difference from a may be chance."
+    assert (
+        last.words == "blind, which does not see people, was added as a reference: it reached the goal in 100.0 % of 12 episodes."
+    )
+    assert last.sure == "b reached fewer; the difference is significant. The difference from a may be due to chance."
 
 
 def test_one_planner_beside_the_one_that_sees_nobody_is_told_of_first():
     rows = run(a=([5.0, None, 7.0], 0.8), blind=([4.0, 4.0, 4.0], 0.2))
     first, second = answers(rows, ["a", "blind"], METRICS[:2], ["blind"])
     assert (first.question, first.words) == ("How often did a reach the goal?", "In 66.7 % of 3 episodes.")
-    assert second.words.startswith("blind, which sees nobody")
+    assert second.words.startswith("blind, which does not see people")
 
 
 def clean(rows, share, cause="spoilt_by_time"):
@@ -124,7 +128,7 @@ def test_the_second_answer_is_about_clean_arrivals_and_names_the_most_frequent_c
     _, second, *_ = answers(rows, ["a", "b"], METRICS)
     assert second.question == "Which planner reached more goals clean?"
     assert second.words == "Of 40 episodes: b 90.0 %; then a 20.0 %. Most arrivals are spoilt by: time."
-    assert second.sure == "Sure: the difference from a is more than chance."
+    assert second.sure == "Sure: the difference from a is significant."
 
 
 def test_the_second_answer_says_if_no_planner_arrives_clean_and_is_missing_without_the_metric():

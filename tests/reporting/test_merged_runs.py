@@ -112,7 +112,7 @@ def test_planners_of_runs_of_two_seeds_have_the_episodes_of_both(first, tmp_path
     assert pairs(found, "go_to_goal", "pure_pursuit") == 3
     said = "\n".join(found.notes)
     assert "plane (seed 6): seed is 5 in seed 5 and 6 in seed 6: the episodes differ and are not paired." in said
-    assert "go_to_goal is the same in seed 5 and seed 6; its episodes of each seed count." in said
+    assert "go_to_goal is the same in seed 5 and seed 6; its episodes are counted for each seed." in said
 
 
 def test_episodes_in_places_of_another_seed_are_not_paired_but_have_the_same_planner(tmp_path):
@@ -179,7 +179,7 @@ def test_a_run_alone_is_as_it_is_and_the_same_one_twice_is_refused(first, tmp_pa
     alone = merged([first])
     assert (alone.planners, alone.notes) == (["go_to_goal", "pure_pursuit"], [])
     assert sorted(row["key"] for row in alone.rows) == sorted(row["key"] for row in read_rows(first / "episodes"))
-    with pytest.raises(InputError, match="is given twice"):
+    with pytest.raises(InputError, match="given twice"):
         merged([first, first.parent / "." / "spring"])
     with pytest.raises(ResultsError, match=r"no run\.yaml"):
         merged([first, tmp_path])
@@ -235,7 +235,7 @@ def test_planners_are_added_to_a_finished_run_and_its_rows_stay(first, tmp_path)
 def test_planners_are_not_added_to_a_run_that_was_made_of_something_else(first, tmp_path):
     run = shutil.copytree(first, tmp_path / "run")
     more = planners("pure_pursuit:speed=0.5")
-    for suite, reason in ((replace(SUITE, seed=8), "suite.seed is 5 there and 8 here"), (plane(episodes=9), "stages")):
+    for suite, reason in ((replace(SUITE, seed=8), "suite.seed was 5, but is now 8"), (plane(episodes=9), "stages")):
         with pytest.raises(ResultsError, match=reason):
             run_all(extended_request(Request(suite, more, run, HERE)))
     with pytest.raises(InputError, match="pedestrians: the run in"):
@@ -248,7 +248,7 @@ def test_planners_are_not_added_to_a_run_that_was_made_of_something_else(first, 
     record.write(run)
     slow = {"pure_pursuit": planners("pure_pursuit:speed=0.5")["pure_pursuit:speed=0.5"]}
     with pytest.raises(
-        ResultsError, match=r"already has a planner 'pure_pursuit': pure_pursuit\.speed is nothing there and 0\.5 here"
+        ResultsError, match=r"already contains a planner called 'pure_pursuit': pure_pursuit\.speed was nothing, but is now 0\.5"
     ):
         extended_request(Request(SUITE, slow, run, HERE))
     with pytest.raises(ResultsError, match=r"no run\.yaml"):

@@ -245,7 +245,7 @@ def test_a_planner_that_does_not_read_what_it_drove_into_is_named():
         row["outcome"] = outcome
     (listed,) = parse(table, run={"blind": ["a"], "unaware": ["b"]}).tables["failures"]
     said = {(line[0], line[2][0]): line[4] for line in listed[1:]}
-    assert said["a", "0"].endswith(" a reads no walls.") and said["b", "1"].endswith(" b reads no pedestrians.")
+    assert said["a", "0"].endswith(" a does not read walls.") and said["b", "1"].endswith(" b does not read pedestrians.")
     assert "reads" not in said["a", "1"] + said["b", "0"]
 
 
@@ -543,7 +543,7 @@ def test_a_comparison_says_its_pairs_and_what_difference_it_finds():
     text = " ".join(parse(table, measures, run={}, baseline="dwa").text)
     (said,) = re.findall(r"orca against dwa: .*?\.(?= [A-Z]|$)[^.]*\.[^;]*; .*?\. ", text + " ")
     least = detectable(paired_values(table, "jerk_average", "orca", "dwa", "reached"))
-    assert said.startswith("orca against dwa: 24 pairs. Found in 8 of 10 such runs: the share that reached the goal ")
+    assert said.startswith("orca against dwa: 24 pairs. Detectable in 8 of 10 such runs: the share that reached the goal ")
     assert f"smoothness (jerk) {least:.2g} m/s3" in text
     both = sum(
         {row["outcome"] for row in table if (row["stage"], row["episode"]) == place} == {"reached"}
@@ -610,7 +610,7 @@ def test_no_mean_is_marked_best_where_planners_have_different_episodes():
     for gone in ({"episode": 3, "planner": "a"}, {"episode": 5, "planner": "b"}):
         table = [row for row in table if not gone.items() <= row.items()]
     page = render({}, table, METRICS, {})
-    assert 'class="best"' not in page and "no planner is named best" in page and "Which planner" not in page
+    assert 'class="best"' not in page and "no best planner is named" in page and "Which planner" not in page
 
 
 def test_the_head_says_which_planner_reads_no_walls_and_what_the_stages_say():
@@ -634,5 +634,5 @@ def test_the_ranking_says_from_whom_the_best_is_told_and_the_head_answers():
     assert [first[0], second[0], last[0]] == ["b", "c", "a"]
     assert (first[1], first[2], first[4], first[5]) == ("100.0", "1 to 2", "a", "c")
     assert last[4:] == ["—", "—"]
-    assert "Not sure: the difference from c may be chance. The difference from a is more." in page.text
+    assert "Not sure: the difference from c may be due to chance. The difference from a is significant." in page.text
     assert "ranking" not in parse(table, run={"planners": ["a", "b", "c"], "incomplete": True}).tables

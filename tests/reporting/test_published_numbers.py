@@ -65,7 +65,7 @@ def test_only_episodes_of_the_planner_its_stages_and_its_suite_count(monkeypatch
 
 def test_a_metric_that_no_row_has_is_refused_by_name(monkeypatch):
     told(monkeypatch, PublishedRow("theirs", "Table 2", {"path_length": (12.5,)}, 9, "walk", (), "mine"))
-    with pytest.raises(InputError, match=r"somebody\.yaml: theirs: no row of the run has path_length"):
+    with pytest.raises(InputError, match=r"somebody\.yaml: theirs: no row of the run contains path_length"):
         list(compare_with_published("walk", [row(0, success=1.0)]))
 
 

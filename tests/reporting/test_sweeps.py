@@ -54,7 +54,7 @@ def test_several_values_of_two_parameters_are_refused(text):
     ],
 )
 def test_a_planner_named_twice_is_refused_in_any_order_of_parameters(texts, first, tmp_path):
-    with pytest.raises(InputError, match=f"is given twice, first as {re.escape(repr(first))}"):
+    with pytest.raises(InputError, match=f"given twice, first as {re.escape(repr(first))}"):
         RequestForm("demo", tuple(texts), output=tmp_path).request()
 
 

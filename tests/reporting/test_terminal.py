@@ -89,7 +89,7 @@ def test_a_planner_that_failed_is_told_once_with_the_command_that_runs_the_episo
     rows = [{**row("mine", "planner_failed"), "episode": k} for k in (4, 5)] + [row("orca", "reached")]
     print_rows(rows, ["mine", "orca"], lambda row: f"agora run demo --episode {row['episode']}")
     said = capsys.readouterr().out
-    assert said.endswith("mine failed: why\n  that episode again: agora run demo --episode 4\n")
+    assert said.endswith("mine failed: why\n  to repeat that episode: agora run demo --episode 4\n")
     print_rows(rows, ["orca", "mine"])
     assert capsys.readouterr().out.endswith("mine failed: why\n")
 
@@ -101,7 +101,7 @@ def test_a_simulator_that_failed_has_a_column_of_its_own_and_is_not_told_as_the_
     assert (ends["n"], ends["success"], ends["failed"], ends["simulator failed"]) == ("3", "0.33", "0", "2")
     print_rows(rows, ["mine"], lambda row: f"agora run demo --episode {row['episode']}")
     said = capsys.readouterr().out
-    assert said.endswith("the simulator failed in 2 episodes of mine: why\n  that episode again: agora run demo --episode 4\n")
+    assert said.endswith("the simulator failed in 2 episodes of mine: why\n  to repeat that episode: agora run demo --episode 4\n")
 
 
 def test_episodes_in_shared_places_have_a_second_interval_by_place(capsys):

@@ -123,7 +123,7 @@ class Arena:
 
 
 WRONG = {
-    "time_scale": ("fast", 4.0, "parameter time_scale: expected something like 1.0, got 'fast'"),
+    "time_scale": ("fast", 4.0, "parameter time_scale: expected a value of the same type as 1.0, got 'fast'"),
     "periods": ("phys=0.1", "", "no period called 'phys'; did you mean 'physics'?"),
     "timeout": ("soon", 4, "timeout: expected a number or one of auto or nothing, got 'soon'"),
     "model": ("burgr", "burger", "did you mean 'burger'"),
@@ -204,8 +204,8 @@ class Faults:
         os.kill(arena.pid("task_generator_server"), signal.SIGKILL)
         arena.wait(lambda: number in arena.done and arena.begun[-1] > number, f"the episode after {number}", wait_until)
         played = [message for message in list(arena.episodes.messages) if message.number == number]
-        repeated = f"started again: episode {number} is repeated" in arena.log  # else the simulator was at its end by then
-        assert repeated or f"started again: episode {number} had ended, the next follows" in arena.log
+        repeated = f"restarted: episode {number} is repeated" in arena.log  # else the simulator was at its end by then
+        assert repeated or f"restarted: episode {number} had ended; continuing with the next one" in arena.log
         assert len(played) == 1 + repeated and {message.entry for message in played} == {episode.entry}
         assert all(r == other for message in played for r, other in zip(message.robots, episode.robots, strict=True))
         assert arena.done.count(number) == 1
@@ -238,7 +238,7 @@ def check_played_once(arena: Arena, wait_until: Any) -> None:
     played = read_all(sorted(arena.bags.glob("*.bag")), Unsaid())
     whole = [p.entry for p in played if not p.interrupted]
     assert len(whole) == len(set(whole)) and set(whole) >= {f"task_generator/task/{number - 1}" for number in done[:-1]}
-    if "recorder went away" in arena.log:
+    if "lost the connection to recorder" in arena.log:
         (name,) = set(re.findall(r"recorder: (\S+) was not closed", arena.log))
         assert "the bag ends before the episode" in read_all([arena.bags / name], Unsaid())[0].interrupted
 
@@ -281,7 +281,7 @@ class TestFree(Faults):
         return {"robot_setup_file": folder / "robots.yaml", "timeout": 5}
 
     def test_a_planner_that_stops_publishing_leaves_robots_that_stand(self, arena: Arena, wait_until: Any) -> None:
-        words = "no cmd_vel for 0.5 s; it stops until there is one. Is its planner running?"
+        words = "no cmd_vel for 0.5 s; it stops until the next command. Is its planner running?"
         arena.in_the_middle(wait_until)
         said, go_on = arena.log.count(words), stopped(arena, "navigation_node")
         try:

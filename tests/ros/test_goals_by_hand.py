@@ -256,7 +256,7 @@ def test_2d_pose_estimate_moves_the_robot_which_drives_on_from_there_and_publish
 
 def test_a_goal_where_no_robot_can_be_is_refused_and_the_robot_keeps_the_one_it_has(play: Play) -> None:
     play.switched("scenario", 1)
-    refused = [((-90.0, 3.0, 0.0), "is outside the map"), ((-0.25, 4.0, 0.0), "from an obstacle, the robot needs")]
+    refused = [((-90.0, 3.0, 0.0), "is outside the map"), ((-0.25, 4.0, 0.0), "from an obstacle, but the robot needs")]
     for pose, words in refused:
         play.click(pose)
         play.server.said("a goal is ignored", words)
@@ -347,7 +347,7 @@ def test_goals_of_the_action_are_goals_of_the_episode(play: Play) -> None:
     action.send(play.place(0, (2.5,)))
     play.status(lambda s: s.robots[0].by_hand == 2, "another goal")
     play.click(play.place(0), play.graph.publisher(f"{name}/move_base_simple/goal", PoseStamped))
-    action.ends(GoalStatus.ABORTED, "another goal replaced it")
+    action.ends(GoalStatus.ABORTED, "replaced by another goal")
     play.is_well()
 
 

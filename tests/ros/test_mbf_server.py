@@ -158,7 +158,7 @@ def test_what_cannot_be_driven_or_planned_is_answered_with_its_outcome_and_a_lin
     answer, _ = robot.ask((4.5, 2.5, -0.9), use_start_pose=True, start_pose=start)
     assert from_pose(answer.path.poses[0].pose)[:2] == pytest.approx((5.0, 2.0), abs=0.1)
     for goal, more, state, outcome, words in (
-        ((4.5, 1.2, 0.0), {}, GoalStatus.ABORTED, GetPathResult.BLOCKED_GOAL, "0.00 m from an obstacle, it needs"),
+        ((4.5, 1.2, 0.0), {}, GoalStatus.ABORTED, GetPathResult.BLOCKED_GOAL, "0.00 m from an obstacle, but the robot needs"),
         ((4.5, 2.5, 0.0), {"frame": "odom"}, GoalStatus.ABORTED, GetPathResult.INVALID_GOAL, "in frame map, got 'odom'"),
         ((4.5, 2.5, 0.0), {"planner": "astar"}, GoalStatus.REJECTED, GetPathResult.INVALID_PLUGIN, "did you mean 'a_star'"),
     ):

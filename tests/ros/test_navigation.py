@@ -216,7 +216,7 @@ def test_a_goal_of_the_action_is_set_in_the_episode_and_ends_as_the_status_says(
     send(3.0, 4.3, "nowhere")
     world.drive_until(lambda: client.get_goal_status_text().startswith("no transform from the goal's frame to map"))
     for ends, words in (
-        ((2, True, 101), "the robot's episode has ended: pedestrian collision"), ((4, False, -1), "another goal replaced it")
+        ((2, True, 101), "the robot's episode has ended: pedestrian collision"), ((4, False, -1), "replaced by another goal")
     ):  # fmt: skip
         send(-5.0, 1.0)
         number = ends[0] if ends[1] else ends[0] - 1

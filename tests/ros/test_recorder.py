@@ -179,7 +179,7 @@ def test_a_full_disk_stops_the_bag_and_keeps_what_was_written(graph, tmp_path, s
     assert "File too large" in bag.problem
     left = tmp_path / "x.bag.active"
     assert stat.S_ISREG(left.stat().st_mode) and 0 < left.stat().st_size <= 60_000
-    assert len(list(Bag(left).messages())) > 20 and caplog.text.count("recording stops here") == 1
+    assert len(list(Bag(left).messages())) > 20 and caplog.text.count("recording stops, and everything") == 1
 
 
 def test_auto_is_a_folder_of_the_run_as_in_arena(tmp_path, monkeypatch):

@@ -149,7 +149,7 @@ def test_time_never_goes_back_over_episodes_and_a_simulator_that_was_killed(grap
     assert stamps[0] == 1.0
     assert all(a <= b for a, b in zip(stamps, stamps[1:], strict=False))
     assert stamps[-1] > stamps[11]
-    wait_until(lambda: "a simulator ran here before" in node.log, "a line that says so")
+    wait_until(lambda: "a simulator ran on this roscore before" in node.log, "a line that says so")
 
 
 def test_before_an_episode_robots_and_furniture_come_and_go_one_by_one(graph: Any) -> None:
@@ -319,7 +319,7 @@ def test_in_lock_step_a_planner_outside_has_one_say_for_every_scan_and_may_be_la
     graph.ends.append(listening)
     wait_until(listening.get_num_connections, "a scan")
     resume(graph)
-    wait_until(lambda: "no new cmd_vel of ['other']" in node.log, "a late planner")
+    wait_until(lambda: "no new cmd_vel for ['other']" in node.log, "a late planner")
     robots.wait(39)
     for k in range(19):
         assert robots[2 * k + 2].vx[1] == pytest.approx(0.01 * (k + 1))
@@ -348,7 +348,7 @@ def test_ten_robots_share_a_world(graph: Any) -> None:
     [
         ({"driver": "nativ"}, "did you mean 'native'"),
         ({"time_scale": -1.0}, "time_scale: expected a number above 0"),
-        ({"synchronous": "yes"}, "synchronous: expected something like False"),
+        ({"synchronous": "yes"}, "synchronous: expected a value of the same type as False"),
     ],
 )
 def test_a_wrong_parameter_is_one_clear_line_and_no_traceback(graph: Any, wait_until: Any, params: Any, said: str) -> None:

@@ -164,7 +164,7 @@ def test_one_that_was_killed_repeats_what_had_not_ended_and_goes_on_counting(
     node.kill()
     node = start(suite=suite)
     assert parts.begun(wait_until, 3) == second
-    node.said("started again: episode 2 is repeated")
+    node.said("restarted: episode 2 is repeated")
     parts.say(done=True)
     third = parts.begun(wait_until, 4)
     assert third.number == 3
@@ -172,7 +172,7 @@ def test_one_that_was_killed_repeats_what_had_not_ended_and_goes_on_counting(
     parts.say(done=True)
     node = start(suite=suite)
     fourth = parts.begun(wait_until, 5)
-    assert fourth.number == 4 and node.said("started again: episode 3 had ended, the next follows")
+    assert fourth.number == 4 and node.said("restarted: episode 3 had ended; continuing with the next one")
     entries = [episode.entry for episode in parts.episodes]
     assert entries[1] == entries[2] and len(set(entries)) == 4
 
@@ -253,7 +253,7 @@ def test_parts_come_late_answer_late_and_die(graph: Any, start: Any, wait_until:
         wait_until(lambda count=count: node.log.count("episode 1: ") == count, "an episode under way")
         numbers.wait(count)
         made[part].kill()
-        wait_until(lambda part=part: f"was interrupted: {part} went away" in node.log, f"a word about {part}")
+        wait_until(lambda part=part: f"was interrupted: lost the connection to {part}" in node.log, f"a word about {part}")
         assert len(numbers) == count
         made[part] = stand_in(graph, part)
     numbers.wait(3)
@@ -427,7 +427,7 @@ def test_guided_robots_collect_waypoints_and_go_on_where_everybody_is(
 ) -> None:
     node = start({"RANDOM_dynamic_min": 2, "RANDOM_dynamic_max": 2}, tm_robots="guided")
     first = parts.begun(wait_until, 1)
-    node.said("robots wait for waypoints: set one with 2D Nav Goal")
+    node.said("robots await waypoints; set one with 2D Nav Goal")
     people = graph.publisher("pedsim_simulator/pedestrians", Pedestrians)
     here = Pedestrians(present=b"\1\0", id=[crowd_of(first).id[0], 99], x=[2.25, 0.0], y=[1.75, 0.0], vx=[0.5, 0.0], vy=[0.0, 0.0])
     here.heading, here.radius = [0.75, 0.0], [0.25, 0.3]
@@ -534,7 +534,7 @@ def test_names_that_would_be_one_in_ros_are_refused(graph: Any, parts: Parts, st
     setup = graph.folder / "robots.yaml"
     setup.write_text("\n".join(lines))
     node = start(robot_setup_file=str(setup))
-    words = "robots 'my robot' and 'my-robot' would both be called 'my_robot' in ROS: rename one of the models"
+    words = "robots 'my robot' and 'my-robot' would both be named 'my_robot' in ROS: rename one of the models"
     wait_until(lambda: words in node.log, words)
     assert not parts.told and node.running and "Traceback" not in node.log
 

@@ -294,7 +294,7 @@ def test_what_cannot_be_done_is_refused_with_a_reason(endpoint: Endpoint) -> Non
     refused += [endpoint.ask("unity/delete_model", DeleteModel, "x")]
     refused += [endpoint.ask("unity/set_model_state", SetModelState, ModelState(model_name="x"))]
     words = [
-        "already exists", "no XML", "begins with <world>", "a shape <sphere>", "a pose of its own", "not 3 numbers",
+        "already exists", "not valid XML", "begins with <world>", "a shape <sphere>", "a pose of its own", "expected 3 numbers",
         "there is no x", "there is no x",
     ]  # fmt: skip
     for answer, word in zip(refused, words, strict=True):
@@ -336,9 +336,9 @@ def test_a_lost_connection_empties_the_world_for_the_next(csharp_player: Path) -
 @pytest.mark.parametrize(
     ("greeting", "words"),
     [
-        (frame("__handshake", {"version": "v0.7.0", "metadata": '{"protocol": "ROS2"}'}), "is that of ROS 2"),
-        (frame("hello", b""), "is no ROS-TCP-Endpoint"),
-        (b"HTTP/1.1 400 Bad Request\r\n", "does not greet as ROS-TCP-Endpoint does"),
+        (frame("__handshake", {"version": "v0.7.0", "metadata": '{"protocol": "ROS2"}'}), "is for ROS 2"),
+        (frame("hello", b""), "is not ROS-TCP-Endpoint"),
+        (b"HTTP/1.1 400 Bad Request\r\n", "does not send the handshake of ROS-TCP-Endpoint"),
     ],
 )
 def test_who_is_no_endpoint_is_named_and_the_player_tries_again(csharp_player: Path, greeting: bytes, words: str) -> None:

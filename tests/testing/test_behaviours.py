@@ -122,7 +122,7 @@ BAD = {
     goes_on_for_ever: "in a finished world",
     drifts_north: "turned",
     goes_mad: "type, reaction and state 0, 0, 99",
-    talks_to_strangers: "names an absent pedestrian",
+    talks_to_strangers: "refers to an absent pedestrian",
 }
 
 

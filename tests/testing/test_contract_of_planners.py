@@ -190,7 +190,7 @@ def remembers_in_itself(calls=[]):  # noqa: B006 - the point
 
 
 BAD = {
-    not_finite: "gets the twist",
+    not_finite: "the twist is",
     tied_to_the_origin: "shifted",
     tied_to_north: "turned",
     prefers_its_left: "mirrored",
@@ -204,7 +204,7 @@ BAD = {
     draws_from_python: "global random generator",
     draws_from_nowhere: "not deterministic",
     mixes_rows: "rows affect each other",
-    mixes_memory: "rows affect each other in the memory",
+    mixes_memory: "rows affect each other through the memory",
     looks_into_empty_slots: "empty slots of pedestrians change the result",
     counts_slots: "number of slots of pedestrians changes the result",
     too_fast: r"vx .* beyond the robot's limits",
@@ -213,7 +213,7 @@ BAD = {
     wrong_shape: "twists of shape",
     memory_without_rows: "memory 'steps' is not an array",
     memory_that_is_not_fresh_when_zero: "does not restart",
-    drives_into_people: r"a pedestrian in the robot: it drives 0\.0\d+ m/s farther into it",
+    drives_into_people: r"a pedestrian in the robot: the robot drives farther into it at 0\.0\d+ m/s",
     gives_up_in_a_crowd: "500 pedestrians: fails: RuntimeError: too many",
     remembers_in_itself(): "not deterministic",
 }
@@ -254,7 +254,7 @@ class Watcher(Decent):
 
 def test_who_stands_has_to_say_why():
     check_bad_input(Watcher())
-    with pytest.raises(ContractError, match="beams of range 0: it stands without noting a reason"):
+    with pytest.raises(ContractError, match="beams of range 0: the robot stops without a noted reason"):
         check_bad_input(Watcher(says=False))
 
 
@@ -283,9 +283,9 @@ def test_a_label_that_is_none_is_named():
 @pytest.mark.parametrize(
     ("parameter", "span", "reason"),
     [
-        ("sped", Span(0.1, 1.0), "'sped' is not a number"),
-        ("title", Span(0.1, 1.0), "'title' is not a number"),
-        ("brave", Span(0.1, 1.0), "'brave' is not a number"),
+        ("sped", Span(0.1, 1.0), "'sped' is not a numeric field"),
+        ("title", Span(0.1, 1.0), "'title' is not a numeric field"),
+        ("brave", Span(0.1, 1.0), "'brave' is not a numeric field"),
         ("speed", Span(-1.0, 1.0), "refuses speed = -1.0: too slow"),
     ],
 )
@@ -317,7 +317,7 @@ def test_a_planner_that_threads_may_not_ask_at_the_same_time_is_found_out_where_
             threading.Event().wait(0.01)
             return super().act(shared[0], memory)
 
-    with pytest.raises(ContractError, match="concurrent: two threads and one"):
+    with pytest.raises(ContractError, match="concurrent: two threads give different twists"):
         check_planner(Shared())
     check_planner(type("Own", (Decent,), {"declares": dataclasses.replace(Decent.declares, concurrent=True)})())
 

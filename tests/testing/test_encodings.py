@@ -125,8 +125,8 @@ class Broken(FromLimitToLimit):
     [
         ("", None),
         ("bounds", "value 0 is -"),
-        ("others", "it also writes others"),
-        ("mean", "alone differs from"),
+        ("others", "it also writes other rows"),
+        ("mean", "different result when encoded alone"),
         ("writes", "writes to"),
         ("remembers", "twice"),
         ("actions", "give different twists"),
@@ -158,7 +158,7 @@ class Together(PlannerChoice):
 def test_a_setting_that_depends_on_other_robots_is_told(monkeypatch):
     monkeypatch.setattr("agora.testing.encodings.name_of", lambda kind, encoding: "together")
     monkeypatch.setattr("agora.testing.encodings.written_and_read", lambda encoding: encoding)
-    with pytest.raises(ContractError, match="Together: setting planner of a robot depends on others"):
+    with pytest.raises(ContractError, match="Together: setting planner of a robot depends on other robots"):
         check_encoding(Together())
 
 
@@ -171,7 +171,7 @@ class Forgetful(Mlp):
 
 
 def test_a_network_that_drives_otherwise_than_it_learned_is_told():
-    with pytest.raises(ContractError, match="Forgetful: in step 0 the policy answers"):
+    with pytest.raises(ContractError, match="Forgetful: step 0: the policy returns"):
         check_network(Forgetful((4,)), Observe(3))
 
 
@@ -186,5 +186,5 @@ class Jealous(Reward):
 def test_a_reward_that_looks_at_others_is_told(monkeypatch):
     monkeypatch.setattr("agora.testing.rewards.plain", lambda reward, kind: "weighted")
     monkeypatch.setattr("agora.testing.rewards.build", lambda values, kind: {"reward": Jealous(progress=1.0)})
-    with pytest.raises(ContractError, match="Jealous: the reward of robot . depends on those of others"):
+    with pytest.raises(ContractError, match="Jealous: the reward of robot . depends on other robots"):
         check_reward(Jealous(progress=1.0))

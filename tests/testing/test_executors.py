@@ -71,10 +71,10 @@ class Swallows(InProcess):
 @pytest.mark.parametrize(
     ("executor", "reason"),
     [
-        (Idle(), "workers is 0"),
-        (DecidesEarly(), "ends while 'late' is in the queue"),
-        (Mumbles(), "the last must be Done"),
-        (Cuts(), "event 0 of 'job 0' is"),
+        (Idle(), "workers: expected an integer of at least 1, got 0"),
+        (DecidesEarly(), "ends while 'late' is still in the queue"),
+        (Mumbles(), "only the last is Done"),
+        (Cuts(), "event 0 of 'job 0': expected"),
         (Swallows(), "an error that was not reported"),
     ],
 )

@@ -102,17 +102,17 @@ def has_a_zone_in_a_wall(place, stream):
     ("bend", "reason"),
     [
         (with_a_generator_of_its_own, "not deterministic"),
-        (always_the_same, "the same place for every stream"),
+        (always_the_same, "the same place for every random stream"),
         (from_numpy, "draws from a global"),
-        (forgets_the_furniture, "not in the occupancy"),
+        (forgets_the_furniture, "missing from the occupancy"),
         (stands_in_another, "a chair .* is in a table"),
         (stands_outside, "a chair .* is not on the map"),
-        (has_a_cell_nobody_gets_to, r"cannot get everywhere: there are \d+ parts"),
+        (has_a_cell_nobody_gets_to, r"cannot reach all free space: it has \d+ parts"),
         (has_a_zone_elsewhere, "zone 'far' is not on the map"),
-        (has_a_zone_in_a_wall, "nothing is free in zone 'wall'"),
-        (lambda place, stream: place.map, "returns a Map, not a Place"),
+        (has_a_zone_in_a_wall, "zone 'wall' contains no free cell"),
+        (lambda place, stream: place.map, "expected a Place, got a Map"),
         (lambda place, stream: 1 / 0, "raises ZeroDivisionError"),
-        (lambda place, stream: Place(Map("full", 0.2, (0.0, 0.0), np.ones((9, 9), bool)), zones=()), "same place|fits nowhere"),
+        (lambda place, stream: Place(Map("full", 0.2, (0.0, 0.0), np.ones((9, 9), bool)), zones=()), "same place|not fit anywhere"),
     ],
 )
 def test_a_bad_generator_fails_for_its_own_reason(bend, reason):

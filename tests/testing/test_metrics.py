@@ -92,7 +92,7 @@ BAD = {
     writes_to_its_input_with_force: "writes to recording.pose",
     measures_from_the_origin: "shifted",
     measures_northward: "turned by 90 degrees",
-    counts_in_integers: "neither None nor a finite float",
+    counts_in_integers: "expected None or a finite float",
     remembers: "not deterministic",
 }
 

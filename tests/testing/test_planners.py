@@ -93,7 +93,7 @@ def test_a_planner_that_hides_its_speed_is_found_out():
         def declares(self):
             return Declaration(needs=("path",))
 
-    with pytest.raises(ContractError, match=r"Slow: top_speed: it drives at most 0.40 m/s although the robot allows 1.5"):
+    with pytest.raises(ContractError, match=r"Slow: top_speed: the robot drives at most 0.40 m/s although its limit is 1.5"):
         check_planner(Slow(speed=0.4))
 
     @dataclass(frozen=True)
@@ -104,5 +104,5 @@ def test_a_planner_that_hides_its_speed_is_found_out():
             limits = dataclasses.replace(observation.limits, max_vx=np.float32(0.8))
             return super().plan(dataclasses.replace(observation, limits=limits), memory)
 
-    with pytest.raises(ContractError, match=r"Deaf: top_speed: commanded to drive at half of 0.80 m/s, it drives 0.80 m/s"):
+    with pytest.raises(ContractError, match=r"Deaf: top_speed: at half the top speed of 0.80 m/s, the robot drives 0.80 m/s"):
         check_planner(Deaf(speed=0.8))

@@ -107,7 +107,7 @@ def moves_who_is_done(bodies, world, after, first, last):
     ("spoil", "clause"),
     [
         (is_nowhere, "x is"),
-        (is_too_fast, "faster than it can be"),
+        (is_too_fast, "exceeds its top speed"),
         (stays, r"no more than 0\.000 m in"),
         (never_rests, "commanded to stand"),
         (drives_through_walls, "in a wall"),

@@ -103,11 +103,11 @@ NOBODY = Trajectories.of_rows([0.0, 1.0], [1, 1], [1.0, 2.0], [3.0, 3.0])
 @pytest.mark.parametrize(
     ("source", "reason"),
     [
-        (Source(Surroundings(PLANE), names=()), "names are"),
-        (Source(Surroundings(PLANE), names=("a", "a")), "names are"),
+        (Source(Surroundings(PLANE), names=()), "names: expected"),
+        (Source(Surroundings(PLANE), names=("a", "a")), "names: expected"),
         (Source(Surroundings(PLANE), Surroundings(WALL), Surroundings(PLANE)), "not deterministic"),
         (Source(GOAL_IN_WALL), "robot 0 ends in a wall"),
-        (Source(PLANE), "not a World"),
+        (Source(PLANE), "expected a World"),
         (Source(Surroundings(PLANE, replay=NOBODY, replay_radius=0.0)), "replay_radius"),
         (Source(Surroundings(PLANE, timeout=-1.0)), "timeout"),
         (Source(), "raises ZeroDivisionError"),
@@ -167,13 +167,13 @@ def takes_what_it_gets(task):
     ("place", "reason"),
     [
         (anywhere, "from a wall"),
-        (at_the_wall, "not 0.5 m clear"),
+        (at_the_wall, "expected at least 0.5 m"),
         (on_top_of_each_other, "overlap"),
         (from_a_generator_of_its_own, "not deterministic"),
         (always_the_same, "the same positions for every seed"),
         (turned_too_far, "heading"),
         (moves_the_walls, "writes to"),
-        (takes_what_it_gets, "all wall"),
+        (takes_what_it_gets, "without free space"),
     ],
 )
 def test_a_bad_robots_mode_fails_for_its_own_reason(place, reason):

@@ -108,10 +108,10 @@ def test_a_trainer_that_goes_on_from_its_checkpoint_keeps_the_contract():
     ("trainer", "message"),
     [
         (Counts(forgets=True), "resumed from its first checkpoint it reaches"),
-        (Counts(share=0.5), "must rise, shares to 1"),
+        (Counts(share=0.5), "must increase, and shares must end at 1"),
         (Counts(lumps=True), "it logs 3 points before it yields"),
         (Silent(), "it must yield after every log entry"),
-        (Counts(checkpoints=1), "1 points, 1 validations and 1 checkpoints"),
+        (Counts(checkpoints=1), "got 1 points, 1 validations and 1 checkpoints"),
     ],
 )
 def test_a_trainer_that_breaks_a_clause_is_told_which(trainer, message):

@@ -117,7 +117,7 @@ def test_a_run_that_is_over_is_gone_over_again_without_an_episode(found, monkeyp
 
 def test_another_tuning_does_not_go_on_in_the_folder(found):
     what, folder, _ = found
-    with pytest.raises(ResultsError, match="tuning.seed is 0 there and 4 here"):
+    with pytest.raises(ResultsError, match="tuning.seed was 0, but is now 4"):
         tuned_by(dataclasses.replace(what, seed=4), folder, Options(workers=0), resume=True)
     with pytest.raises(ResultsError, match="already contains a run"):
         tuned_by(what, folder, Options(workers=0))
@@ -160,7 +160,7 @@ def test_a_tuning_is_stopped_from_another_thread_and_resumed_to_the_same_result(
         }[moment]
 
     said, told = stopped(lambda token: tune(what, tmp_path, Options(workers=workers, batch=3), token=token), is_time)
-    assert said.startswith("stopped: ") and said.endswith("the same tuning with resume continues")
+    assert said.startswith("stopped: ") and said.endswith("repeat the tuning with resume to continue")
     assert not any(isinstance(event, Tuned) for event in told)
     events = list(tune(what, tmp_path, Options(workers=workers, batch=3), resume=True))
     assert events[-1] == tuned
@@ -235,7 +235,7 @@ def test_nothing_is_tuned_on_a_suite_for_tests_or_compared_on_one_for_training()
 def test_what_is_left_open_is_not_tuned_and_what_lies_outside_its_span_is_said():
     assert "preferred_speed" not in space(Named("orca", OrcaPlanner()))
     assert "preferred_speed" in space(Named("orca", OrcaPlanner(preferred_speed=1.0)))
-    with pytest.raises(InputError, match="speed is 9.0; tuning tries 0.2 to 2"):
+    with pytest.raises(InputError, match="speed is 9.0; tuning covers 0.2 to 2"):
         space(Named("go_to_goal", GoToGoal(speed=9.0)))
 
 

@@ -88,7 +88,7 @@ def test_a_run_that_was_killed_goes_on_to_the_same_result(found, recorded, tmp_p
     with pytest.raises(ResultsError, match="continue it with --resume"):
         calibrated(calibration(), recorded, tmp_path)
     with pytest.raises(
-        ResultsError, match="seed is 0 there and 1 here; a calibration can only be resumed with the settings it started with"
+        ResultsError, match="seed was 0, but is now 1; a calibration can only be resumed with the settings it started with"
     ):
         calibrated(dataclasses.replace(calibration(), seed=1), recorded, tmp_path, resume=True)
     record = tmp_path / "calibration.yaml"
@@ -149,7 +149,7 @@ def test_a_calibration_is_stopped_from_another_thread_and_resumed_to_the_same_re
         return calibrate(calibration(), recorded, tmp_path, token=token)
 
     said, told = stopped(begun, lambda told: len(told) == 5)
-    assert said == f"stopped: finished trials are kept in {tmp_path}; the same calibration with resume continues"
+    assert said == f"stopped: finished trials are kept in {tmp_path}; repeat the calibration with resume to continue"
     assert [event.trial for event in told] == found.trials[:5]
     assert calibrated(calibration(), recorded, tmp_path, resume=True) == found
 

@@ -28,7 +28,9 @@ def extended_request(request: Request) -> Request:
     record, folder = RunRecord.read(request.folder), request.folder
     levels = tuple(dict.fromkeys((record.pedestrians or {}).values()))
     if request.pedestrians not in ((), levels):
-        raise InputError(f"pedestrians: the run in {folder} has {', '.join(levels) or 'the levels of its stages'}; leave it out")
+        raise InputError(
+            f"pedestrians: the run in {folder} uses {', '.join(levels) or 'the levels of its stages'}; leave this option out"
+        )
     begun: dict[str, Named] = {}
     values: Mapping[str, object] = record.planners if isinstance(record.planners, dict) else {}
     for label, name in record.names.items():
@@ -41,7 +43,9 @@ def extended_request(request: Request) -> Request:
         begun[name] = planner_of(own, f"{folder}: planners.{label}")
     for name, planner in request.planners.items():
         if name in begun and (now := plain(planner)) != (was := plain(begun[name])):
-            raise ResultsError(f"{folder}: already has a planner {name!r}: {difference_of(was, now, name)}; give it another label")
+            raise ResultsError(
+                f"{folder}: already contains a planner called {name!r}: {difference_of(was, now, name)}; give it another label"
+            )
     planners = begun | {name: planner for name, planner in request.planners.items() if name not in begun}
     controls = tuple(dict.fromkeys(record.names[label] for label in record.control or ()))
     return replace(request, planners=planners, pedestrians=levels, resume=True, begun=tuple(begun), controls=controls)

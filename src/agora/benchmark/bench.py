@@ -64,7 +64,7 @@ def bench(request: Request, token: StopToken | None = None) -> Iterator[RunEvent
         token.check()
         yield from _bench(request, token)
     except StoppedError:
-        said = f"stopped: {episodes_kept(request.folder)}; the same request with resume continues"
+        said = f"stopped: {episodes_kept(request.folder)}; repeat the request with resume to continue"
         raise StoppedError(said) from None
 
 
@@ -169,7 +169,7 @@ def check(suite: Suite) -> None:
             raise failed[0]
         if stage.count > len(names) and repeats(suite, stage.name, len(names)):
             _LOG.warning(
-                "suite %s, stage %s: episode %d is a copy of episode 0: same start, no randomness; it counts once",
+                "suite %s, stage %s: episode %d is a copy of episode 0 (same start, no randomness); the two count as one",
                 *(suite.name, stage.name, len(names)),
             )
 
@@ -213,9 +213,9 @@ def check_sensors(request: Request) -> None:
                     raise InputError(f"stage {stage.name!r}, planner {label!r}, robot {model.name!r}: {error}") from error
                 measured |= {name for name, one in found.recorded if any(0 not in field.shape for field in one.fields.values())}
             if empty := [name for name in request.options.record if name not in measured]:
-                raise InputError(f"stage {stage.name!r}: record: {empty[0]}: the robots do not have it")
+                raise InputError(f"stage {stage.name!r}: record: the robots do not have {empty[0]}")
     if request.pedestrians and not told_of_people:
-        raise InputError("pedestrians: has no effect on planners that receive no pedestrians; leave it out")
+        raise InputError("pedestrians: has no effect, because none of the planners receives pedestrians; leave it out")
 
 
 def jobs_for(suite: Suite, planners: Mapping[str, Named], finished: set[str], options: Options) -> list[Job]:

@@ -53,7 +53,7 @@ def draw(
     if base.edition is not None or base.name != suite:
         raise InputError(f"suite {suite!r}: expected the name of a suite that comes with Agora and is not an edition")
     if path.exists():
-        raise InputError(f"{path}: already exists; an edition is drawn only once")
+        raise InputError(f"{path}: already exists; an edition can be drawn only once")
     commit, committed = _frozen()
     digests, left_out = _planners()
     said = {"text": " ".join(text.split()), "published": published, "source": source, "drawn": datetime.now(UTC).date().isoformat()}
@@ -118,11 +118,11 @@ def _frozen() -> tuple[str, str]:
     root = checkout()
     if root is None:
         raise InputError(
-            "an edition records the commit, so it must be drawn in a clone of Agora; this Agora is an installed package"
+            "an edition records the commit, so it must be drawn in a clone of Agora's repository, not by an installed package"
         )
     try:
         if changes := _git(root, "status", "--porcelain"):
-            raise InputError(f"{root}: has uncommitted changes, first {changes.splitlines()[0].strip()!r}; commit them")
+            raise InputError(f"{root}: has uncommitted changes, such as {changes.splitlines()[0].strip()!r}; commit them")
         commit, committed = _git(root, "show", "--no-patch", "--format=%H %cI", "HEAD").split()
     except (OSError, subprocess.CalledProcessError) as error:
         raise InputError(f"{root}: git cannot read the current commit: {error}") from error

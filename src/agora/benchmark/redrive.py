@@ -114,7 +114,7 @@ def redrive(plan: RunPlan, job: Job, drives: Mapping[str, Drive]) -> Iterator[tu
         starts[episode] = start
     keys = [key_of(plan.suite, job.stage, k, job.planner, r) for k, start in starts.items() for r in range(len(start.robots))]
     if lost := [key for key in keys if key not in drives]:
-        raise InputError(f"no commands of {lost[0]!r}")
+        raise InputError(f"no commands for {lost[0]!r}")
     conditions = replace(Conditions.of(plan.suite.stage(job.stage)), perception=plan.told(job))
     episodes = Episodes(list(starts.values()), _Recorded([drives[key] for key in keys]), conditions, threads=plan.threads)
     ended = episodes if not plan.suite.stage(job.stage).counterfactual else with_undisturbed_pedestrians(episodes, conditions)
@@ -174,7 +174,7 @@ def read_drives(path: Path) -> dict[str, Drive]:
         columns = {name: table.column(name).combine_chunks() for name in table.column_names}
         keys = [str(key) for key in columns[_KEY].to_pylist()]
         if twice := next((key for number, key in enumerate(keys) if key in keys[:number]), ""):
-            raise ValueError(f"it contains commands of {twice!r} twice")
+            raise ValueError(f"it contains the commands for {twice!r} twice")
         return {key: _unpack(columns, key, row) for row, key in enumerate(keys)}
 
 

@@ -133,9 +133,9 @@ class RequestForm:
         suite = self._part(whole)
         texts = self.planners or (() if contestants else tuple(runnable_planners()[0]))
         if self.interplanner and not texts:
-            raise InputError("interplanner: a contest names its own interplanners; name planners too")
+            raise InputError("interplanner: a contest specifies its own interplanners; give planners as well")
         if self.interplanner and all(map(names_interplanner, texts)):
-            raise InputError("interplanner: has no effect, because all planners name one; leave it out")
+            raise InputError("interplanner: has no effect, because every planner specifies its own; leave it out")
         texts = tuple(one for text in texts for one in expand_sweep(text))
         _check_that_all_differ(texts)
         planners = dict(entrant(text, self.interplanner) for text in texts)
@@ -169,5 +169,5 @@ def _check_that_all_differ(texts: Sequence[str]) -> None:
     seen: dict[str, str] = {}
     for text in texts:
         if (key := sort_parameters(text)) in seen:
-            raise InputError(f"planner {text!r}: is given twice, first as {seen[key]!r}; leave one out")
+            raise InputError(f"planner {text!r}: given twice, first as {seen[key]!r}; remove one")
         seen[key] = text

@@ -70,9 +70,9 @@ def _suite_of(run: RunFolder) -> Suite:
     """Return the suite of a run, after checking that the run can be replayed on this machine."""
     record = run.record
     if not record.planned or record.version is None:
-        raise InputError(f"{run.path}: was not run by Agora's own benchmark, so its commands cannot be driven again")
+        raise InputError(f"{run.path}: was not run by Agora's own benchmark, so its commands cannot be executed again")
     if record.version != __version__:
-        raise InputError(f"{run.path}: the run was made with Agora {record.version}, this is {__version__}")
+        raise InputError(f"{run.path}: the run was made with Agora {record.version}, but the installed version is {__version__}")
     suite = run.suite()
     now = inputs(suite)
     if changed := difference({name: (record.inputs or {}).get(name, "") for name in now}, now, "since the run; put the file back"):
@@ -107,5 +107,5 @@ def _driven(
             failure = {"failure": rows[key]["failure"]} if row["failure"] and rows[key]["failure"] else {}
             found += differences(files_of["episodes"], rows[key], {**row, **failure})
             if not same(recordings[key], recording):
-                found.append(Difference(files_of["trajectories"], key, "the recording", "another one", "the one of its commands"))
+                found.append(Difference(files_of["trajectories"], key, "the recording", "the stored one", "a different one"))
     return Driven(count, len(rows) - count, tuple(found))

@@ -154,7 +154,7 @@ class McapFile:
         if end != MAGIC:
             raise InputError(
                 f"{self.path}: its end is missing (footer and {MAGIC!r}): it was truncated or is still being written; "
-                "copy it again, or repair it: mcap recover"
+                "copy it again, or repair it with mcap recover"
             )
 
 

@@ -109,7 +109,7 @@ def files_of(path: Path) -> list[Path]:
         return [path]
     found = sorted(p for p in path.rglob("*") if p.name.endswith(ENDINGS) or p.name == "odom.csv")
     if not found:
-        raise InputError(f"{path}: contains no bag (.bag, .bag.active), .mcap file or odom.csv of Arena's recorder")
+        raise InputError(f"{path}: contains no bag (.bag, .bag.active), .mcap file, or odom.csv from Arena's recorder")
     return [file.parent if file.name == "odom.csv" else file for file in found]
 
 
@@ -142,7 +142,7 @@ def _sound(played: PlayedEpisode) -> PlayedEpisode:
         }
         for name, found in values.items():
             if not (np.abs(found) <= LARGEST).all():
-                raise InputError(f"{played.source}: episode {played.entry}: its {name} has invalid numbers")
+                raise InputError(f"{played.source}: episode {played.entry}: its {name} contains invalid numbers")
     return played
 
 

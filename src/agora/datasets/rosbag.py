@@ -63,7 +63,7 @@ def read_episode(path: Path) -> PlayedEpisode:
     """
     first, *others = read_episodes(opened(path))
     if others:
-        raise InputError(f"{path}: contains {1 + len(others)} episodes; expected one")
+        raise InputError(f"{path}: contains {1 + len(others)} episodes, expected one")
     return first
 
 
@@ -101,11 +101,11 @@ def _played(bag: Source, said: EpisodeMessages, notes: list[str]) -> PlayedEpiso
     due = range(0, max(said.robots) + 1, control)
     lost = len(due) - sum(k in due for k in said.robots)
     notes = [f"{path.name}: {note}" for note in notes]
-    notes += [f"{path.name}: {lost} of {len(due)} samples were not recorded; metrics use the others"] * (lost > 0)
-    notes += [f"{path.name}: {len(late)} samples are later than the time limit; they are left out"] * bool(late)
+    notes += [f"{path.name}: {lost} of {len(due)} samples were not recorded; metrics use the remaining ones"] * (lost > 0)
+    notes += [f"{path.name}: {len(late)} samples are after the time limit; they are left out"] * bool(late)
     by_hand = tuple(s.name for s in said.status.robots if goals_by_hand(s)) if said.status else ()
     notes += [f"{path.name}: the goal of {', '.join(by_hand)} was set by hand; the row refers to that goal"] * bool(by_hand)
-    notes += [f"{path.name}: {bag.cut}; the part before it is used"] * bool(bag.cut)
+    notes += [f"{path.name}: {bag.cut}; only the part before that is used"] * bool(bag.cut)
     return PlayedEpisode(
         path, suite, stage_name, episode, start.seed, robots, interrupted, stage, tuple(notes), said.began, by_hand
     )

@@ -74,7 +74,7 @@ class IsolatedPlanner(Confined):
     def __post_init__(self) -> None:
         if lacking := lack():
             raise InputError(
-                f"planner {self.configuration['name']}: a planner of another package must be confined here, but {lacking}"
+                f"planner {self.configuration['name']}: a planner from another package must run in a sandbox, but {lacking}"
             )
 
     @property
@@ -110,7 +110,7 @@ class _Child(Child):
         try:
             self.claims = build(json.loads(self._bytes(length, self._begin(_IMPORTED), "claims")), Claims, self._name)
         except (ValueError, RecursionError, AgoraError) as error:
-            raise PlannerError(f"{self._name}: its process does not declare the planner: {error}") from error
+            raise PlannerError(f"{self._name}: its process sent invalid declarations: {error}") from error
         return said
 
 

@@ -49,7 +49,7 @@ def of_plan(rows: Sequence[Row], suite: EntrySuite, label: str) -> Iterator[str]
         yield f"{len(lost)} episodes of the suite have no row"
     strange = [row["key"] for row in rows if not _fits(row, suite, label)]
     if strange:
-        yield f"{strange[0]!r} is not a row of this suite, seed and planner"
+        yield f"row {strange[0]!r} does not belong to this suite, seed and planner"
     keys = Counter(row["key"] for row in rows)
     if twice := [key for key, count in keys.items() if count > 1]:
         yield f"{twice[0]!r} occurs twice"
@@ -61,7 +61,10 @@ def of_plan(rows: Sequence[Row], suite: EntrySuite, label: str) -> Iterator[str]
         most = Counter(len(some) for some in robots.values()).most_common(1)
         for episode, some in sorted(robots.items()):
             if some != set(range(most[0][0])):
-                yield f"episode {episode} of stage {stage!r} has rows of robots {_numbers(some)}, other episodes of {most[0][0]}"
+                yield (
+                    f"episode {episode} of stage {stage!r} has rows for robots {_numbers(some)}; the number of robots in other "
+                    f"episodes is {most[0][0]}"
+                )
                 break
 
 
@@ -72,15 +75,15 @@ def of_columns(rows: Sequence[Row]) -> Iterator[str]:
     there = {column for row in rows for column in row}
     wanted = {*store.IDENTITY, *BESIDE, *(metric.name for metric in metrics(own=True) if metric.name not in TIMING)}
     if lost := sorted(wanted - there - {*OPTIONAL}):
-        yield f"{len(lost)} columns are missing, {', '.join(lost[:3])}{' ...' if len(lost) > 3 else ''}"
+        yield f"{len(lost)} columns are missing: {', '.join(lost[:3])}{' ...' if len(lost) > 3 else ''}"
     if more := sorted(there - wanted):
-        yield f"column {more[0]!r} is not a metric of Agora"
+        yield f"column {more[0]!r} is not an Agora metric"
 
 
 def of_timing(timing: Sequence[Row], rows: Sequence[Row]) -> Iterator[str]:
     """Yield the problems of planning times: rows or columns that do not match, and impossible values."""
     if sorted(row["key"] for row in timing) != sorted(row["key"] for row in rows):
-        yield "its rows differ from those of the entry"
+        yield "its rows do not match the rows of the entry"
     if strange := sorted({column for row in timing for column in row} - {*store.IDENTITY, *TIMING}):
         yield f"column {strange[0]!r} is not a planning time"
     for metric in (metric for metric in metrics(own=True) if metric.name in TIMING):
@@ -129,7 +132,10 @@ def of_starts(rows: Sequence[Row], start: Callable[[str, int], Start]) -> Iterat
     for (stage, episode), some in episodes.items():
         begun = start(stage, episode)
         if (numbers := {row["robot"] for row in some}) != set(range(len(begun.robots))):
-            yield f"episode {episode} of stage {stage!r} has rows of robots {_numbers(numbers)}; its robots are {len(begun.robots)}"
+            yield (
+                f"episode {episode} of stage {stage!r} has rows for robots {_numbers(numbers)}; its number of robots is "
+                f"{len(begun.robots)}"
+            )
             continue
         for row in some:
             if wrong := _beside(row, begun, begun.robots[row["robot"]]):
@@ -139,11 +145,14 @@ def of_starts(rows: Sequence[Row], start: Callable[[str, int], Start]) -> Iterat
 def _beside(row: Row, begun: Start, robot: RobotStart) -> str:
     """Return the contradiction between a row and the start of its episode; empty if they agree."""
     if row["model"] != robot.model.name:
-        return f"model is {row['model']!r}, the robot is a {robot.model.name}"
+        return f"model is {row['model']!r}, but the robot is a {robot.model.name}"
     if row["duration"] > begun.timeout + _ROUNDING:
         return f"duration is {row['duration']!r} s, but the time limit is {begun.timeout:g} s"
     if _has_reached(row) and row["final_goal_distance"] > begun.goal_tolerance + _REACHED:
-        return f"reached, but final_goal_distance is {row['final_goal_distance']!r} m and the tolerance {begun.goal_tolerance:g} m"
+        return (
+            f"outcome is reached, but final_goal_distance is {row['final_goal_distance']!r} m and the "
+            f"tolerance is {begun.goal_tolerance:g} m"
+        )
     fastest, at_most = _FASTER * robot.model.top_speed, f"a {robot.model.name} drives at most {robot.model.top_speed:.6g} m/s"
     if row["path_length"] > fastest * row["duration"] + _REACHED:
         return f"path_length is {row['path_length']!r} m in {row['duration']!r} s, but {at_most}"
@@ -153,10 +162,10 @@ def _beside(row: Row, begun: Start, robot: RobotStart) -> str:
         return ""
     away = math.dist(robot.pose[:2], robot.goals[-1][:2])
     if _has_reached(row) and row["path_length"] < away - begun.goal_tolerance - _REACHED:
-        return f"reached, but path_length is {row['path_length']!r} m and the goal {away:.6g} m from the start"
+        return f"outcome is reached, but path_length is {row['path_length']!r} m and the goal is {away:.6g} m from the start"
     for metric, ratio in (("path_length", "path_length_ratio"), ("final_goal_distance", "goal_traversal_ratio")):
         if row.get(ratio) is not None and not _equal(row[metric], row[ratio] * away, 1e-4):
-            return f"{ratio} is {row[ratio]!r}, but {metric} is {row[metric]!r} m and the goal {away:.6g} m from the start"
+            return f"{ratio} is {row[ratio]!r}, but {metric} is {row[metric]!r} m and the goal is {away:.6g} m from the start"
     return ""
 
 
@@ -181,12 +190,12 @@ class _Rule:
 
 def _is(name: str, expected: Callable[[Row], bool | float], words: str, *columns: str) -> _Rule:
     """Return the rule that a column has the value implied by other columns."""
-    return _Rule(f"{name} is not {words}", (name, *columns), lambda row: _equal(row[name], float(expected(row))))
+    return _Rule(f"{name} must be {words}", (name, *columns), lambda row: _equal(row[name], float(expected(row))))
 
 
 def _ends(name: str, outcome: str) -> _Rule:
     """Return the rule that a column states whether the episode ended with a given outcome."""
-    return _is(name, lambda row: row["outcome"] == outcome, f"outcome {outcome}")
+    return _is(name, lambda row: row["outcome"] == outcome, f"1 if the outcome is {outcome}, else 0")
 
 
 def _touches(outcome: str, party: str) -> _Rule:
@@ -201,7 +210,7 @@ def _only(name: str, given: Callable[[Row], bool], words: str) -> _Rule:
 
 def _less(less: str, more: str) -> _Rule:
     """Return the rule that the value in a column is at most that in another."""
-    return _Rule(f"{less} is above {more}", (less, more), lambda row: row[less] <= row[more] or _equal(row[less], row[more]))
+    return _Rule(f"{less} is greater than {more}", (less, more), lambda row: row[less] <= row[more] or _equal(row[less], row[more]))
 
 
 def _has_reached(row: Row) -> bool:
@@ -219,20 +228,20 @@ def _hit(row: Row) -> bool:
 _IDENTITIES = (
     _Rule(f"outcome is not one of {', '.join(_OUTCOMES)}", (), lambda row: row.get("outcome") in _OUTCOMES),
     _Rule("pedestrians is not a level of perception", (), lambda row: row.get("pedestrians") in LEVELS),
-    _Rule("reason is unknown", ("reason",), lambda row: row["reason"] in _REASONS),
-    _Rule("duration is not a time", (), lambda row: _is_number(row.get("duration")) and row["duration"] >= 0.0),
-    _Rule("clipped is not a number of commands", (), lambda row: _is_number(row.get("clipped")) and row["clipped"] >= 0.0),
+    _Rule("reason is not a known reason", ("reason",), lambda row: row["reason"] in _REASONS),
+    _Rule("duration is not a non-negative number", (), lambda row: _is_number(row.get("duration")) and row["duration"] >= 0.0),
+    _Rule("clipped is not a non-negative number", (), lambda row: _is_number(row.get("clipped")) and row["clipped"] >= 0.0),
     _Rule("failure is not a string", (), lambda row: isinstance(row.get("failure"), str)),
 )
 """Rules for the columns that are not metrics. The other rules are applied only if all rows satisfy these rules."""
 
 _AMONG = (
     _Rule(
-        "failure must be given exactly if planner or simulator failed",
+        "failure must be given if, and only if, the planner or the simulator failed",
         (),
         lambda row: bool(row["failure"]) == (row["outcome"] in FAILURES),
     ),
-    _is("reached", _has_reached, "outcome reached"),
+    _is("reached", _has_reached, "1 if the outcome is reached, else 0"),
     _ends("timeout", "timeout"),
     _ends("out_of_map", "out_of_map"),
     _ends("failure_wall_collision", "wall_collision"),
@@ -243,27 +252,42 @@ _AMONG = (
         f"the sum of {', '.join(_PARTIES.values())}",
         *_PARTIES.values(),
     ),
-    _is("success", lambda row: _has_reached(row) and row["collisions"] == 0.0, "reached without contact", "collisions"),
     _is(
-        "success_k2", lambda row: _has_reached(row) and row["collisions"] < 2.0, "reached with fewer than 2 contacts", "collisions"
+        "success",
+        lambda row: _has_reached(row) and row["collisions"] == 0.0,
+        "1 if the goal was reached without contact, else 0",
+        "collisions",
     ),
     _is(
-        "success_k3", lambda row: _has_reached(row) and row["collisions"] < 3.0, "reached with fewer than 3 contacts", "collisions"
+        "success_k2",
+        lambda row: _has_reached(row) and row["collisions"] < 2.0,
+        "1 if the goal was reached with fewer than 2 contacts, else 0",
+        "collisions",
+    ),
+    _is(
+        "success_k3",
+        lambda row: _has_reached(row) and row["collisions"] < 3.0,
+        "1 if the goal was reached with fewer than 3 contacts, else 0",
+        "collisions",
     ),
     _is(
         "success.socnavbench",
         lambda row: _has_reached(row) and row["collisions_pedestrian"] == 0.0,
-        "reached without touching a pedestrian",
+        "1 if the goal was reached without touching a pedestrian, else 0",
         "collisions_pedestrian",
     ),
-    _is("failure_pedestrian_collision", _hit, "whether a pedestrian was touched", "collisions_pedestrian"),
+    _is("failure_pedestrian_collision", _hit, "1 if a pedestrian was touched, else 0", "collisions_pedestrian"),
     _is("path_traversal_time", lambda row: row["duration"], "the duration"),
     *(_is(name, lambda row: row["duration"], "the duration") for name in ("time_to_goal", "time_to_goal.taga")),
     *(_only(name, _has_reached, "the goal was reached") for name in _OF_THOSE_THAT_REACHED),
     _only("goal_traversal_ratio", lambda row: not _has_reached(row), "the goal was not reached"),
-    _Rule("reached, but without time_to_goal", (), lambda row: not _has_reached(row) or row.get("time_to_goal") is not None),
     _Rule(
-        "spl is neither path_efficiency after a success nor 0 after a failure",
+        "outcome is reached, but time_to_goal is missing",
+        (),
+        lambda row: not _has_reached(row) or row.get("time_to_goal") is not None,
+    ),
+    _Rule(
+        "spl must equal path_efficiency after a success and 0 after a failure",
         ("spl", "success"),
         lambda row: row["spl"] == _spl(row),
     ),
@@ -273,7 +297,7 @@ _AMONG = (
         "path_length divided by duration",
         "path_length",
     ),
-    _is("clean_arrival", _is_clean, "whether the goal was reached without a cause that spoils it", *CAUSES),
+    _is("clean_arrival", _is_clean, "1 if the goal was reached and no cause spoilt the arrival, else 0", *CAUSES),
     *(_less(cause, "reached") for cause in CAUSES),
     _less("goal_distance_min", "final_goal_distance"),
     _less("path_length.taga", "path_length"),
@@ -312,7 +336,7 @@ def _words(metric: Metric) -> str:
     kinds: Mapping[str, str] = {
         "amount": "cannot be below 0",
         "share": "must be from 0 to 1",
-        "count": "must be 0, 1, 2 or more",
+        "count": "must be a non-negative integer",
         "indicator": "must be 0 or 1",
     }
     return kinds.get(metric.kind, "must be finite")

@@ -199,7 +199,7 @@ class Entry:
         if not self.made_on:
             raise ValueError("made_on must name a machine")
         if "name" not in self.planner.configuration:
-            raise ValueError("planner.configuration must have the planner's name")
+            raise ValueError("planner.configuration must have the same name as the planner")
 
 
 @dataclass(frozen=True)

@@ -80,9 +80,9 @@ class PostedEntry:
         path, keys = self.folder / DRIVES, {row["key"] for row in self.rows}
         found = read_drives(path)
         if lost := sorted(keys - found.keys()):
-            raise InputError(f"{path}: no commands of {lost[0]!r}")
+            raise InputError(f"{path}: no commands for {lost[0]!r}")
         if more := sorted(found.keys() - keys):
-            raise InputError(f"{path}: commands of {more[0]!r}, which has no row")
+            raise InputError(f"{path}: contains commands for {more[0]!r}, which has no row")
         return found
 
     def problems(self) -> list[str]:
@@ -92,7 +92,7 @@ class PostedEntry:
         found += _rules.of_values(self.rows)
         found += [] if found else [f"{TIMING}: {wrong}" for wrong in _rules.of_timing(self.timing, self.rows)]
         if not found and EntryResults.of(self.rows) != self.entry.results:
-            found.append("results differ from those of the rows")
+            found.append("its results differ from those computed from its rows")
         return found
 
 
@@ -103,7 +103,7 @@ def read_claims(folder: Path) -> Entry:
         InputError: the file is missing or damaged.
     """
     if not (folder / ENTRY).is_file():
-        raise InputError(f"{folder}: no {ENTRY}; expected the folder of an entry (create one with agora submit)")
+        raise InputError(f"{folder}: contains no {ENTRY}; expected an entry folder (create one with agora submit)")
     return load(folder / ENTRY, Entry)
 
 
@@ -180,7 +180,7 @@ def read_shard(path: Path) -> list[dict[str, Any]]:
         raise InputError(f"{path}: {read.problem}")
     for row in read.rows:
         if not all(isinstance(row.get(name), int if name in ("episode", "seed", "robot") else str) for name in store.IDENTITY):
-            raise InputError(f"{path}: a row lacks one of {', '.join(store.IDENTITY)}")
+            raise InputError(f"{path}: a row lacks one of the columns {', '.join(store.IDENTITY)}")
     store.check_unique(read.rows, path)
     return read.rows
 

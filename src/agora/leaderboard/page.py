@@ -100,7 +100,7 @@ def write(folders: Sequence[Path], path: Path, *, with_own: bool = True) -> Path
     """
     own = own_entries() if with_own else None
     if not (own or folders):
-        raise InputError("no folder with entries was named; the entries of Agora's own planners are only in its source")
+        raise InputError("no folder with entries was given; the entries of Agora's own planners are only in the source repository")
     entries = [one for folder in [*([own] if own else []), *folders] for one in _entry_folders(folder)]
     page = render([read_entry(place) for place in dict.fromkeys(entries)])
     try:
@@ -168,7 +168,7 @@ def _entry_folders(folder: Path) -> list[Path]:
         raise InputError(f"{folder}: the folder does not exist")
     found = sorted(path.parent for path in folder.rglob(ENTRY))
     if not found:
-        raise InputError(f"{folder}: contains no entry, that is, no folder with {ENTRY}")
+        raise InputError(f"{folder}: contains no entry (a folder with {ENTRY})")
     return [path.resolve() for path in found]
 
 
@@ -184,7 +184,7 @@ def _name_entries(members: Sequence[PostedEntry], numbers: Iterable[int]) -> lis
         wrong = "; ".join(one.problems())
         if not wrong and check is not None and not check.agrees:
             wrong = f"was not reproduced by the check on {check.when}: "
-            wrong += "; ".join(check.problems) or f"{len(check.differences)} values differ, first {check.differences[0]}"
+            wrong += "; ".join(check.problems) or f"{len(check.differences)} values differ, the first being {check.differences[0]}"
         shown.append(_Shown(name, one, check, number, wrong))
     return shown
 
@@ -320,10 +320,10 @@ def _details(one: _Shown) -> dict[str, Any]:
 def _check_in_words(check: Check | None) -> str:
     """Return a description of a check."""
     if check is None:
-        return "not checked in its present state"
+        return "not checked in its current state"
     return (
-        f"the recorded commands of {check.driven} rows were driven again, and {check.episodes} of {check.of} episodes by the "
-        f"planner, on {check.when} with Agora {check.agora}, commit {check.machine.commit}, on {check.machine.cpu}"
+        f"the recorded commands of {check.driven} rows were executed again, and the planner ran {check.episodes} of {check.of} "
+        f"episodes again, on {check.when} with Agora {check.agora}, commit {check.machine.commit}, on {check.machine.cpu}"
     )
 
 

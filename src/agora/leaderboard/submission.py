@@ -137,7 +137,10 @@ def _suite_of(run: RunFolder) -> Suite:
     if not record.planned or record.version is None or record.made_on is None:
         raise InputError(f"{results}: {_ELSEWHERE}")
     if record.version != __version__:
-        raise InputError(f"{results}: the run was made with Agora {record.version}, this is {__version__}; run the suite again")
+        raise InputError(
+            f"{results}: the run was made with Agora {record.version}, but the installed version is {__version__}; run the suite "
+            "again"
+        )
     if name not in suite_names():
         raise InputError(
             f"{results}: suite {name!r} does not come with Agora; a leaderboard only compares on suites that come with Agora"
@@ -145,7 +148,7 @@ def _suite_of(run: RunFolder) -> Suite:
     suite, here = run.suite(), load_suite(name)
     if suite.version != here.version:
         raise InputError(
-            f"{results}: the run used version {suite.version} of suite {name!r}, the installed version is {here.version}; "
+            f"{results}: the run used version {suite.version} of suite {name!r}, but the installed version is {here.version}; "
             "run it again"
         )
     if all(stage.counterfactual for stage in suite.stages):  # --counterfactual does not change how planners drive

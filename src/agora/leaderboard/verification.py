@@ -99,7 +99,7 @@ def _check(folder: Path, sample: Sample, options: Options, progress: Callable[[i
     posted = read_entry(folder)
     if not connect and (places := addresses(posted.entry.planner.configuration)):
         raise InputError(
-            f"{folder / ENTRY}: planner: it is a program at {places[0]}; if you trust it, connect to it with --connect"
+            f"{folder / ENTRY}: planner: this planner is a program at {places[0]}; if you trust it, connect with --connect"
         )
     _check_pins(posted, suite)
     problems = posted.problems()
@@ -149,13 +149,18 @@ def one_cpu_only(entry: Entry, cpu: str) -> bool:
 
 
 def _other_mark(claimed: str, mark: str) -> str:
-    return f"after_draw: the entry says {claimed or 'nothing'!r}, here the planner is {mark or 'as it was at the draw'!r}"
+    return (
+        f"after_draw: the entry says {claimed or 'nothing'!r}, but on this machine the planner is "
+        f"{mark or 'as it was at the draw'!r}"
+    )
 
 
 def _suite_of(entry: Entry, place: Path) -> Suite:
     """Return the suite of an entry, after checking that its episodes equal those of the installed suite."""
     if entry.pins.agora != __version__:
-        raise InputError(f"{place}: pins.agora: the entry was made with Agora {entry.pins.agora}, this is {__version__}")
+        raise InputError(
+            f"{place}: pins.agora: the entry was made with Agora {entry.pins.agora}, but the installed version is {__version__}"
+        )
     suite = with_seed(load_suite(_name_of(entry.suite.name, place)), entry.suite.seed)
     if (here := EntrySuite.of(suite)) != entry.suite:
         raise InputError(f"{place}: {difference_of(plain(entry.suite), plain(here), 'suite')}")
@@ -211,10 +216,10 @@ def _driven(posted: PostedEntry, suite: Suite, options: Options) -> Iterator[tup
                 theirs, told = rows[key], Drive.of(recording)
                 found += _first(theirs, {**row, "failure": theirs["failure"] if row["failure"] else ""})
                 if part := posted.drives[key].differs(told):
-                    counts = (f"of {len(drive.commands)} calls" for drive in (posted.drives[key], told))
+                    counts = (f"given for {len(drive.commands)} calls" for drive in (posted.drives[key], told))
                     found.append(Difference(DRIVES, key, part, *counts))
                 if key in replays and not same(replays[key], recording):
-                    found.append(Difference(REPLAYS, key, "the recording", "another one", "the one of its commands"))
+                    found.append(Difference(REPLAYS, key, "the recording", "the stored one", "a different one"))
             done += len(some)
             yield done, found
 
@@ -248,7 +253,7 @@ def _drive_by_planner(
         words = {"failure": row["failure"]} if apart and row["failure"] and ours["failure"] else {}
         found += _first(row, {**ours, **words})
         if part := posted.drives[key].differs(told[key]):
-            found.append(Difference(DRIVES, key, part, "differs from the planner's result", "another"))
+            found.append(Difference(DRIVES, key, part, "the stored one", "a different one"))
     return found
 
 

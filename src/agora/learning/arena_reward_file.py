@@ -70,7 +70,7 @@ def read_arena_reward(path: str | Path, *, safe_distance: float = 0.5, subgoals:
         if any(fields[key] != values[key] for key in clash):
             line = node.key_lines[name]
             differs = ", ".join(key for key in clash if fields[key] != values[key])
-            notes.append(f"{path}:{line}: {name}: not imported: Agora has one {differs}, and another unit sets it to another value")
+            notes.append(f"{path}:{line}: {name}: not imported: Agora has one {differs}, which another unit sets differently")
             continue
         values |= fields
         if values.keys() & {"safe", "safe_depth"} and not (unit.unsafe or unit.always):

@@ -17,7 +17,7 @@ __all__ = ["INSTEAD", "RewardFile", "Unit"]
 
 _OUTLINES = "Arena measures between the centres, Agora between the outlines"
 _TYPES = {"0": "adult", "1": "elder"}
-_KNOWN_TYPES = "Agora's units know adults, type 0, and elders, type 1"
+_KNOWN_TYPES = "Agora's units only distinguish adults (type 0) and elders (type 1)"
 _SAFE_KEY = "_on_safe_dist_violation"
 
 
@@ -128,7 +128,7 @@ class _ApproachGoal(Unit):
         return {"approach": nearer, "retreat": farther} | ({"along_path": True} if self.follow_subgoal else {})
 
     def notes(self) -> Mapping[str, str]:
-        notes = {"gamma": "imported as 1: metres count the same at every distance"} if self.potential else {}
+        notes = {"gamma": "imported as 1: a metre counts the same at every distance"} if self.potential else {}
         notes |= {"_goal_update_threshold": "not needed: in Agora a new goal is not progress, at any distance"}
         return notes | ({"_follow_subgoal": "imported as metres along the global path"} if self.follow_subgoal else {})
 
@@ -189,7 +189,7 @@ class _ReverseRate(Unit):
         return {"reverse_rate": -abs(self.factor), "reverse_speed": min(self.threshold or 0.0, 0.0)}
 
     def notes(self) -> Mapping[str, str]:
-        return {"factor": "imported as a penalty: rosnav-rl 745073d multiplies it by the negative speed, 04e0280 by its size"}
+        return {"factor": "imported as a penalty: rosnav-rl 745073d multiplies it by the negative speed, 04e0280 by its magnitude"}
 
 
 @dataclass(frozen=True)
@@ -221,7 +221,7 @@ class _Abrupt(Unit):
     def __post_init__(self) -> None:
         wrong = sorted(set(self.vel_factors) - {"0", "1", "2"})
         if wrong:
-            raise ValueError(f"vel_factors has the keys 0 (vx), 1 (vy) and 2 (omega), got {wrong[0]}")
+            raise ValueError(f"vel_factors: expected the keys 0 (vx), 1 (vy) and 2 (omega), got {wrong[0]}")
 
     def fields(self) -> Mapping[str, Any]:
         axes = ("abrupt_vx", "abrupt_vy", "abrupt_omega")
@@ -264,7 +264,7 @@ class _Heading(Unit):
 
     def notes(self) -> Mapping[str, str]:
         return {
-            "": "Arena draws headings, and some versions never add the result; Agora tries 60 evenly spaced headings",
+            "": "Arena samples headings, and some versions never add the result; Agora tries 60 evenly spaced headings",
             "theta_min": "not needed",
             "ped_min_dist": "Agora considers people within 8 m",
             "iters": "Agora tries 60 headings",

@@ -25,8 +25,8 @@ _BASE = "rosnav_rl"
 _MOST_WORLDS = 10_000
 _SUITE = "the stage of a suite sets it; write your own suite and name it in the training file"
 _INSTEAD = {
-    "agent_name": "the policy gets the name of the file",
-    "debug_mode": "every training writes checkpoints",
+    "agent_name": "the policy is named after the file",
+    "debug_mode": "every training run writes checkpoints",
     "no_gpu": "the trainer runs on CPUs; its key threads sets how many",
     "monitoring": "curve.jsonl and TensorBoard's file are always written",
     "robot": _SUITE,
@@ -36,20 +36,20 @@ _INSTEAD = {
     "tm_modules": _SUITE,
     "goal_radius": f"as goal_tolerance {_SUITE}",
     "max_num_moves_per_eps": f"as timeout, moves times control period, {_SUITE}",
-    "callbacks.periodic_eval": "the stage validation of the suite is played every lap times validate rounds of the trainer",
-    "callbacks.training_curriculum": "give a stage of your suite the module staged, and the trainer up_at and down_at",
+    "callbacks.periodic_eval": "the suite's stage `validation` is run every lap * validate rounds of the trainer",
+    "callbacks.training_curriculum": "add the module staged to a stage of your suite, and set up_at and down_at of the trainer",
     "rl_agent.architecture_name": "the trainer's network, sizes and activation",
     "rl_agent.space_encoder": "the trainer's observe",
-    "rl_agent.resume": "agora train --resume continues a training of Agora; models of Arena are not read",
-    "rl_agent.reward_fnc_kwargs": "the reward file sets everything",
+    "rl_agent.resume": "agora train --resume continues an Agora training run; Arena models cannot be read",
+    "rl_agent.reward_fnc_kwargs": "the reward file sets all reward parameters",
     "rl_agent.checkpoint": "agora train --resume uses the last checkpoint",
-    "rl_agent.weight_transfer": "models of Arena are not read",
+    "rl_agent.weight_transfer": "Arena models cannot be read",
     "rl_agent.laser.full_range_laser": "the robot's lidar sets the scan",
     "rl_agent.rgbd": "observe has no camera",
     "rl_agent.action_space": "actions are continuous",
     "rl_agent.discrete_action_space": "actions are continuous",
-    "rl_agent.ppo.use_sde": "noise is drawn at each step",
-    "rl_agent.ppo.sde_sample_freq": "noise is drawn at each step",
+    "rl_agent.ppo.use_sde": "noise is sampled at each step",
+    "rl_agent.ppo.sde_sample_freq": "noise is sampled at each step",
     "rl_agent.ppo.verbose": "curve.jsonl and TensorBoard's file are always written",
     "rl_agent.normalize": "observations are already in [-1, 1], and rewards are multiplied by the trainer's scale",
 }
@@ -172,10 +172,10 @@ def read_arena_training(path: str | Path, name: str, reward: str | Path | None =
     if not by_success:
         left["callbacks.stop_training"] = (
             _line(node, "callbacks", "stop_training"),
-            "stop_at of the trainer is a share of successes",
+            "stop_at of the trainer is a success rate",
         )
     if agent.lr_schedule.enabled and agent.lr_schedule.type != "linear":
-        left["rl_agent.lr_schedule.type"] = _line(node, "rl_agent", "lr_schedule", "type"), "the rate decreases linearly"
+        left["rl_agent.lr_schedule.type"] = _line(node, "rl_agent", "lr_schedule", "type"), "the learning rate decreases linearly"
     if agent.ppo.n_steps not in (0, agent.ppo.batch_size / config.n_envs):
         instead = f"a round is batch_size = {agent.ppo.batch_size} steps in all environments together"
         left["rl_agent.ppo.n_steps"] = _line(node, "rl_agent", "ppo", "n_steps"), instead
@@ -184,13 +184,17 @@ def read_arena_training(path: str | Path, name: str, reward: str | Path | None =
     base = load(folder("configs") / "training" / f"{_BASE}.yaml", dict[str, Any])
     worlds = _worlds(config, str(path), _line(node, "n_envs"))
     if worlds != config.n_envs:
-        left["n_envs"] = _line(node, "n_envs"), f"{worlds} worlds, so that each mini-batch has one and a round is batch_size steps"
+        left["n_envs"] = (
+            _line(node, "n_envs"),
+            f"{worlds} worlds are used, so that each mini-batch has at least one and a round has batch_size steps",
+        )
     trainer = base["trainer"] | _trainer(config, worlds) | parse(rewards.text, dict[str, Any])
     if "rl_agent.normalize" not in left:
         trainer["scale"] = 1.0
     trainer |= {"observe": base["trainer"]["observe"] | _observe(agent), "stop_at": stop.threshold if by_success else 0.0}
     method = (
-        f"PPO with the parameters and the reward of {Path(path).name} of Arena; episodes, network and all else come from {_BASE}."
+        f"PPO with the parameters and the reward of Arena's {Path(path).name}; episodes, network and all other settings are those "
+        f"of {_BASE}."
     )
     text = dump(base | {"name": name, "label": "own", "method": method, "trainer": trainer})
     parse(text, Training, f"{path}: as a training")
@@ -206,7 +210,7 @@ def _taken(node: Node, kind: Any, path: str, left: dict[str, tuple[int | None, s
     for key, value in node.value.items():
         if key not in hints:
             if not _off(value):
-                left[path + key] = node.key_lines[key], _INSTEAD.get(path + key, "Agora does not know this key of Arena")
+                left[path + key] = node.key_lines[key], _INSTEAD.get(path + key, "unknown Arena key")
         elif dataclasses.is_dataclass(hints[key]):
             kept[key] = _taken(value, hints[key], f"{path}{key}.", left)
         else:

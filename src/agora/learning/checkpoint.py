@@ -62,7 +62,9 @@ def read_checkpoint(path: Path, training: str) -> tuple[Mapping[str, float], Map
     about, arrays = _opened(path, with_arrays=True)
     numbers = _numbers(path, about)
     if about.get("training") != training:
-        raise ResultsError(f"{path}: is a checkpoint of another training; restore that of this training, or choose another folder")
+        raise ResultsError(
+            f"{path}: is a checkpoint of another training run; restore the checkpoint of this run, or choose another folder"
+        )
     if about.get("digest") != _digest(training, about["numbers"], arrays):
         raise ResultsError(f"{path}: is not a checkpoint: truncated or changed since it was written")
     check_finite(f"{path}:", arrays, ResultsError)
@@ -139,7 +141,7 @@ def _numbers(path: Path, about: Mapping[str, str]) -> dict[str, float]:
     except (KeyError, ValueError, RecursionError) as error:
         raise ResultsError(f"{path}: is not a checkpoint: it contains no numbers") from error
     if not isinstance(numbers, dict) or not all(map(_is_number, numbers.values())) or not set(ALWAYS) <= set(numbers):
-        raise ResultsError(f"{path}: is not a checkpoint: expected numbers {', '.join(ALWAYS)} and others, all finite")
+        raise ResultsError(f"{path}: is not a checkpoint: expected finite numbers, including {', '.join(ALWAYS)}")
     return numbers
 
 

@@ -140,7 +140,7 @@ def demonstration_of(recording: Recording, lidar: Lidar) -> dict[str, Array]:
         raise InputError("the recording has no scans with commands; run the benchmark with --record scan")
     scans = recording.sensors["scan"]["ranges"]
     if scans.shape[1] != lidar.beams:
-        raise InputError(f"the recording has scans of {scans.shape[1]} beams, the robot's lidar has {lidar.beams}")
+        raise InputError(f"the recording has scans of {scans.shape[1]} beams, but the robot's lidar has {lidar.beams}")
     count = len(recording.command)
     seen = {"scan": scans, "angles": lidar.angles, "range_max": np.array(lidar.range_max)}
     goals = np.tile(recording.goal, (count, 1))
@@ -300,7 +300,7 @@ def _sample(file: Path, observe: Observe, robot: RobotModel) -> tuple[Floats, Fl
             scan, twist, local_goal, command = (arrays[name] for name in ("scan", "twist", "local_goal", "command"))
     beams = 0 if robot.lidar is None else robot.lidar.beams
     if scan.shape[1:] != (beams,):
-        raise InputError(f"{file}: has scans of {scan.shape[-1]} beams, the lidar of robot {robot.name!r} has {beams}")
+        raise InputError(f"{file}: has scans of {scan.shape[-1]} beams, but the lidar of robot {robot.name!r} has {beams}")
     if not np.isfinite(local_goal).all():
         raise InputError(f"{file}: the goal is unknown")
     count = len(scan)

@@ -222,7 +222,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
     def refuse_several(self, who: str) -> None:
         """Raise an `InputError` if worlds have several robots, because ``who`` cannot exclude the steps of waiting robots."""
         if self.robots > 1:
-            raise InputError(f"{who}: stage {self._stage!r} must have one robot a world, got {self.robots}")
+            raise InputError(f"{who}: stage {self._stage!r} must have one robot per world, got {self.robots}")
 
     def _staged(self) -> Staged:
         for module in self._suite.stage(self._stage).modules:
@@ -244,7 +244,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         options = options or {}
         mask = np.asarray(options.get("reset_mask", True))
         if mask.dtype != np.bool_ or mask.shape not in ((), (self.num_envs,)):
-            raise InputError(f"reset_mask must be {self.num_envs} bools, got {mask.dtype} of shape {mask.shape}")
+            raise InputError(f"reset_mask must be {self.num_envs} booleans, got {mask.dtype} of shape {mask.shape}")
         of_world = np.broadcast_to(mask, self.num_envs).reshape(self._worlds, self.robots)
         if (of_world.any(1) != of_world.all(1)).any():
             raise InputError(f"reset_mask must be the same for the {self.robots} robots of a world")
@@ -334,7 +334,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         w, r = divmod(n, self.robots)
         part = next((part for part in self._parts if part.mine[w]), None)
         if part is None or part.film is None:
-            raise ResetNeeded("an environment must be reset before it is drawn")
+            raise ResetNeeded("an environment must be reset before it is rendered")
         return int(self._begun[w]), part.film.scene(w, r)
 
     def close_extras(self, **kwargs: Any) -> None:
@@ -428,13 +428,13 @@ def _check(entry: str, starts: list[Start], conditions: Conditions, observe: Enc
     where, periods = entry.rsplit("/", 1)[0], conditions.periods
     counts = {len(start.robots) for start in starts} | ({before} if before else set())
     if len(counts) > 1:
-        raise InputError(f"{where}: training takes the same number of robots in every world, got {sorted(counts)}")
+        raise InputError(f"{where}: training requires the same number of robots in every world, got {sorted(counts)}")
     models = {robot.model.name for start in starts for robot in start.robots}
     if len(models) > 1:
-        raise InputError(f"{where}: training takes robots of one model, got {', '.join(sorted(models))}")
+        raise InputError(f"{where}: training requires all robots to be of the same model, got {', '.join(sorted(models))}")
     if periods.common != periods.steps("control"):
         raise InputError(
-            f"{where}: training takes crowd and sensor periods that divide control = {periods.control} s, got {periods}"
+            f"{where}: training requires crowd and sensor periods that divide control = {periods.control} s, got {periods}"
         )
     observe.check(starts[0].robots[0].model)
     return counts.pop()

@@ -29,7 +29,7 @@ class Learned:
     def __str__(self) -> str:
         """Return the event as one line of text."""
         values = (f"{k} {v:.0f}" if v.is_integer() else f"{k} {v:.3g}" for k, v in self.values.items())
-        return ", ".join([f"{self.steps} steps, {self.rate:.0f} a second", *values])
+        return ", ".join([f"{self.steps} steps, {self.rate:.0f} per second", *values])
 
 
 @dataclass(frozen=True)

@@ -192,29 +192,29 @@ def people_seen(world: World) -> tuple[Floats, Floats, Bools]:
 FACTS: dict[str, Fact] = {
     fact.name: fact
     for fact in (
-        Fact("command", lambda passed, _: passed.command, says="(N, 3) twist that the action asked for, m/s and rad/s"),
+        Fact("command", lambda passed, _: passed.command, says="(N, 3) twist requested by the action, m/s and rad/s"),
         Fact(
             "command_before",
             lambda passed, _: passed.command_before,
-            says="(N, 3) that of the control period before; 0 in the first",
+            says="(N, 3) twist requested in the previous control period, m/s and rad/s; 0 in the first",
         ),
         Fact("nearest", _nearest, frozenset({"scan"}), says="(N,) shortest range of the scan at the end, m"),
         Fact(
             "radius",
             lambda passed, _: passed.world.robot_traits.radius.reshape(-1),
-            says="(N,) of the disc about the robot's footprint, m",
+            says="(N,) radius of the disc around the robot's footprint, m",
         ),
         Fact(
             "robots",
             _robots,
-            says="(N,) smallest clearance to another robot of the world at the end, m; infinite if there is none",
+            says="(N,) smallest clearance to another robot in the world at the end, m; infinite if there is none",
         ),
         Fact("elder", _elder, says="(N,) smallest clearance to an elder at the end, m; infinite if there is none"),
         Fact("adult", _adult, says="(N,) smallest clearance to an adult at the end, m; infinite if there is none"),
         Fact(
             "foreseen",
             _foreseen,
-            says="(N,) number of control periods, at most 5, until a person who walks straight on reaches the robot's "
+            says="(N,) number of control periods, at most 5, until a person who continues straight ahead reaches the robot's "
             "position; otherwise infinite",
         ),
         Fact(
@@ -224,12 +224,12 @@ FACTS: dict[str, Fact] = {
             _Route.of,
             "(N,) distance to the global path at the end, m; 0 without a path",
         ),
-        Fact("path_approach", _path_approach, frozenset({"path"}), _Route.of, "(N,) how much nearer the robot came to its path, m"),
-        Fact("way", _way, frozenset({"path"}), _Route.of, "(N,) how much of the path it left behind, m"),
+        Fact("path_approach", _path_approach, frozenset({"path"}), _Route.of, "(N,) decrease of the distance to the path, m"),
+        Fact("way", _way, frozenset({"path"}), _Route.of, "(N,) distance advanced along the path, m"),
         Fact(
             "detour",
             _detour,
-            says="(N,) least turn to a heading that is free for the next seconds and near to the goal's, rad",
+            says="(N,) smallest turn to a heading that is free for the next few seconds and close to the goal direction, rad",
         ),
     )
 }

@@ -92,11 +92,11 @@ def lessons(scenes: Sequence[str], *, crowds: Sequence[Crowd] = CROWDS) -> Itera
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Train weights with the options of the command line."""
-    parser = argparse.ArgumentParser(prog="python -m agora.learning.motion", description="Learn to predict the motion of people.")
+    parser = argparse.ArgumentParser(prog="python -m agora.learning.motion", description="Learn to predict how people move.")
     parser.add_argument("output", type=Path, help="safetensors file to write")
-    parser.add_argument("--scenes", nargs="*", default=list(TRAINING), help="of ETH/UCY to learn from")
+    parser.add_argument("--scenes", nargs="*", default=list(TRAINING), help="ETH/UCY scenes to learn from")
     parser.add_argument("--simulated", action=argparse.BooleanOptionalAction, default=True, help="also learn from crowd models")
-    parser.add_argument("--steps", type=int, default=6000, help="of AdamW")
+    parser.add_argument("--steps", type=int, default=6000, help="number of AdamW steps")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
     try:
@@ -119,7 +119,7 @@ def _write(options: argparse.Namespace, command: Sequence[str]) -> None:
         "samples": str(count),
     }
     save(arrays, options.output, about)
-    print(f"{options.output}: learned from {count} samples")
+    print(f"{options.output}: trained on {count} samples")
 
 
 def save(arrays: dict[str, Floats], path: Path, about: dict[str, str]) -> None:

@@ -204,16 +204,20 @@ def recovery_error(learned: Potential, true: Potential) -> float:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Train a potential with the options of the command line, and print its errors."""
-    parser = argparse.ArgumentParser(prog="python -m agora.learning.potential", description="Learn a potential of pedestrians.")
+    parser = argparse.ArgumentParser(
+        prog="python -m agora.learning.potential", description="Learn the interaction potential of pedestrians."
+    )
     parser.add_argument("source", choices=("simulated", "eth_ucy"), help="data to learn from")
     parser.add_argument("output", type=Path, help="safetensors file to write")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--steps", type=int, default=2000, help="of Adam")
-    parser.add_argument("--units", type=int, default=5, help="of the hidden layer")
-    parser.add_argument("--worlds", type=int, default=64, help="simulated takes")
-    parser.add_argument("--scenes", nargs="+", default=["eth", "hotel", "zara01", "students003"], help="of ETH/UCY to learn from")
-    parser.add_argument("--test", default="zara02", help="scene of ETH/UCY that is held out")
-    parser.add_argument("--horizon", type=float, default=STEP, help="of one sample, s")
+    parser.add_argument("--steps", type=int, default=2000, help="number of Adam steps")
+    parser.add_argument("--units", type=int, default=5, help="number of units in the hidden layer")
+    parser.add_argument("--worlds", type=int, default=64, help="number of simulated worlds")
+    parser.add_argument(
+        "--scenes", nargs="+", default=["eth", "hotel", "zara01", "students003"], help="ETH/UCY scenes to learn from"
+    )
+    parser.add_argument("--test", default="zara02", help="held-out ETH/UCY scene")
+    parser.add_argument("--horizon", type=float, default=STEP, help="horizon of a sample, s")
     options = parser.parse_args(arguments)
     try:
         learned = _learn(options, list(sys.argv[1:] if arguments is None else arguments))

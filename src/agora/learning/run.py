@@ -135,7 +135,7 @@ def checkpoint_kept(folder: Path) -> str:
     """Return a message about the checkpoint that exists in the folder of a training run."""
     steps = steps_of(folder / CHECKPOINT)
     return (
-        "there is no checkpoint yet, so a resumed training begins from scratch"
+        "there is no checkpoint yet, so a resumed training run would start from scratch"
         if steps is None
         else f"the checkpoint after {steps:.0f} steps is in {folder}"
     )
@@ -291,7 +291,7 @@ class Run:
             ComponentError: the policy cannot be saved.
         """
         if not callable(getattr(policy, "save", None)):
-            expected = "expected a policy with a method save"
+            expected = "expected a policy with a save() method"
             raise ComponentError(f"trainer {self.training.trainer.name}: validate got {type(policy).__name__}; {expected}")
         latest = self.folder / LATEST
         policy.save(latest)

@@ -77,11 +77,11 @@ class Sb3VecEnv(VecEnv):
 
     def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
         """Raise an error: the environments are a single object."""
-        raise NotImplementedError(f"{attr_name}: the worlds are one object; set the attribute on `worlds`")
+        raise NotImplementedError(f"{attr_name}: all worlds are a single object; set the attribute on `worlds`")
 
     def env_method(self, method_name: str, *method_args: Any, indices: VecEnvIndices = None, **method_kwargs: Any) -> list[Any]:
         """Raise an error: the environments are a single object."""
-        raise NotImplementedError(f"{method_name}: the worlds are one object; call the method on `worlds`")
+        raise NotImplementedError(f"{method_name}: all worlds are a single object; call the method on `worlds`")
 
     def env_is_wrapped(self, wrapper_class: Any, indices: VecEnvIndices = None) -> list[bool]:
         """Return False for every environment: none is wrapped."""

@@ -67,7 +67,7 @@ def untested(folder: Path, seed: int, *, whole: bool) -> SeedRecord:
     """Return the record of a training run from its folder, without a test; raises the same errors as `record_of`."""
     points = read_curve(folder / CURVE)
     if not points:
-        raise ResultsError(f"{folder / CURVE}: holds no point; the training has not gone one round")
+        raise ResultsError(f"{folder / CURVE}: contains no points; the training run has not completed a round")
     curve = tuple((point["steps"], point["validation_success"]) for point in points if "validation_success" in point)
     made_on = load(folder / RECORD, dict)["made_on"]
     return SeedRecord(seed, int(points[-1]["steps"]), points[-1].get("seconds", 0.0), made_on, curve, (), stopped=not whole)

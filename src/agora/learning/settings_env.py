@@ -37,7 +37,7 @@ def check_planner(observe: Any, planner: str, every: int = 1) -> None:
         InputError: the arguments do not fit together, or the planner does not exist.
     """
     if every > 1 and not isinstance(observe, PlannerSettings):
-        raise InputError(f"every must be 1 where actions are twists, got {every}")
+        raise InputError(f"every must be 1 if actions are twists, got {every}")
     if bool(planner) != (isinstance(observe, PlannerSettings) and not isinstance(observe, PlannerChoice)):
         raise InputError(
             "a planner with learned settings needs the encoding rollout_settings, and the encoding needs such a planner"

@@ -47,7 +47,7 @@ class StagesVectorEnv(VectorEnv[Floats, Floats, Array]):
         self, suite: Suite | str | Path, stages: Sequence[str], num_envs: int, *, processes: int = 0, **chosen: Any
     ) -> None:
         if not len(stages) <= num_envs:
-            raise InputError(f"{len(stages)} stages need at least as many worlds, got {num_envs}")
+            raise InputError(f"{len(stages)} stages need at least {len(stages)} worlds, got {num_envs}")
         whole = suite if isinstance(suite, Suite) else load_suite(suite)
         shares = [len(part) for part in np.array_split(np.arange(num_envs), len(stages))]
         made: list[Call] = [((whole, stage, count), chosen) for stage, count in zip(stages, shares, strict=True)]
@@ -140,7 +140,7 @@ class StagesVectorEnv(VectorEnv[Floats, Floats, Array]):
     def refuse_several(self, who: str) -> None:
         """Raise an `InputError` if worlds have several robots, because ``who`` cannot exclude the steps of waiting robots."""
         if any(part.robots > 1 for part in self.parts):
-            raise InputError(f"{who}: stages must have one robot a world")
+            raise InputError(f"{who}: stages must have one robot per world")
 
     def teach(self) -> Floats:
         """Return the teacher's actions (N, A) for the current observations, like `AgoraVectorEnv.teach`."""

@@ -88,7 +88,7 @@ class Training(Checked):
         super().__post_init__()
         check_name(self.name)
         if not self.seeds or len(set(self.seeds)) < len(self.seeds):
-            raise InputError(f"seeds: must be different numbers, at least one, are {list(self.seeds)}")
+            raise InputError(f"seeds: expected at least one seed and no duplicates, got {list(self.seeds)}")
 
 
 def training_names() -> list[str]:
@@ -174,7 +174,7 @@ def train(
     """
     token, trainer = token or StopToken(), training.trainer
     if not inspect.isgeneratorfunction(trainer.part.train):
-        raise InputError(f"trainer {trainer.name!r}: its method train must be a generator, which yields after every round")
+        raise InputError(f"trainer {trainer.name!r}: its train() method must be a generator that yields after every round")
     began, whole = time.perf_counter(), True
     latest: Savable | None = None
     try:
@@ -199,7 +199,7 @@ def train(
             yield from run.taken()
         yield Trained(run, whole)
     except StoppedError:
-        raise StoppedError(f"stopped: {checkpoint_kept(output)}; the same training with resume continues") from None
+        raise StoppedError(f"stopped: {checkpoint_kept(output)}; repeat the training with resume to continue") from None
 
 
 def _rounds(trainer: Named, run: Run) -> Generator[Savable | None]:
@@ -217,5 +217,5 @@ def _rounds(trainer: Named, run: Run) -> Generator[Savable | None]:
                 except StopIteration:
                     return
             if policy is not None and not callable(getattr(policy, "save", None)):
-                raise ComponentError(f"{name} yielded {type(policy).__name__}; expected a policy with a method save, or None")
+                raise ComponentError(f"{name} yielded {type(policy).__name__}; expected a policy with a save() method, or None")
             yield policy

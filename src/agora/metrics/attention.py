@@ -96,7 +96,7 @@ def time_facing_pedestrians(recording: Recording) -> float:
     "time_seen_by_pedestrians",
     unit="s",
     direction="lower",
-    formula="time with the robot within 5 degrees of the heading of a pedestrian with a free line of sight",
+    formula="time with the robot within 5 degrees of the heading of a pedestrian that has a free line of sight",
     source=f"{_ARENA}; cone as in its code",
     walls="respected",
 )
@@ -139,7 +139,7 @@ def _visible_gaps(recording: Recording) -> Doubles:
     "closest_pedestrian_distance_min.in_sight",
     unit="m",
     direction="higher",
-    formula="as ``closest_pedestrian_distance_min``, of pedestrians that no wall hides from the robot",
+    formula="as ``closest_pedestrian_distance_min``, but only for pedestrians that no wall hides from the robot",
     source="Agora (`agora.metrics.attention`)",
     walls="respected",
 )
@@ -152,7 +152,7 @@ def closest_pedestrian_distance_min_in_sight(recording: Recording) -> float | No
     "time_in_private_zone.in_sight",
     unit="s",
     direction="lower",
-    formula="as ``time_in_private_zone.outline``, of pedestrians that no wall hides from the robot",
+    formula="as ``time_in_private_zone.outline``, but only for pedestrians that no wall hides from the robot",
     source="Agora (`agora.metrics.attention`)",
     walls="respected",
 )

@@ -187,7 +187,7 @@ def _count(recording: Recording, closer: Closer) -> float | None:
     "collisions_by_robot",
     unit="",
     direction="lower",
-    formula="contact events with pedestrians in which the robot, not standing (0.05 m/s), contributed more than 0.6 of the "
+    formula="contact events with pedestrians in which the robot, not standing still (0.05 m/s), contributed more than 0.6 of the "
     "closing speed",
     source=_SEAN,
     values="count",
@@ -202,7 +202,8 @@ def collisions_by_robot(recording: Recording) -> float | None:
     "collisions_by_person",
     unit="",
     direction="lower",
-    formula="contact events with pedestrians in which the robot stood (0.05 m/s) or contributed less than 0.4 of the closing speed",
+    formula="contact events with pedestrians in which the robot stood still (0.05 m/s) or contributed less than 0.4 of the closing "
+    "speed",
     source=_SEAN,
     values="count",
     compared="all",
@@ -216,8 +217,8 @@ def collisions_by_person(recording: Recording) -> float | None:
     "collisions_by_both",
     unit="",
     direction="lower",
-    formula="contact events with pedestrians in which the robot, not standing (0.05 m/s), contributed 0.4 to 0.6 of the closing "
-    "speed",
+    formula="contact events with pedestrians in which the robot, not standing still (0.05 m/s), contributed 0.4 to 0.6 of the "
+    "closing speed",
     source=_SEAN,
     values="count",
     compared="all",
@@ -231,8 +232,8 @@ def collisions_by_both(recording: Recording) -> float | None:
     "collisions_avoidable",
     unit="",
     direction="lower",
-    formula="contact events with pedestrians, the robot not standing, that a constant twist within its limits, begun in the last "
-    "1 s in which the contact could be foreseen, would have avoided until 1 s after",
+    formula="contact events with pedestrians, while the robot was not standing still, that a constant twist within its limits "
+    "would have avoided until 1 s after the contact, if begun in the last 1 s in which the contact was foreseeable",
     source="own",
     values="count",
     compared="all",
@@ -250,8 +251,8 @@ def collisions_avoidable(recording: Recording) -> float | None:
     "collision_blame",
     unit="",
     direction="lower",
-    formula="mean over contact events with pedestrians of the robot's share of the closing speed, 0 if it stood (0.05 m/s)",
-    source="own, of the velocities along the contact's normal as in SEAN 2.0",
+    formula="mean over contact events with pedestrians of the robot's share of the closing speed, 0 if it stood still (0.05 m/s)",
+    source="own, from the velocities along the contact's normal as in SEAN 2.0",
     compared="all",
 )
 def collision_blame(recording: Recording) -> float | None:
@@ -290,8 +291,8 @@ def _hunavsim(recording: Recording) -> tuple[int, int]:
     "collisions_by_robot.hunavsim",
     unit="",
     direction="lower",
-    formula="number of samples with D - r_robot - r_pedestrian < 0.02 m, by pedestrian, if the pedestrian's bearing of the robot "
-    "is the smaller one",
+    formula="number of samples with D - r_robot - r_pedestrian < 0.02 m, per pedestrian, in which the robot's bearing from the "
+    "pedestrian is smaller than the pedestrian's bearing from the robot",
     source=f"{_HUNAVSIM}, robot_on_person_collision",
     values="count",
     compared="all",
@@ -308,8 +309,8 @@ def collisions_by_robot_hunavsim(recording: Recording) -> float:
     "collisions_by_person.hunavsim",
     unit="",
     direction="lower",
-    formula="number of samples with D - r_robot - r_pedestrian < 0.02 m, by pedestrian, if the robot's bearing of the pedestrian "
-    "is the smaller one",
+    formula="number of samples with D - r_robot - r_pedestrian < 0.02 m, per pedestrian, in which the pedestrian's bearing from "
+    "the robot is smaller than the robot's bearing from the pedestrian",
     source=f"{_HUNAVSIM}, person_on_robot_collision",
     values="count",
     compared="all",

@@ -240,7 +240,7 @@ def spoilt_by_contact(recording: Recording) -> float:
     unit="0/1",
     direction="lower",
     formula=f"1 if the robot reached the goal, d to a pedestrian in sight fell below {_LIMITS.intimate:g} m, and the robot, not "
-    "standing (0.05 m/s), caused 0.4 or more of the decrease of d below that",
+    "standing still (0.05 m/s), caused at least 0.4 of the decrease of d below this limit",
     source=f"{_SOURCE}; Hall 1966; SEAN 2.0",
     walls="respected",
 )
@@ -254,8 +254,8 @@ def spoilt_by_intimate_distance(recording: Recording) -> float:
     unit="0/1",
     direction="lower",
     formula="1 if the robot reached the goal, its centre crossed the line between two members of a group that are at most "
-    f"{_LIMITS.company:g} m apart with no wall between them, and the robot, not standing (0.05 m/s), caused 0.4 or more of the "
-    "motion across the line",
+    f"{_LIMITS.company:g} m apart with no wall between them, and the robot, not standing still (0.05 m/s), caused at least 0.4 of "
+    "the motion across the line",
     source=f"{_SOURCE}; Hall 1966; srl-freiburg/navmet, relation_disturbance",
 )
 def spoilt_by_group(recording: Recording) -> float:

@@ -82,7 +82,7 @@ def time_to_collision_average(recording: Recording) -> float | None:
     unit="s",
     direction="higher",
     formula="min over t and approaching pedestrians of min(10, (D - r_robot) / closing speed along the line of sight)",
-    source=f"{_SOCNAVBENCH} (as in its code, with velocities of the same moment)",
+    source=f"{_SOCNAVBENCH} (as in its code, but with simultaneous velocities)",
     values="any",
     walls="ignored",
 )
@@ -96,7 +96,7 @@ def time_to_collision_min_socnavbench(recording: Recording) -> float | None:
     unit="s",
     direction="higher",
     formula="mean over time of min(10, (D - r_robot) / closing speed along the line of sight for any approaching pedestrian)",
-    source=f"{_SOCNAVBENCH} (as in its code, with velocities of the same moment)",
+    source=f"{_SOCNAVBENCH} (as in its code, but with simultaneous velocities)",
     values="any",
     walls="ignored",
 )
@@ -177,7 +177,7 @@ def _reduce_encroachment(time, place, people, present, reach, best, first, last)
     direction="higher",
     formula="min over pedestrians, and over points of both paths where their discs would overlap, of the time between the two "
     "passages",
-    source="Allen, Shin and Cooper 1978, Transportation Research Record 667; of discs here",
+    source="Allen, Shin and Cooper 1978, Transportation Research Record 667; here for discs",
     walls="ignored",
 )
 def post_encroachment_time_min(recording: Recording) -> float | None:

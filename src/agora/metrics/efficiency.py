@@ -174,7 +174,7 @@ def path_efficiency_sean(recording: Recording) -> float | None:
     unit="",
     direction="higher",
     formula="S min(1, L* / (v_max T)), S = reached without contact, L* the shortest collision-free length, v_max the top speed",
-    source="iGibson Social Navigation Challenge 2021; there the time is compared with an ORCA run's, here with that of a free run",
+    source="iGibson Social Navigation Challenge 2021; the time there is compared with an ORCA run's, here with a free run's",
     values="share",
     compared="all",
 )
@@ -260,7 +260,7 @@ def barn_score_2022(recording: Recording) -> float | None:
     unit="rad",
     direction="lower",
     formula="mean over the time in motion of the angle between p_{k+1} - p_k and g - p_k",
-    source=f"{_SOCNAVBENCH}, with the direction of motion for the heading",
+    source=f"{_SOCNAVBENCH}, with the direction of motion as the heading",
 )
 def path_irregularity(recording: Recording) -> float | None:
     """0 for a straight path to the goal; undefined if the robot never moved. Speeds above 0.01 m/s count as motion."""
@@ -276,7 +276,7 @@ def path_irregularity(recording: Recording) -> float | None:
     unit="rad",
     direction="lower",
     formula="mean over time of the angle between the heading and g - p",
-    source=f"{_SOCNAVBENCH} (as in its text; its code takes the position for the heading)",
+    source=f"{_SOCNAVBENCH} (as in its text; its code uses the position as the heading)",
 )
 def path_irregularity_socnavbench(recording: Recording) -> float | None:
     """Half a turn (pi) for a robot that drives backwards to its goal; undefined if the robot was always at its goal."""
@@ -293,8 +293,8 @@ def path_irregularity_socnavbench(recording: Recording) -> float | None:
     unit="rad",
     direction="lower",
     formula=(
-        "sum |wrap(theta_{k+1} - theta_k)| less the turns along a shortest collision-free path, the first from the "
-        "heading at the start, only if the goal was reached"
+        "sum |wrap(theta_{k+1} - theta_k)| minus the turns along a shortest collision-free path, the first measured from "
+        "the initial heading, only if the goal was reached"
     ),
     source="Tsoi et al. 2022, SEAN 2.0, as documented; its code sums degrees of samples at 1 Hz and subtracts nothing",
     values="any",

@@ -97,7 +97,7 @@ def _count(kind: str) -> Metric:
         direction="neutral",
         formula=f"number of encounters (2 m) in which both move (0.3 m/s), with directions {low} to {high} degrees apart at the "
         "smallest distance",
-        source="own, with kinds of Olivier et al. 2013, Gait and Posture 38",
+        source="own, with the encounter types of Olivier et al. 2013, Gait and Posture 38",
         values="count",
         walls="ignored",
     )
@@ -113,7 +113,7 @@ encounters_head_on = _count("head-on")
     "encounter_survival_rate",
     unit="",
     direction="higher",
-    formula="share of encounters (2 m) without a contact with that pedestrian while it lasts",
+    formula="share of encounters (2 m) without contact with that pedestrian during the encounter",
     source=_CANCELLI,
     values="share",
     walls="ignored",

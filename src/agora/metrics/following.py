@@ -52,10 +52,9 @@ def _earliest(recording: Recording) -> float:
     "first_encounter_spl",
     unit="",
     direction="higher",
-    formula="F l / max(l, t), F = a person found, t the first such time, l the earliest time at which a robot at top speed, "
-    "straight on, is "
-    "2 m from a pedestrian",
-    source=f"{_HABITAT}; there l is an oracle's, along the floor",
+    formula="F l / max(l, t), F = 1 if a person is ever found, t the first such time, l the earliest time at which a "
+    "robot that drives straight at top speed can be 2 m from a pedestrian",
+    source=f"{_HABITAT}; there l is that of an oracle that drives along the floor",
     values="share",
     walls="ignored",
 )
@@ -74,8 +73,8 @@ def first_encounter_spl(recording: Recording) -> float | None:
     "follow_ratio",
     unit="",
     direction="higher",
-    formula="time with a person found / (T - l), l the earliest time at which a robot at top speed, straight on, is 2 m from a "
-    "pedestrian",
+    formula="time with a person found / (T - l), l the earliest time at which a robot that drives straight at top "
+    "speed can be 2 m from a pedestrian",
     source=f"{_HABITAT}, follow_human_steps_ratio_after_first_encounter",
     values="amount",
     walls="ignored",
@@ -104,7 +103,8 @@ def backup_ratio(recording: Recording) -> float:
     "yield_ratio",
     unit="",
     direction="neutral",
-    formula="share of time in which the robot stands, slower than 0.05 m/s and not backing up, with a pedestrian within 1.5 m (D)",
+    formula="share of time in which the robot stands still, slower than 0.05 m/s and not backing up, with a pedestrian within "
+    "1.5 m (D)",
     source=f"{_HABITAT}; its speed limit, 1, is in its own unit",
     values="share",
     walls="ignored",

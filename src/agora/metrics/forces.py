@@ -116,7 +116,7 @@ def _work(recording: Recording) -> Doubles:
     "social_force_on_robot",
     unit=_UNIT,
     direction="lower",
-    formula="mean over time of the size of the sum of the pedestrians' social forces on the robot",
+    formula="mean over time of the magnitude of the sum of the pedestrians' social forces on the robot",
     source=_HUNAVSIM,
     walls="ignored",
 )
@@ -129,7 +129,7 @@ def social_force_on_robot(recording: Recording) -> float:
     "social_force_on_pedestrians",
     unit=_UNIT,
     direction="lower",
-    formula="mean over time of the sum of the sizes of the robot's social forces on each pedestrian",
+    formula="mean over time of the sum of the magnitudes of the robot's social forces on each pedestrian",
     source=_HUNAVSIM,
     walls="ignored",
 )
@@ -194,7 +194,7 @@ def _sum_over_samples(name: str, formula: str, of: str) -> Metric:
     )(total)
 
 
-_SUM = "sum over samples of the sizes of the social forces between the robot and each pedestrian"
+_SUM = "sum over samples of the magnitudes of the social forces between the robot and each pedestrian"
 social_force_on_robot_hunavsim = _sum_over_samples("social_force_on_robot", f"{_SUM}, felt by the robot", "social_force")
 social_force_on_pedestrians_hunavsim = _sum_over_samples(
     "social_force_on_pedestrians", f"{_SUM}, the same in HuNavSim", "social_force"
@@ -222,7 +222,7 @@ def _quantile(percent: int) -> Metric:
         f"pedestrian_force_q{percent}",
         unit=_UNIT,
         direction="lower",
-        formula=f"{percent} % quantile, over samples and pedestrians, of the size of the robot's social force on a pedestrian",
+        formula=f"{percent} % quantile, over samples and pedestrians, of the magnitude of the robot's social force on a pedestrian",
         source=f"{_ROBOT_SF}, force_quantiles",
         walls="ignored",
     )
@@ -238,7 +238,7 @@ pedestrian_force_q95 = _quantile(95)
     "force_exceed_events",
     unit="",
     direction="lower",
-    formula="number of samples, by pedestrian, with a social force of the robot above 2 m/s2",
+    formula="number of samples, per pedestrian, in which the robot's social force exceeds 2 m/s2",
     source=f"{_ROBOT_SF}, force_exceed_events",
     values="count",
     walls="ignored",
@@ -252,7 +252,7 @@ def force_exceed_events(recording: Recording) -> float:
     "comfort_exposure",
     unit="",
     direction="lower",
-    formula="share of samples, by pedestrian, with a social force of the robot above 2 m/s2",
+    formula="share of samples, per pedestrian, in which the robot's social force exceeds 2 m/s2",
     source=f"{_ROBOT_SF}, comfort_exposure",
     values="share",
     walls="ignored",

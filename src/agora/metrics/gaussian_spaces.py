@@ -104,7 +104,7 @@ def personal_space_intrusion_share(recording: Recording) -> float | None:
     "personal_space_intrusion.srpb",
     unit="",
     direction="lower",
-    formula="as ``personal_space_intrusion``, with s and w for variances, m2",
+    formula="as ``personal_space_intrusion``, with s and w as variances, m2",
     source=f"{_SRPB}, its code",
     values="amount",
     walls="ignored",
@@ -120,7 +120,7 @@ def personal_space_intrusion_srpb(recording: Recording) -> float | None:
     "personal_space_intrusion_share.srpb",
     unit="",
     direction="lower",
-    formula="share of pairs of sample and pedestrian whose Gaussian of ``personal_space_intrusion.srpb`` is above 0.5",
+    formula="share of (sample, pedestrian) pairs whose Gaussian of ``personal_space_intrusion.srpb`` is above 0.5",
     source=f"{_SRPB}, its code",
     values="share",
     walls="ignored",
@@ -229,7 +229,7 @@ def _half_width(distance: Doubles) -> Doubles:
     formula="mean over the time with pedestrians of the largest max(g(at), g(cross)) g(seen) |v| exp(-0.8 D / m), g Gaussians of "
     "angles: the heading relative to the pedestrian and to the middle of crossing in front, the robot in a field of view "
     "of 190 degrees",
-    source=f"{_SRPB}, person disturbance (thresholds of its code depend on the map's axes; corrected)",
+    source=f"{_SRPB}, person disturbance (thresholds in its code depend on the map's axes; corrected)",
     walls="ignored",
 )
 def heading_disturbance(recording: Recording) -> float | None:
@@ -242,7 +242,7 @@ def heading_disturbance(recording: Recording) -> float | None:
     unit="",
     direction="lower",
     formula="share of the time with pedestrians in which the largest ``heading_disturbance`` is above 0.2 m/s",
-    source=f"{_SRPB}, person disturbance (thresholds of its code depend on the map's axes; corrected)",
+    source=f"{_SRPB}, person disturbance (thresholds in its code depend on the map's axes; corrected)",
     values="share",
     walls="ignored",
 )

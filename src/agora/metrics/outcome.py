@@ -40,7 +40,7 @@ def _contacts(recording: Recording, kind: ContactKind) -> int:
     return sum(contact.kind == kind for contact in recording.contacts)
 
 
-@metric("success", unit="0/1", direction="higher", formula="goal reached in time without a contact", source=_FRANCIS)
+@metric("success", unit="0/1", direction="higher", formula="goal reached in time without contact", source=_FRANCIS)
 def success(recording: Recording) -> float:
     """Fraction of episodes that ended at the goal without any contact."""
     return float(is_success(recording))
@@ -50,7 +50,7 @@ def success(recording: Recording) -> float:
     "success.socnavbench",
     unit="0/1",
     direction="higher",
-    formula="goal reached in time without a contact with a pedestrian",
+    formula="goal reached in time without contact with a pedestrian",
     source=_SOCNAVBENCH,
 )
 def success_socnavbench(recording: Recording) -> float:
@@ -205,7 +205,7 @@ def goal_distance_min(recording: Recording) -> float:
     "final_goal_distance_ratio",
     unit="",
     direction="lower",
-    formula="|p_N - g| / L, L the travelled length",
+    formula="|p_N - g| / L, L the distance travelled",
     source="SEAN 2.0, targ_dist_norm",
     values="amount",
     compared="all",
@@ -281,7 +281,7 @@ def _deadlocks(recording: Recording) -> Doubles:
     "deadlocks",
     unit="",
     direction="lower",
-    formula="number of times that robot and a pedestrian within 2 m (D) were both slower than 0.05 m/s for 5 s or longer",
+    formula="number of times that the robot and a pedestrian within 2 m (D) were both slower than 0.05 m/s for 5 s or longer",
     source="robot_sf; the times and distances are ours",
     values="count",
 )
@@ -294,7 +294,7 @@ def deadlocks(recording: Recording) -> float:
     "deadlock_time",
     unit="s",
     direction="lower",
-    formula="time in deadlocks: robot and a pedestrian within 2 m (D) both slower than 0.05 m/s, for 5 s or longer",
+    formula="time in deadlocks: the robot and a pedestrian within 2 m (D) both slower than 0.05 m/s, for 5 s or longer",
     source="robot_sf; the times and distances are ours",
 )
 def deadlock_time(recording: Recording) -> float:

@@ -304,7 +304,7 @@ def _violations(zone: str, closer: Closer) -> Metric:
         """The violations by the robot, by the person and by both add up to the number of all violations; 0 without pedestrians."""
         return float(closers(recording, limit).count(closer))
 
-    stood = " or the robot stood (0.05 m/s)" if closer == Closer.PERSON else ", not standing (0.05 m/s)"
+    stood = " or the robot stood still (0.05 m/s)" if closer == Closer.PERSON else ", not standing still (0.05 m/s)"
     made = metric(
         f"{zone}_violations_by_{closer}",
         unit="",

@@ -47,7 +47,7 @@ def danger_average(recording: Recording) -> float | None:
     "reason_share",
     unit="",
     direction="neutral",
-    formula="share of time with a noted reason not to follow the path: the planner's own, or standing for 5 s",
+    formula="share of time with a noted reason for not following the path: one given by the planner, or standing still for 5 s",
     source=_AGORA,
     values="share",
 )

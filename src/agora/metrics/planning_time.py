@@ -17,7 +17,7 @@ TIMING = frozenset({"planning_time", "planning_time_deviation", "deadline_misses
 """Metrics that depend on the machine: they are stored with the timing, outside the byte-identity promise."""
 
 
-@metric("planning_time", unit="s", direction="lower", formula="mean wall time of a call of the planner", source=_SOCNAVBENCH)
+@metric("planning_time", unit="s", direction="lower", formula="mean wall time of a planner call", source=_SOCNAVBENCH)
 def planning_time(recording: Recording) -> float | None:
     """Undefined if the planner was never called; depends on the machine (`TIMING`)."""
     return float(np.mean(recording.planning_time)) if len(recording.planning_time) else None
@@ -27,7 +27,7 @@ def planning_time(recording: Recording) -> float | None:
     "planning_time_deviation",
     unit="s",
     direction="lower",
-    formula="standard deviation of the wall time of a call of the planner",
+    formula="standard deviation of the wall time of a planner call",
     source=_AGORA,
 )
 def planning_time_deviation(recording: Recording) -> float | None:
@@ -39,7 +39,7 @@ def planning_time_deviation(recording: Recording) -> float | None:
     "deadline_misses",
     unit="",
     direction="lower",
-    formula="share of calls of the planner with a wall time above the longest time between two samples, the control period",
+    formula="share of planner calls with a wall time above the longest time between two samples, which is the control period",
     source=_AGORA,
     values="share",
 )

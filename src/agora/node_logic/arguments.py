@@ -166,7 +166,7 @@ class Arguments:
         if "benchmark" in modules:
             found.append((_OF_A_BENCHMARK, "with tm_modules: benchmark, whose suite and contest set it"))
         if "dynamic_map" in modules and self.map_file != "dynamic_map":
-            found.append((("map_file",), "with tm_modules: dynamic_map, which makes the maps"))
+            found.append((("map_file",), "with tm_modules: dynamic_map, which generates the maps"))
         if "scenario" not in modes and modes <= {*available("robots_modes"), *available("obstacles_modes")}:
             found.append((("scenario_file",), f"with tm_robots: {self.tm_robots} and tm_obstacles: {self.tm_obstacles}"))
         return found
@@ -192,9 +192,7 @@ class Arguments:
         if planners and all(names_interplanner(planner) for planner in planners):
             found.append((("inter_planner",), f"with local_planner: {self.local_planner}, which names one"))
         if self.agent_name and not any(takes_policy(planner) for planner in planners):
-            found.append(
-                (("agent_name",), f"with local_planner: {self.local_planner}, which takes no policy or names its own policy")
-            )
+            found.append((("agent_name",), f"with local_planner: {self.local_planner}, which takes no policy or already names one"))
         return found
 
     def _of_the_graph(self) -> list[tuple[tuple[str, ...], str]]:
@@ -203,7 +201,7 @@ class Arguments:
         if self.simulator != "unity":
             found.append((("unity_player", "unity_ip", "unity_port"), f"with simulator: {self.simulator}"))
         if self.synchronous:
-            found.append((("time_scale",), "with synchronous: true, which runs as fast as all parts answer"))
+            found.append((("time_scale",), "with synchronous: true, which runs as fast as all nodes answer"))
         if not self.record_data:
             found.append((("record_data_dir",), "with record_data: false"))
         if self.headless == 2:

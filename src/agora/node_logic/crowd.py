@@ -144,11 +144,11 @@ class Crowd:
         mine = self.robots
         if robots is not None:
             if robots.x.shape != mine.x.shape:
-                raise InputError(f"expected {mine.x.shape[1]} robots, not {robots.x.shape[1]}")
+                raise InputError(f"expected {mine.x.shape[1]} robots, got {robots.x.shape[1]}")
             for own, given in zip(mine, robots, strict=True):
                 own[...] = given
         if not all(np.isfinite(field).all() for field in mine):
-            raise InputError(f"the robots of step {self.step_number} are not finite")
+            raise InputError(f"the robot states of step {self.step_number} contain a non-finite value")
         self._put_back()
         self._engine.step()
         self._remember()
@@ -171,7 +171,7 @@ class Crowd:
         fed = self._crowd.fed
         assert fed is not None
         if not np.isfinite(forces).all():
-            raise InputError("a force is not finite")
+            raise InputError("a force contains a non-finite value")
         if (np.abs(forces) > LARGEST).any():
             raise InputError(f"a force of {np.abs(forces).max():.3g} m/s2 acts on a pedestrian; expected at most {LARGEST:g} m/s2")
         fed.how[0] = 0

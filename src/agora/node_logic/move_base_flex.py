@@ -6,7 +6,7 @@ Differences:
 
 - a local planner does not return an outcome. Its command is valid if the planner did not fail and the robot moves or stops for a
   reason that is not an error (`ERRORS`);
-- this module, not the planner, decides whether the goal is reached, using the tolerances;
+- this module, not the planner, decides whether goal reached, using the tolerances;
 - a robot that ignores its commands is not detected directly (ROBOT_STUCK); the oscillation timeout detects it.
 """
 
@@ -165,7 +165,7 @@ class Execution:
         if not len(poses):
             raise FlexError(ExePath.INVALID_PATH, "the path is empty")
         if not np.isfinite(poses).all():
-            raise FlexError(ExePath.INVALID_PATH, "the path has a number that is not finite")
+            raise FlexError(ExePath.INVALID_PATH, "the path contains a non-finite value")
         place = self.navigator.map
         if not place.contains(poses[-1, :2]):
             raise FlexError(ExePath.OUT_OF_MAP, f"the path ends outside the map, at {place.place(poses[-1])}")
@@ -177,7 +177,7 @@ class Execution:
         """Plan for ``time``, s, from the latest observations."""
         nav = self.navigator
         if nav.arrived(0):
-            return Driven(np.zeros(3, np.float32), ExePath.SUCCESS, "the goal is reached", over=True)
+            return Driven(np.zeros(3, np.float32), ExePath.SUCCESS, "goal reached", over=True)
         decision = nav.decide(time, round((time - self.began) / nav.control), np.ones(1, np.bool_))
         twist, reason = decision.twists[0], Reason(int(decision.noted.get("reason", [0])[0]))
         outcome, message = ExePath.SUCCESS, reason.label.replace("_", " ")
@@ -233,7 +233,7 @@ def path_to(
     start, end = np.asarray(here, np.float64), np.asarray(goal, np.float64)
     for pose, outcome, name in ((start, GetPath.INVALID_START, "start"), (end, GetPath.INVALID_GOAL, "goal")):
         if not np.isfinite(pose).all():
-            raise FlexError(outcome, f"the {name} has a number that is not finite")
+            raise FlexError(outcome, f"the {name} contains a non-finite value")
         if not place.contains(pose[:2]):
             raise FlexError(GetPath.OUT_OF_MAP, f"the {name} {place.place(pose)} is outside the map")
     path = path_for(model, planner, place, start, end)
@@ -269,5 +269,7 @@ def _why(model: RobotModel, place: Map, start: Doubles, end: Doubles) -> FlexErr
         room, margin = float(place.clearance_at(pose[:2])), float(place.margin(pose[:2]))
         if min(room, margin) <= model.inscribed_radius:
             near = f"{room:.2f} m from an obstacle" if room <= margin else f"{margin:.2f} m from the border of the map"
-            return FlexError(outcome, f"the {name} {place.place(pose)} is {near}, it needs {model.inscribed_radius:.2f} m")
+            return FlexError(
+                outcome, f"the {name} {place.place(pose)} is {near}, but the robot needs {model.inscribed_radius:.2f} m"
+            )
     return FlexError(GetPath.NO_PATH_FOUND, f"no path from {place.place(start)} to {place.place(end)} is wide enough")

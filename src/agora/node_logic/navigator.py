@@ -190,7 +190,7 @@ class Navigator:
             InputError: there are too few slots.
         """
         if count > self._world.slots:
-            raise InputError(f"pedestrians: there is room for {self._world.slots}, got {count}; raise max_pedestrians")
+            raise InputError(f"pedestrians: expected at most {self._world.slots}, got {count}; raise max_pedestrians")
         return _People(self._world.pedestrians, self._world.traits, self._world.minds)
 
     def see_robot(self, robot: int, pose: ArrayLike, twist: ArrayLike, time: float) -> None:
@@ -202,7 +202,7 @@ class Navigator:
         x, y, heading = np.asarray(pose, np.float32)
         vx, vy, omega = np.asarray(twist, np.float32)
         if not np.isfinite((x, y, heading, vx, vy, omega)).all():
-            raise InputError(f"odometry of {self.names[robot]}: a number is not finite")
+            raise InputError(f"odometry of {self.names[robot]}: contains a non-finite value")
         robots, cosine, sine = self.robots, np.cos(heading), np.sin(heading)
         values = {"x": x, "y": y, "heading": heading, "vx": vx, "vy": vy, "omega": omega}
         values |= {"world_vx": cosine * vx - sine * vy, "world_vy": sine * vx + cosine * vy, "active": True}
@@ -373,8 +373,8 @@ class Navigator:
             checks["the last scan"] = self._scanned[robot]
         for what, seen in checks.items():
             if time - seen > self._patience:
-                age = "has not come" if seen == _NEVER else f"is {time - seen:.2f} s old, at most {self._patience:g} s are allowed"
-                return f"{what} of {self.names[robot]} {age}: it stands"
+                age = "has not arrived" if seen == _NEVER else f"is {time - seen:.2f} s old (limit: {self._patience:g} s)"
+                return f"{what} of {self.names[robot]} {age}: the robot stops"
         return ""
 
     def why_no_path(self, robot: int) -> str:
@@ -388,7 +388,7 @@ class Navigator:
         room, margin = float(place.clearance_at(goal[:2])), float(place.margin(goal[:2]))
         if min(room, margin) <= model.radius:
             near = f"{room:.2f} m from an obstacle" if room <= margin else f"{margin:.2f} m from the border of the map"
-            return f"{self.names[robot]} has no path: its goal {there} is {near}, it needs {model.radius:.2f} m"
+            return f"{self.names[robot]} has no path: its goal {there} is {near}, but the robot needs {model.radius:.2f} m"
         here = place.place(self._paths.pose(0, robot)[:2])
         return f"{self.names[robot]} has no path from {here} to {there}: no path is wide enough"
 

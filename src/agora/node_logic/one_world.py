@@ -241,7 +241,7 @@ class OneWorld:
         room = float(place.clearance_at(goal[:2]))
         if room <= model.inscribed_radius:
             needed = f"the robot needs {model.inscribed_radius:.2f} m"
-            raise InputError(f"{text}: {place.place(goal)} is {room:.2f} m from an obstacle, {needed}")
+            raise InputError(f"{text}: {place.place(goal)} is {room:.2f} m from an obstacle, but {needed}")
 
     def set_pedestrians(self, people: PeopleAtStep) -> None:
         """Set the externally moved pedestrians."""

@@ -60,7 +60,7 @@ class Relay:
         if isinstance(interplanner.part, Retreat):
             interplanner = replace(interplanner, part=replace(interplanner.part, window=None))
         if "costmap" in interplanner.part.declares.channels:
-            raise InputError(f"interplanner {interplanner.name}: it reads a costmap, but Move Base Flex plans on its own costmap")
+            raise InputError(f"interplanner {interplanner.name}: it reads a costmap, but Move Base Flex plans with its own costmap")
         planner = GuidedPlanner(Named("elsewhere", Elsewhere()), interplanner)
         nowhere = Map.open((-1.0, -1.0), (1.0, 1.0), resolution=0.5, name="nowhere")
         conditions = Conditions(periods=periods, global_planner=AStar(spacing=0.5))

@@ -74,15 +74,17 @@ def _of_control(marked: Sequence[Row], control: str, asked: Sequence[str]) -> li
     untold = _untold(control, pairs)
     more, fewer = ([one for one in asked if one not in untold and (share[one] > share[control]) is up] for up in (True, False))
     sure = [
-        f"{_list(some)} reached {words}, which is more than chance." for some, words in ((more, "more"), (fewer, "fewer")) if some
+        f"{_list(some)} reached {words}; the difference is significant."
+        for some, words in ((more, "more"), (fewer, "fewer"))
+        if some
     ]
-    sure += [f"The difference from {_list(untold)} may be chance."] if untold else []
+    sure += [f"The difference from {_list(untold)} may be due to chance."] if untold else []
     reached = f"it reached the goal in {_percent(share[control])} of {count} episodes"
     if control.partition("@")[0] == INFORMED:
         return [
-            Answer("What is possible here?", f"{control} knows the future and was added as a reference: {reached}.", " ".join(sure))
+            Answer("What is achievable?", f"{control} knows the future and was added as a reference: {reached}.", " ".join(sure))
         ]
-    words = f"{control}, which sees nobody, was added as a reference: {reached}."
+    words = f"{control}, which does not see people, was added as a reference: {reached}."
     said = Answer("Does seeing people help here?", words, " ".join(sure))
     if len(asked) > 1:
         return [said]
@@ -111,9 +113,11 @@ def _of_asked(marked: Sequence[Row], planners: Sequence[str], metrics: Sequence[
         words, shown = measures[name]
         found, told, common = ranking(marked, defined[name], asked)
         if found:
-            said.append(_answer(question, f"{words}, on the {common} episodes that {some} reached", found, told, shown))
+            said.append(
+                _answer(question, f"{words}, on the {common} episodes in which {some} reached the goal", found, told, shown)
+            )
         else:
-            said.append(Answer(question, f"Too few to say: {common} of {count} episodes were reached by {some}.", ""))
+            said.append(Answer(question, f"Too few to say: the goal was reached by {some} in {common} of {count} episodes.", ""))
     return said
 
 
@@ -143,7 +147,10 @@ _QUESTIONS: dict[str, dict[str, tuple[str, Callable[[float], str]]]] = {
             "Mean distance of people from their positions without robots",
             lambda d: f"{d:.2f} m",
         ),
-        "personal_space_compliance.robosense": ("Time with at least 1 m between its centre and those of all people", _percent),
+        "personal_space_compliance.robosense": (
+            "Time with at least 1 m between the robot's centre and every person's",
+            _percent,
+        ),
     },
 }
 """The other questions, each with its wording and the metrics that can answer it, of which the first available one is used."""
@@ -159,10 +166,10 @@ def _answer(question: str, where: str, ranked: Sequence[Ranked], pairs: Sequence
     unclear = [planner for planner in untold if planner not in level]
     clear = [one.planner for one in after if one.planner not in untold]
     if len(level) == 1 and not unclear:
-        return Answer(question, words, f"Sure: the difference from {_list(clear)} is more than chance.")
+        return Answer(question, words, f"Sure: the difference from {_list(clear)} is significant.")
     doubts = [f"{_list(level)} are level"] if len(level) > 1 else []
-    doubts += [f"the difference from {_list(unclear)} may be chance"] if unclear else []
-    more = f" The difference from {_list(clear)} is more{' than chance' if not unclear else ''}." if clear else ""
+    doubts += [f"the difference from {_list(unclear)} may be due to chance"] if unclear else []
+    more = f" The difference from {_list(clear)} is significant." if clear else ""
     return Answer(question, words, f"Not sure: {', and '.join(doubts)}.{more}")
 
 

@@ -59,7 +59,7 @@ def facts(run: Mapping[str, Any], rows: Sequence[Row], planners: Sequence[str]) 
         "Episodes": len(rows),
         "Robot": run.get("robots"),
         "People moved by": run.get("crowds"),
-        "Planners know of people": run.get("known"),
+        "Planners' knowledge of people": run.get("known"),
         "Control period": run.get("control"),
         "Simulator": run.get("simulators"),
         "Seeds": run.get("seeds", drawn),

@@ -125,7 +125,7 @@ def planner_matrix(rows: Sequence[Row], metric: Metric | None = None, *, by: str
     """
     groups = _by_planner(rows)
     if any(by not in row for row in rows):
-        raise InputError(f"rows have no column {by!r}")
+        raise InputError(f"the rows have no column {by!r}")
     columns = list(dict.fromkeys(row[by] for row in rows))
     cells = [[[row for row in members if row[by] == column] for column in columns] for members in groups.values()]
     counted = {id(row) for row in (rows if metric is None else comparable(rows, metric))}

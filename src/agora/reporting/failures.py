@@ -182,9 +182,9 @@ def unread_note(blind: Collection[str], unaware: Collection[str], planner: str, 
         outcome: label of the episode's outcome.
     """
     if outcome == "wall_collision" and planner in blind:
-        return f" {planner} reads no walls."
+        return f" {planner} does not read walls."
     if outcome == "pedestrian_collision" and planner in unaware:
-        return f" {planner} reads no pedestrians."
+        return f" {planner} does not read pedestrians."
     return ""
 
 

@@ -98,7 +98,7 @@ def blame(rows: Sequence[Row]) -> str:
     counts = {closer.value: sum(int(row.get(f"collisions_by_{closer.value}") or 0) for row in ended) for closer in Closer}
     known = [f"{closer} {count}" for closer, count in counts.items() if count]
     could = sum(int(row.get("collisions_avoidable") or 0) for row in ended)
-    return f"gap closed by {', '.join(known)}; {could} avoidable" if known else "not recorded who closed the gap"
+    return f"gap closed by {', '.join(known)}; {could} avoidable" if known else "who closed the gap was not recorded"
 
 
 def comparisons(rows: Sequence[Row], metrics: Sequence[Metric], others: Sequence[str], baseline: str) -> list[str]:
@@ -109,7 +109,7 @@ def comparisons(rows: Sequence[Row], metrics: Sequence[Metric], others: Sequence
     for planner in others:
         both = [{**row, "reached": float(row["outcome"] == "reached")} for row in [*groups[planner], *groups[baseline]]]
         if not groups[planner] or not groups[baseline]:
-            said.append(f"{planner} and {baseline} have no pair of episodes.")
+            said.append(f"{planner} and {baseline} have no episodes in common.")
             continue
         pair = tables.by_planner(both, [planner, baseline])
         pairs, words = len(tables.differences(tables.REACHED, pair, planner, baseline)[0]), []
@@ -124,7 +124,7 @@ def comparisons(rows: Sequence[Row], metrics: Sequence[Metric], others: Sequence
                 of = "" if len(differences) == pairs else f" ({len(differences)} pairs)"
                 words.append(f"{name} {size}{of}")
             elif len(differences) > 1:
-                words.append(f"{name} nothing, as no pair differs")
+                words.append(f"{name} nothing, because no pair differs")
         counted = f"{pairs} pair{'' if pairs == 1 else 's'}"
-        said.append(f"{planner} against {baseline}: {counted}. Found in 8 of 10 such runs: {'; '.join(words) or 'nothing'}.")
+        said.append(f"{planner} against {baseline}: {counted}. Detectable in 8 of 10 such runs: {'; '.join(words) or 'nothing'}.")
     return said

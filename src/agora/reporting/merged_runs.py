@@ -251,7 +251,7 @@ def _read(folders: Sequence[Path], names: Sequence[str]) -> list[_Run]:
         raise InputError("expected the folder of a run")
     for place, folder in zip(places, folders, strict=True):
         if places.count(place) > 1:
-            raise InputError(f"{folder}: is given twice; expected different runs")
+            raise InputError(f"{folder}: given twice; expected different runs")
     audits = [audit_run(folder) for folder in folders]
     records = [RunRecord.read(folder) for folder in folders]
     known = [frozenset({*(record.inputs or ()), *(record.packages or ())}) for record in records]
@@ -316,7 +316,7 @@ def _labels(runs: Sequence[_Run], stages: Mapping[tuple[str, str], str]) -> tupl
         if others and not reasons:
             shared = [(run.name, stage) for run in others for stage in run.stages if stage in first.stages]
             pooled = any(stages[name, stage] != stages[first.name, stage] for name, stage in shared)
-            words = "its episodes of each seed count" if pooled else "its rows are included once"
+            words = "its episodes are counted for each seed" if pooled else "its rows are included once"
             notes.append(f"{label} is the same in {_join_words([run.name for run in (first, *others)])}; {words}.")
         notes += [f"{label}: {reason}." for reason in reasons[:1]]
     order = {(run.name, label): None for run in runs for label in known[run.name]}
@@ -380,7 +380,7 @@ def _machines(runs: Sequence[_Run]) -> Iterator[str]:
         files = different_files(code_of(known[0][0].folder), code_of(other.folder)) or "their files are unknown"
         commits = " and ".join(dict.fromkeys(one.commit for one in made if one is not None))
         yield (
-            f"The runs have the same version of Agora but different code (commits {commits}): {files}. "
+            f"The runs used the same version of Agora but different code (commits {commits}): {files}. "
             "Episodes that this code affects differ."
         )
     if len({one.cpu for one in made if one is not None}) > 1:

@@ -201,7 +201,7 @@ def _lead(rows: Sequence[Row], planners: Sequence[str], incomplete: bool, ranked
     size = ", ".join(f"{n} {word}{'s' if n != 1 else ''}" for n, word in counts)
     groups = tables.by_planner(rows, planners)
     if not tables.same_episodes(groups) or (incomplete and len(planners) > 1):
-        return f"{size}. Some planners lack planned episodes, so no planner is named best."
+        return f"{size}. Some planners lack planned episodes, so no best planner is named."
     if ranked:
         return f"{size}."
     shares = {planner: tables.share(members) for planner, members in groups.items() if members}

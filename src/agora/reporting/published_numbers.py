@@ -49,7 +49,7 @@ class PublishedRow:
             if len(value) not in (1, 2) or len(value) == 2 and value[1] < 0.0:
                 raise ValueError(f"values.{name} must be [mean] or [mean, deviation], got {list(value)}")
         if self.ours and not self.suite:
-            raise ValueError("suite must be given if ours is")
+            raise ValueError("suite must be given if ours is given")
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def compare_with_published(suite: str, rows: Sequence[Row]) -> Iterator[Publishe
             mine = [row for row in rows if row["planner"] == line.ours and (not line.stages or row["stage"] in line.stages)]
             for name, value in line.values.items() if mine else ():
                 if all(name not in row for row in mine):
-                    raise InputError(f"configs/published/{source}.yaml: {line.planner}: no row of the run has {name}")
+                    raise InputError(f"configs/published/{source}.yaml: {line.planner}: no row of the run contains {name}")
                 yield _compare(source, line, load_component("metrics", name), value, mine)
 
 

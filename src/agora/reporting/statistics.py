@@ -118,7 +118,7 @@ def bootstrap(
     if not np.isfinite(data).all():
         raise InputError("expected finite values; leave undefined ones out")
     if statistic not in _STATISTICS:
-        raise InputError(f"no statistic {statistic!r}; {nearest(statistic, _STATISTICS)}")
+        raise InputError(f"no statistic called {statistic!r}; {nearest(statistic, _STATISTICS)}")
     alpha = _NORMAL.cdf(-_quantile(confidence))
     if len(data) == 0:
         return Estimate(0, None, None, None)
@@ -204,11 +204,11 @@ def paired_differences(
         episodes = by_planner.setdefault(row["planner"], {})
         episode = tuple(row[column] for column in _EPISODE)
         if episode in episodes:
-            raise InputError(f"two rows for {row['planner']!r} for {dict(zip(_EPISODE, episode, strict=True))}")
+            raise InputError(f"two rows for {row['planner']!r} in {dict(zip(_EPISODE, episode, strict=True))}")
         episodes[episode] = row
     for planner in (first, second):
         if planner not in by_planner:
-            raise InputError(f"no row of planner {planner!r}; {nearest(planner, by_planner)}")
+            raise InputError(f"no row for planner {planner!r}; {nearest(planner, by_planner)}")
     ours, theirs = by_planner[first], by_planner[second]
     _check_column(metric, (*ours.values(), *theirs.values()))
     pairs = [(row, theirs[episode]) for episode, row in ours.items() if episode in theirs]

@@ -83,7 +83,7 @@ def print_rows(
         console.print(note, markup=False, soft_wrap=True, highlight=False)
     for words, row in failed:
         said = [f"{words}: {row['failure']}"]
-        said += [f"  that episode again: {command}"] if (command := again(row)) else []
+        said += [f"  to repeat that episode: {command}"] if (command := again(row)) else []
         console.print("\n".join(said), markup=False, soft_wrap=True)
     for one in answers:
         console.print(f"{one.question}\n  {one.words} {one.sure}".rstrip(), markup=False, soft_wrap=True, highlight=False)

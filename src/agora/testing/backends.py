@@ -120,9 +120,9 @@ class _Check:
         world, ticks = driven.backend.world, list[int]()
         driven.backend.advance(3, lambda: ticks.append(world.tick))
         self.expect(world.tick == 3, f"after 3 steps `world.tick` is {world.tick}")
-        self.expect(ticks and ticks[-1] == 3, f"`after_step` was called at steps {ticks}, and not after the last")
+        self.expect(ticks and ticks[-1] == 3, f"`after_step` was called at steps {ticks}, but not after the last one")
         steps = world.status.clock.step.tolist()
-        self.expect(steps == [3, 0], f"the clocks of a running and of a finished world show {steps} after 3 steps")
+        self.expect(steps == [3, 0], f"after 3 steps, the clocks of a running and a finished world show {steps}; expected [3, 0]")
 
     def drives(self) -> None:
         """Check that robots get as far as their speed allows, on a straight line and on an arc, and that they stop."""
@@ -135,7 +135,7 @@ class _Check:
         )
         self.expect(
             abs(aside) < 0.05 and abs(heading - 0.6) < 0.05,
-            f"commanded to drive straight ahead, a robot drove {aside:.2f} rad aside",
+            f"commanded to drive straight ahead, a robot deviated by {aside:.2f} rad",
         )
         robots = driven.backend.world.robots
         speed = np.hypot(robots.world_vx[0, 0], robots.world_vy[0, 0])
@@ -148,7 +148,7 @@ class _Check:
         driven.run(40, (0.0, 0.0, 0.0))
         before = driven.pose(0)
         driven.run(1, (0.0, 0.0, 0.0))
-        self.expect(np.allclose(before, driven.pose(0), atol=1e-4), "commanded to stand for 2 s, a robot still moves")
+        self.expect(np.allclose(before, driven.pose(0), atol=1e-4), "commanded to stand still for 2 s, a robot still moves")
 
     def reaches_goals(self) -> None:
         """Check that the first goal is followed by the next, and that reaching the last one ends the episode in the same step."""
@@ -166,7 +166,8 @@ class _Check:
             if outcome == Outcome.REACHED:
                 ended = int(world.status.ends.step[0, 0])
                 self.expect(
-                    ended == step and world.status.clock.done[0], f"reached in step {step}, the record says {ended}, or not done"
+                    ended == step and world.status.clock.done[0],
+                    f"the last goal was reached in step {step}, but the record says step {ended}, or the world is not done",
                 )
                 return
             if near:
@@ -182,7 +183,8 @@ class _Check:
         ends = driven.backend.world.status.ends
         found = int(ends.outcome[0, 0]), int(ends.step[0, 0])
         self.expect(
-            found == (Outcome.TIMEOUT, 20), f"a robot that stands ended with {found}, not with {int(Outcome.TIMEOUT)} in step 20"
+            found == (Outcome.TIMEOUT, 20),
+            f"a robot that stands still ended with (outcome, step) {found}, expected ({int(Outcome.TIMEOUT)}, 20)",
         )
 
     def touches_walls(self) -> None:
@@ -191,7 +193,7 @@ class _Check:
             driven = self.made([_start(place=_BARRIER)], **({} if ends else {"ends": 0}))
             contacts = driven.run(80, (_SPEED, 0.0, 0.0))
             gap = 2.1 - driven.pose(0)[0] - _DISC.radius
-            self.expect(-_INTO <= gap <= 2 * _NEAR, f"a robot that drove at a wall stands {gap:.2f} m before it")
+            self.expect(-_INTO <= gap <= 2 * _NEAR, f"a robot that drove towards a wall stopped {gap:.2f} m from it")
             self.ended(driven, contacts, ContactKind.WALL, Outcome.WALL_COLLISION if ends else None, (1.8, 0.0))
 
     def touches_people(self) -> None:
@@ -202,7 +204,7 @@ class _Check:
             contacts = driven.run(60, (_SPEED, 0.0, 0.0))
             outcome, where = Outcome.PEDESTRIAN_COLLISION if ends else None, (2.4 - np.sqrt(0.6**2 - 0.1**2), 0.0)
             self.ended(driven, contacts, ContactKind.PEDESTRIAN, outcome, where)
-            self.expect(contacts[0].party == 37, f"the pedestrian 37 was touched, but the contact names {contacts[0].party}")
+            self.expect(contacts[0].party == 37, f"pedestrian 37 was touched, but the contact names {contacts[0].party}")
 
     def touches_robots(self) -> None:
         """Check that robots that run into each other touch, and leave the world if the terms require it."""
@@ -211,8 +213,10 @@ class _Check:
         contacts = driven.run(60, (_SPEED, 0.0, 0.0))
         self.ended(driven, contacts, ContactKind.ROBOT, Outcome.ROBOT_COLLISION, (0.2, 1.0))
         parties = sorted(contact.party for contact in contacts)
-        self.expect(parties == [0, 1], f"two robots touched each other, but the contacts name the robots {parties}")
-        self.expect(not driven.backend.world.robots.active[0].any(), "robots that have ended stay, although the terms remove them")
+        self.expect(parties == [0, 1], f"two robots touched each other, but the contacts name robots {parties}")
+        self.expect(
+            not driven.backend.world.robots.active[0].any(), "robots whose episode has ended remain, although the terms remove them"
+        )
 
     def ended(
         self, driven: _Driven, contacts: Sequence[Contact], kind: ContactKind, outcome: Outcome | None, where: tuple[float, float]
@@ -221,15 +225,15 @@ class _Check:
         expected.
         """
         kinds = {contact.kind for contact in contacts}
-        self.expect(kinds == {kind}, f"a robot that drove at a {kind.name.lower()} touched {[one.name for one in kinds]}")
+        self.expect(kinds == {kind}, f"a robot that drove towards a {kind.name.lower()} touched {[one.name for one in kinds]}")
         world = driven.backend.world
         found = {int(value) for value in world.status.ends.outcome[0]}
         right = {RUNNING if outcome is None else int(outcome)}
         self.expect(found == right, f"after a contact with a {kind.name.lower()} the outcomes are {found}, not {right}")
         away = float(np.hypot(*(np.array([contacts[0].x, contacts[0].y]) - where)))
-        self.expect(away < _NEAR, f"a contact with a {kind.name.lower()} is noted {away:.2f} m from where the robot touches it")
+        self.expect(away < _NEAR, f"a contact with a {kind.name.lower()} is recorded {away:.2f} m from the point of contact")
         late = driven.noted - contacts[0].time
-        self.expect(-1e-6 <= late <= _DT + 1e-6, f"a contact with a {kind.name.lower()} is noted {late:.2f} s after its moment")
+        self.expect(-1e-6 <= late <= _DT + 1e-6, f"a contact with a {kind.name.lower()} is recorded {late:.2f} s after it happened")
 
     def adopts(self) -> None:
         """Check that failed planners, changed positions and abandoned worlds take effect."""
@@ -267,9 +271,9 @@ class _Check:
             alone.run(30, (0.6, 0.0, 0.5))
             for other, where, clause in (
                 (again, w, "not deterministic"),
-                (used, w, "a reset leaves state of the last episode behind"),
+                (used, w, "a reset leaves state from the last episode behind"),
                 (long, w, "30 steps in 6 calls differ from 30 steps in 30 calls"),
-                (alone, 0, "worlds affect each other: the state in the batch differs from that alone"),
+                (alone, 0, "worlds affect each other: the states in the batch and alone differ"),
             ):
                 self.expect(identical(first.state(w), other.state(where)), f"{clause}, in world {w}")
 

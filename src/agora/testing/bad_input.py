@@ -18,7 +18,7 @@ from agora.testing.scenes import costmap_of, observation
 INPUTS = (
     "no path",
     "a goal inside a wall",
-    "nobody about",
+    "no pedestrians",
     "beams at the largest range",
     "beams of range 0",
     "beams that are NaN",

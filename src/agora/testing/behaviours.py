@@ -109,15 +109,15 @@ class _Check:
         for name, most in _NUMBERS.items():
             value = getattr(minds, name)[active]
             if ((value < 0) | (value >= most)).any():
-                raise self.fail(f"{where}: minds.{name} is {value}, expected 0 to {most - 1}")
+                raise self.fail(f"{where}: minds.{name}: expected 0 to {most - 1}, got {value}")
         for name in ("stress", "energy", "social"):
             value = getattr(minds, name)[active]
             if not ((value >= 0) & (value <= 1)).all():
-                raise self.fail(f"{where}: minds.{name} is {value}, expected [0, 1]")
+                raise self.fail(f"{where}: minds.{name}: expected a value in [0, 1], got {value}")
         for w in range(engine.world.layout.worlds):
             known = {-1, *engine.world.traits.id[w, active[w]].tolist()}
             if not set(minds.partner[w, active[w]].tolist()) <= known:
-                raise self.fail(f"{where}: minds.partner of world {w} names an absent pedestrian")
+                raise self.fail(f"{where}: minds.partner of world {w} refers to an absent pedestrian")
 
     def decided(self, engine: Engine, world: int, start: Start) -> tuple[Array, ...]:
         """Return the values that the behaviour sets or changes, for the pedestrians of one world."""
@@ -148,7 +148,7 @@ class _Check:
         for world, start in enumerate(starts):
             one = self.decided(first, world, start)
             if not identical(one, self.decided(again, world, start)):
-                raise self.fail(f"not deterministic: world {world} again")
+                raise self.fail(f"not deterministic: a second run of world {world} gives different results")
         fresh = self.engine(starts)
         for _ in range(5):
             fresh.step()
@@ -158,7 +158,7 @@ class _Check:
             self.step(fresh, f"step {step} after a reset")
         for world, start in enumerate(starts):
             if not identical(self.decided(first, world, start), self.decided(fresh, world, start)):
-                raise self.fail(f"a reset leaves state of the last episode behind in world {world}")
+                raise self.fail(f"a reset leaves state from the last episode behind in world {world}")
 
     def worlds_are_alone(self) -> None:
         """Check that a world is bit-identical alone, in a batch, and with more empty slots."""
@@ -170,7 +170,7 @@ class _Check:
             if not identical(one, self.decided(wide, world, start)):
                 raise self.fail(f"the number of slots changes the result in world {world}")
             if not identical(one, self.decided(self.run([start], slots=together.world.slots), 0, start)):
-                raise self.fail(f"worlds affect each other: world {world} in the batch and alone")
+                raise self.fail(f"worlds affect each other: world {world} gives different results in the batch and alone")
 
     def empty_slots(self) -> None:
         """Check that values in an empty slot have no effect."""
@@ -201,7 +201,7 @@ class _Check:
         for _ in range(9):
             engine.step()
         if not identical(before, self.decided(engine, 0, starts[0])):
-            raise self.fail("makes decisions in a finished world")
+            raise self.fail("it makes decisions in a finished world")
 
     def moved(self, tolerance: float, agreement: float) -> None:
         """Check that waypoints move with the scene, and that nothing else changes."""

@@ -52,7 +52,7 @@ def check_card(card: Card, *, attempts: int = 3) -> Solution:
         elif not situation.happened(solution.recording):
             reasons.append(f"draw {episode} was solved, but the interaction did not occur")
         elif card.conflict and solution.conflict >= CLOSE:
-            reasons.append(f"draw {episode} is not a conflict: a robot that gives way to no person keeps {solution.conflict:.2f} m")
+            reasons.append(f"draw {episode} is not a conflict: a robot that never gives way still keeps {solution.conflict:.2f} m")
         else:
             _check_predicate(card, suite, episode, solution)
             return solution
@@ -71,10 +71,10 @@ def _check_draws(card: Card) -> None:
         with pure(where):
             drawn, again = (card.draw(_stream(card, k)) for _ in range(2))
         if not identical((drawn.people, drawn.start, drawn.goal, drawn.map), (again.people, again.start, again.goal, again.map)):
-            raise ContractError(f"{where}: not deterministic: different situations for the same stream")
+            raise ContractError(f"{where}: not deterministic: different situations for the same random stream")
         poses = np.stack([drawn.start[:2], drawn.goal[:2]])
         if float(drawn.map.gap(poses, limit=1.0).min()) <= radius or not bool(drawn.map.contains(poses).all()):
-            raise ContractError(f"{where}: a robot of {radius:g} m has no room at its start or goal")
+            raise ContractError(f"{where}: a robot with radius {radius:g} m has no room at its start or goal")
     if wrong := faults(task_of(drawn, radius)):
         raise ContractError(f"{where}: {wrong[0].text}")
 

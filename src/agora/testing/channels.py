@@ -142,9 +142,9 @@ class _Check:
                 if len(shape) != len(one.shape) or any(a != b for a, b in zip(shape, one.shape, strict=True) if isinstance(b, int)):
                     raise self.fail(f"{name} is of shape {shape}, but its field says {one.shape}")
                 if read.dtype != np.dtype(one.kind):
-                    raise self.fail(f"{name} holds {read.dtype}, but its field says {np.dtype(one.kind)}")
+                    raise self.fail(f"{name} is {read.dtype}, but its field says {np.dtype(one.kind)}")
                 if not np.array_equal(read, again[name]):
-                    raise self.fail(f"{name}: the same world gives different values the second time")
+                    raise self.fail(f"{name}: the same world gives different values when read again")
         self.read(standing(crowd((0,))), crowd((0,)))
 
     def begins_afresh(self) -> None:
@@ -169,18 +169,18 @@ class _Check:
             part = self.part(standing(starts), starts, number)
             for name, read in whole.items():
                 if not np.array_equal(read[number], alone[name][0]):
-                    raise self.fail(f"worlds affect each other: {name} of world {number} among others and alone")
+                    raise self.fail(f"worlds affect each other: {name} of world {number} differs in the batch and alone")
                 others = np.delete(part[name], number, axis=0)
                 unwritten = np.full_like(others, _UNWRITTEN)
                 if not np.array_equal(read[number], part[name][number]) or not np.array_equal(others, unwritten):
-                    raise self.fail(f"worlds affect each other: {name} where world {number} alone is measured")
+                    raise self.fail(f"worlds affect each other: {name} differs if only world {number} is measured")
         world = standing(starts)
         for record in (world.robots, world.robot_traits, world.status.goals):
             for array in record:
                 array[...] = array[:, ::-1].copy()
         for name, read in self.read(world, starts).items():
             if not np.array_equal(read[:, ::-1], whole[name]):
-                raise self.fail(f"robots affect each other: {name} where the robots change places")
+                raise self.fail(f"robots affect each other: {name} differs if the robots are swapped")
 
     def part(self, world: World, starts: Sequence[Start], number: int) -> dict[str, Array]:
         """Return the channel's readings if it runs in only one of the worlds; values that are not written keep a marker."""

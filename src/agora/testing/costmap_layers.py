@@ -50,7 +50,7 @@ def check_costmap_layer(layer: CostmapLayer) -> None:
     drawn = _draw(layer, crowd)
     _same(name, "different costmaps for the same pedestrians", drawn, _draw(layer, crowd))
     alone = _draw(layer, crowd, rows=(1, 2))
-    _same(name, "a row depends on the other rows", drawn[1], alone[1])
+    _same(name, "the costs of a row depend on other rows", drawn[1], alone[1])
     if alone[0].any() or alone[2].any():
         raise ContractError(f"{name}: writes to rows that were not requested")
     back = replace(crowd, **{key: np.ascontiguousarray(getattr(crowd, key)[:, ::-1]) for key in _PER_PEDESTRIAN})
@@ -58,12 +58,12 @@ def check_costmap_layer(layer: CostmapLayer) -> None:
     others = replace(crowd, position=np.where(crowd.present[..., None], crowd.position, np.float32(1.0)))
     _same(name, "an absent pedestrian leaves a cost", drawn, _draw(layer, others))
     shift = np.array([16 * _CELL, -32 * _CELL], np.float32)
-    _same(name, "shifted by whole cells, the costs differ", drawn, _draw(layer, _moved(crowd, shift)))
+    _same(name, "the costs differ in a scene shifted by whole cells", drawn, _draw(layer, _moved(crowd, shift)))
     for kept in (_LETHAL, _UNKNOWN):
         if (_draw(layer, crowd, below=kept) != kept).any():
             raise ContractError(f"{name}: a cell of cost {kept} is overwritten")
     if not drawn.any():
-        raise ContractError(f"{name}: pedestrians of evidence 1 leave no cost")
+        raise ContractError(f"{name}: pedestrians with evidence 1 leave no cost")
 
 
 _PER_PEDESTRIAN = ("position", "velocity", "heading", "evidence", "present")

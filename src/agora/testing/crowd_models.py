@@ -145,7 +145,7 @@ class _Check:
         world = standing(crowd())
         first = self.ask(world, "first call")
         self.ask(standing(crowd((3, 2), seed=7)), "call in between")
-        self.same(first, self.ask(world, "repeated call"), "not deterministic: the same scene again")
+        self.same(first, self.ask(world, "repeated call"), "not deterministic: the same scene gives different results")
 
     def worlds_are_alone(self) -> None:
         """Check that a world is bit-identical alone, in a batch, and with more empty slots."""
@@ -156,7 +156,7 @@ class _Check:
         self.same(together, wide[:, :slots], "the number of slots changes the result")
         for w in range(len(SIZES)):
             alone = self.ask(standing(starts[w : w + 1], slots=slots), f"world {w} alone")
-            self.same(together[w], alone[0], f"worlds affect each other: world {w} in the batch and alone")
+            self.same(together[w], alone[0], f"worlds affect each other: world {w} gives different results in the batch and alone")
 
     def empty_slots(self) -> None:
         """Check that values in an empty slot have no effect."""
@@ -185,12 +185,12 @@ class _Check:
         starts = crowd()
         halves = tuple(replace(s, pedestrians=replace(s.pedestrians, model=s.pedestrians.id % 2)) for s in starts)
         once = self.walk(starts, (self.model,))
-        self.same(once, self.walk(halves, (self.model, self.model)), "a crowd and two halves of it walk differently")
+        self.same(once, self.walk(halves, (self.model, self.model)), "a crowd walks differently when it is divided into two halves")
         mixed = self.walk(halves, (self.model, _Companion()))
         for w in range(len(SIZES)):
             slots = once.shape[1]
             alone = self.walk(starts[w : w + 1], (self.model,), slots)
-            self.same(once[w], alone[0], f"worlds affect each other: world {w} walks in the batch and alone")
+            self.same(once[w], alone[0], f"worlds affect each other: world {w} walks differently in the batch and alone")
             alone = self.walk(halves[w : w + 1], (self.model, _Companion()), slots)
             self.same(
                 mixed[w], alone[0], f"worlds affect each other: world {w} walks differently in a batch with another model and alone"
@@ -214,15 +214,15 @@ class _Check:
         for i in np.flatnonzero(there & ((speed > _STILL) | (turned > _STILL))):
             mode, waypoints = here.pedestrians.mode[i], here.pedestrians.waypoint_count[i]
             raise self.fail(
-                f"a pedestrian that has arrived must stand: one of {waypoints} waypoints in mode {mode} goes at up to "
+                f"a pedestrian that has arrived must stand still: with {waypoints} waypoints in mode {mode}, one moves at up to "
                 f"{speed[i]:.2f} m/s and "
-                f"turns by up to {turned[i]:.2f} rad at the place where it stays"
+                f"turns by up to {turned[i]:.2f} rad at its final waypoint"
             )
 
     def walk(self, starts: tuple[Start, ...], models: tuple[CrowdModel | CompiledCrowdModel, ...], slots: int = 0) -> Floats:
         """Return the positions (W, P, 2) to which an engine moves the pedestrians."""
         engine = Engine.of(starts, Conditions(Periods(DT, DT, DT, DT), models, ends=0), slots=slots)
-        with pure(f"{self.name}: {len(models)} models in an engine"):
+        with pure(f"{self.name}: with {len(models)} models in an engine"):
             for world, start in enumerate(starts):
                 engine.reset(world, start)
             for _ in range(_STEPS):

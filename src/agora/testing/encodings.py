@@ -90,7 +90,7 @@ class _Check:
         try:
             name_of("encodings", self.encoding)
             if written_and_read(self.encoding) != self.encoding:
-                raise self.fail("a file restores a different object: all of its state must be in its fields")
+                raise self.fail("loading the saved file gives a different object; the fields must hold its whole state")
             self.encoding.check(self.robot)
         except InputError as error:
             raise self.fail(str(error)) from error
@@ -135,9 +135,9 @@ class _Check:
         for n in range(count):
             alone = self.write(observation, n, n + 1)
             if alone[n].tobytes() != whole[n].tobytes():
-                raise self.fail(f"row {n} alone differs from the same row among others")
+                raise self.fail(f"row {n} gives a different result when encoded alone than in a batch")
             if (np.delete(alone, n, 0) != _UNWRITTEN).any():
-                raise self.fail(f"for row {n} alone, it also writes others")
+                raise self.fail(f"when only row {n} is requested, it also writes other rows")
 
     def remembers(self, observation: Observation) -> None:
         """Check the memory of earlier vectors."""
@@ -150,9 +150,9 @@ class _Check:
         self.encoding.remember(twice, before, begins)
         self.encoding.remember(fresh, np.zeros_like(before), begins)
         if not np.array_equal(once, twice):
-            raise self.fail("remembering twice gives different vectors than once")
+            raise self.fail("calling remember() twice gives different vectors from calling it once")
         if not np.array_equal(once[begins], fresh[begins]):
-            raise self.fail("at the start of an episode, it remembers the previous one")
+            raise self.fail("at the start of an episode, it still remembers the previous episode")
 
     def acts(self, observation: Observation) -> None:
         """Check the conversion of actions to twists."""
@@ -180,4 +180,4 @@ class _Check:
                 raise self.fail(f"setting {name} of {len(actions)} actions is of shape {values.shape}, or not finite")
             alone = [encoding.settings(actions[n : n + 1])[name][0] for n in range(len(actions))]
             if not np.array_equal(values, alone):
-                raise self.fail(f"setting {name} of a robot depends on others")
+                raise self.fail(f"setting {name} of a robot depends on other robots")

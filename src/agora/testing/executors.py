@@ -35,10 +35,10 @@ def check_executor(executor: Executor) -> None:
     """
     name = type(executor).__name__
     if not (isinstance(executor.workers, int) and executor.workers >= 1):
-        raise ContractError(f"{name}: workers is {executor.workers!r}, expected an integer of at least 1")
+        raise ContractError(f"{name}: workers: expected an integer of at least 1, got {executor.workers!r}")
     executor.prepare()
     if found := list(executor.run(_Errands(), deque())):
-        raise ContractError(f"{name}: an empty queue: {found[0]}, expected no event")
+        raise ContractError(f"{name}: an empty queue: expected no event, got {found[0]}")
     _runs_everything(name, executor)
     _raises(name, executor)
     _stops(name, executor)
@@ -95,7 +95,7 @@ def _runs_everything(name: str, executor: Executor) -> None:
             if not isinstance(event, Waiting):
                 found.append(event)
     if queue:
-        raise ContractError(f"{name}: ends while {queue[0].name!r} is in the queue")
+        raise ContractError(f"{name}: it ends while {queue[0].name!r} is still in the queue")
     _as_they_were(name, found, {job.name: list(_Errands()(job)) for job in (*jobs, late)})
 
 
@@ -104,11 +104,11 @@ def _as_they_were(name: str, found: Sequence[OfJob], expected: Mapping[str, Sequ
         mine = [event for event in found if event.job == job]
         for number, (one, other) in enumerate(zip(mine, events, strict=False)):
             if one != other:
-                raise ContractError(f"{name}: event {number} of {job!r} is {one}, expected {other}")
+                raise ContractError(f"{name}: event {number} of {job!r}: expected {other}, got {one}")
         if len(mine) != len(events):
-            raise ContractError(f"{name}: {len(mine)} events of {job!r}, expected {len(events)}; the last must be Done, once")
+            raise ContractError(f"{name}: {job!r}: expected {len(events)} events, of which only the last is Done, got {len(mine)}")
     if strange := [event for event in found if event.job not in expected]:
-        raise ContractError(f"{name}: {strange[0]} belongs to no job that it was given")
+        raise ContractError(f"{name}: {strange[0]} does not belong to any of the given jobs")
 
 
 def _raises(name: str, executor: Executor) -> None:
@@ -129,9 +129,9 @@ def _stops(name: str, executor: Executor) -> None:
     began = time.monotonic()
     events.close()  # type: ignore[attr-defined]
     if (took := time.monotonic() - began) > _SOON:
-        raise ContractError(f"{name}: took {took:.0f} s to stop after it was closed")
+        raise ContractError(f"{name}: it took {took:.0f} s to stop after being closed")
     if next(events, None) is not None:
-        raise ContractError(f"{name}: yields events after it was closed")
+        raise ContractError(f"{name}: it yields events after being closed")
 
 
 def _episodes(name: str, executor: Executor) -> None:
@@ -151,7 +151,7 @@ def _episodes(name: str, executor: Executor) -> None:
     here, there = (_files(events) for events in ((e for job in jobs for e in plan(job)), executor.run(plan, deque(jobs))))
     for key, data in here.items():
         if there.get(key) != data:
-            raise ContractError(f"{name}: the {key[1]} of a job differ from those in the process of the benchmark")
+            raise ContractError(f"{name}: the {key[1]} of a job differ from those computed in the benchmark process")
 
 
 def _files(events: Iterator[Any]) -> dict[tuple[str, str], bytes]:

@@ -45,11 +45,11 @@ def check_map_generator(generator: MapGenerator, *, random: bool = True, passage
         with pure(f"{name}: seed {seed}", generator=generator):
             places.append(generator.generate(Stream("contract/place", seed, "place")))
     if not all(isinstance(p, Place) for p in places):
-        raise ContractError(f"{name}: returns a {type(places[0]).__name__}, not a Place")
+        raise ContractError(f"{name}: expected a Place, got a {type(places[0]).__name__}")
     if not identical(places[0], places[-1]):
-        raise ContractError(f"{name}: not deterministic: different places for the same stream")
+        raise ContractError(f"{name}: not deterministic: different places for the same random stream")
     if random and all(identical(places[0], p) for p in places[1:]):
-        raise ContractError(f"{name}: the same place for every stream")
+        raise ContractError(f"{name}: the same place for every random stream")
     for seed, place in zip(_SEEDS, places, strict=False):
         where = f"{name}: seed {seed}"
         _check_furniture(place, where)
@@ -65,7 +65,7 @@ def _check_furniture(place: Place, where: str) -> None:
         if not (math.isfinite(piece.heading) and place.map.contains(points).all()):
             raise ContractError(f"{what}, is not on the map")
         if (place.map.gap(points, limit=1.0) > _SLACK).any():
-            raise ContractError(f"{what}, is not in the occupancy of the map")
+            raise ContractError(f"{what}, is missing from the occupancy grid of the map")
         for other, its in zip(place.furniture[:number], samples, strict=False):
             if (
                 math.hypot(piece.x - other.x, piece.y - other.y) < 6.0
@@ -114,7 +114,7 @@ def _check_zones(place: Place, where: str) -> None:
             if not ((corners >= low) & (corners <= high)).all():
                 raise ContractError(f"{where}: zone {zone.label!r} is not on the map")
         if not zone.contains(free).any():
-            raise ContractError(f"{where}: nothing is free in zone {zone.label!r}")
+            raise ContractError(f"{where}: zone {zone.label!r} contains no free cell")
 
 
 def _check_ways(map_: Map, passage: float, where: str) -> None:
@@ -127,6 +127,6 @@ def _check_ways(map_: Map, passage: float, where: str) -> None:
     labels, count = label(gap >= passage - _SLACK)
     parts = np.unique(labels[gap >= passage + _SLACK])
     if count == 0:
-        raise ContractError(f"{where}: a disc of {passage:g} m fits nowhere")
+        raise ContractError(f"{where}: a disc of radius {passage:g} m does not fit anywhere")
     if len(parts) > 1:
-        raise ContractError(f"{where}: a disc of {passage:g} m cannot get everywhere: there are {len(parts)} parts")
+        raise ContractError(f"{where}: a disc of radius {passage:g} m cannot reach all free space: it has {len(parts)} parts")

@@ -101,9 +101,9 @@ class _Check:
         if path is None:
             return None
         if not isinstance(path, np.ndarray) or path.ndim != 2 or path.shape[1] not in (2, 3) or not len(path):
-            raise self.fail(f"{where}: the path is {np.shape(path)}, not (K, 2) or (K, 3)")
+            raise self.fail(f"{where}: the path has shape {np.shape(path)}, expected (K, 2) or (K, 3)")
         if not np.isfinite(path).all():
-            raise self.fail(f"{where}: the path has points that are not finite")
+            raise self.fail(f"{where}: the path contains non-finite points")
         return path
 
     def finds(self, map: Map, start: ArrayLike, goal: ArrayLike, where: str, begins_close: bool = False) -> Floats:
@@ -122,10 +122,10 @@ class _Check:
         margin, gap = map.margin(along), map.clearance_at(along)
         if margin.min() < _RADIUS - map.resolution:
             point = along[np.argmin(margin)]
-            raise self.fail(f"{where}: at {point.tolist()} the border is {margin.min():.3f} m away, the radius is {_RADIUS} m")
+            raise self.fail(f"{where}: at {point.tolist()} the border is {margin.min():.3f} m away, but the radius is {_RADIUS} m")
         if gap.min() < _RADIUS - 0.5 * map.resolution:
             point = along[np.argmin(gap)]
-            raise self.fail(f"{where}: at {point.tolist()} the wall is {gap.min():.3f} m away, the radius is {_RADIUS} m")
+            raise self.fail(f"{where}: at {point.tolist()} the wall is {gap.min():.3f} m away, but the radius is {_RADIUS} m")
         return path
 
     def finds_none(self, map: Map) -> None:
@@ -139,4 +139,4 @@ class _Check:
         ):
             path = self.ask(place, (-2.9, 4.3, 0.4), goal, where)
             if path is not None:
-                raise self.fail(f"{where}: a path that ends at {path[-1].tolist()}, not None")
+                raise self.fail(f"{where}: expected None, got a path that ends at {path[-1].tolist()}")

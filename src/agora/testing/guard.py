@@ -62,7 +62,7 @@ def pure(where: str, **given: Any) -> Iterator[None]:
         **given: nested records that must not change.
 
     Raises:
-        ContractError: the code raises, writes to an array of ``given``, or draws from a global random generator.
+        ContractError: the code raises, writes to an array of ``given``, or it draws from a global random generator.
     """
     before, generators = {name: array.copy() for name, array in arrays(given)}, _generators()
     try:
@@ -72,7 +72,7 @@ def pure(where: str, **given: Any) -> Iterator[None]:
         said = f"{raised}" if isinstance(raised, AgoraError) else f"raises {type(raised).__name__}: {raised}"
         raise ContractError(f"{where}: {said}") from error
     if generators != _generators():
-        raise ContractError(f"{where}: draws from a global random generator")
+        raise ContractError(f"{where}: it draws from a global random generator")
     for name, array in arrays(given):
         if not np.array_equal(array, before[name], equal_nan=array.dtype.kind == "f"):
-            raise ContractError(f"{where}: writes to {name}")
+            raise ContractError(f"{where}: it writes to {name}")

@@ -68,9 +68,9 @@ def _wrong(found: Guidance, seen: Observation, rows: int) -> str:
             return f"{what} {unfit}"
     for what in ("speed", "danger"):
         if not ((getattr(found, what) >= 0.0) & (getattr(found, what) <= 1.0)).all():
-            return f"{what} must be in [0, 1], is {getattr(found, what)}"
+            return f"{what} must be in [0, 1], got {getattr(found, what)}"
     if found.reason is not None and (found.reason.shape != (rows,) or found.reason.dtype != np.int8):
-        return f"reason must be int8 of shape {(rows,)}, is {found.reason.dtype} of shape {found.reason.shape}"
+        return f"reason must be int8 of shape {(rows,)}, got {found.reason.dtype} of shape {found.reason.shape}"
     for row in np.flatnonzero(found.path_count):
         end = found.path[row, found.path_count[row] - 1]
         if np.hypot(*(end - found.goal[row, :2])) > 1e-3:
@@ -84,7 +84,7 @@ def _wrong_twist(found: Guidance, seen: Observation, rows: int) -> str:
     if twist is None or overrules is None:
         return "" if twist is None and overrules is None else "twist and overrules: one is given, the other is None"
     if overrules.shape != (rows,) or overrules.dtype != np.bool_:
-        return f"overrules must be bool of shape {(rows,)}, is {overrules.dtype} of shape {overrules.shape}"
+        return f"overrules must be bool of shape {(rows,)}, got {overrules.dtype} of shape {overrules.shape}"
     if unfit := _unfit(twist, (rows, 3)):
         return f"twist {unfit}"
     wrong = beyond(seen.limits, np.where(overrules[:, None], twist, np.float32(0.0)))
@@ -101,17 +101,17 @@ def _wrong_tracks(told: Tracks | None, rows: int) -> str:
         there = value[told.present] if value.shape[:2] == told.present.shape else value
         if value.shape != (rows, *slots, *tail) or not np.isfinite(there).all():
             return (
-                f"pedestrians: {what} must be of shape {(rows, *slots, *tail)} and finite where present, is {value.shape}: {there}"
+                f"pedestrians: {what} must be of shape {(rows, *slots, *tail)} and finite where present, got {value.shape}: {there}"
             )
     if told.present.dtype != np.bool_ or not (told.radius[told.present] >= 0.0).all():
-        return f"pedestrians: present must be bool and radius at least 0, are {told.present.dtype} and {told.radius}"
+        return f"pedestrians: present must be bool and radius at least 0, got {told.present.dtype} and {told.radius}"
     return ""
 
 
 def _unfit(value: Array, shape: tuple[int, ...]) -> str:
     """Return the reason why an array is non-finite or has the wrong shape; empty if it is valid."""
     fits = value.shape == shape and np.isfinite(value).all()
-    return "" if fits else f"must be finite and of shape {shape}, is {value.shape}: {value}"
+    return "" if fits else f"must be finite and of shape {shape}, got {value.shape}: {value}"
 
 
 @dataclass(frozen=True)

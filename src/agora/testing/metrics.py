@@ -52,7 +52,7 @@ def _short_and_odd() -> Iterator[tuple[str, Recording]]:
         for pedestrians in (0, 3):
             yield f"{samples} samples, {pedestrians} pedestrians", recording(samples, pedestrians)
     yield "without a map", dataclasses.replace(recording(), map=None)
-    yield "without a way to the goal", dataclasses.replace(recording(), shortest_path=math.inf)
+    yield "without a path to the goal", dataclasses.replace(recording(), shortest_path=math.inf)
     yield "a goal at the start", dataclasses.replace(recording(outcome=Outcome.REACHED), shortest_path=0.0)
     yield "without control calls", dataclasses.replace(recording(), planning_time=np.zeros(0))
     still = recording()
@@ -77,7 +77,7 @@ class _Check:
         if value is None:
             return None
         if not isinstance(value, float) or not math.isfinite(value):
-            raise self.fail(f"{where}: the value is {value!r}, neither None nor a finite float")
+            raise self.fail(f"{where}: expected None or a finite float, got {value!r}")
         if not self.metric.takes(value):
             says = "the unit is 0/1" if self.metric.kind == "indicator" else f"its values are of the kind {self.metric.kind!r}"
             raise self.fail(f"{where}: the value is {value!r}, but {says}; decorate it with another values=")
@@ -91,11 +91,11 @@ class _Check:
             if not getattr(self.metric, field).strip():
                 raise self.fail(f"{field} is empty")
         if self.metric.direction not in ("higher", "lower", "neutral"):
-            raise self.fail(f"direction is {self.metric.direction!r}, not higher, lower or neutral")
+            raise self.fail(f"direction: expected higher, lower or neutral, got {self.metric.direction!r}")
         if self.metric.over not in ("reached", "all"):
-            raise self.fail(f"compared is {self.metric.compared!r}, not reached or all")
+            raise self.fail(f"compared: expected reached or all, got {self.metric.compared!r}")
         if self.metric.version < 1:
-            raise self.fail(f"version is {self.metric.version}, not 1 or more")
+            raise self.fail(f"version: expected at least 1, got {self.metric.version}")
 
     def answers(self) -> None:
         """Check that the value is None or a finite float for every recording."""
@@ -124,7 +124,7 @@ class _Check:
             self.ask(dataclasses.replace(given, **noise), "different values for absent pedestrians"),
         )
         if before != after:
-            raise self.fail(f"absent pedestrians change the value:  {before} and {after}")
+            raise self.fail(f"absent pedestrians change the value from {before} to {after}")
 
     def moved(self, tolerance: float) -> None:
         """Check that shifting or rotating the whole scene changes nothing."""

@@ -40,10 +40,10 @@ def check_module(module: Module, *, stage: Stage | None = None) -> None:
     backwards = [_planned(name, module, plan) for plan in reversed(plans)][::-1]
     for plan, one, other in zip(plans, forwards, backwards, strict=True):
         if one != other:
-            raise ContractError(f"{name}: not deterministic: different plans for episode {plan.episode} after other calls")
+            raise ContractError(f"{name}: not deterministic: the plan for episode {plan.episode} differs after other calls")
     results = [_after(name, module, seed) for seed in (1, 2, 1)]
     if not identical(results[0], results[2]):
-        raise ContractError(f"{name}: not deterministic: different tasks after the same task")
+        raise ContractError(f"{name}: not deterministic: the same task gives different results")
 
 
 def _stage() -> Stage:
@@ -58,7 +58,7 @@ def _planned(name: str, module: Module, plan: ResetPlan) -> ResetPlan:
     with pure(f"{name}: before_reset of episode {plan.episode}", plan=before):
         made = module.before_reset(before)
     if not isinstance(made, ResetPlan) or not isinstance(made.stage, Stage):
-        raise ContractError(f"{name}: before_reset returns a {type(made).__name__}, not a Plan with a Stage")
+        raise ContractError(f"{name}: before_reset: expected a Plan with a Stage, got a {type(made).__name__}")
     if made.episode < 0 or made.seed < 0:
         raise ContractError(f"{name}: before_reset returns episode {made.episode} and seed {made.seed}; expected 0 or more")
     for key in _SHARED:

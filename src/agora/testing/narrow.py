@@ -114,7 +114,7 @@ def check_narrow_places(
     """
     runs = narrow_places(planner, places, robots, starts)
     if failed := [run for run in runs if not run.passed]:
-        raise ContractError(f"{type(planner).__name__}: {len(failed)} of {len(runs)} fail: " + "; ".join(map(str, failed)))
+        raise ContractError(f"{type(planner).__name__}: {len(failed)} of {len(runs)} runs fail: " + "; ".join(map(str, failed)))
 
 
 def narrow_places(

@@ -75,13 +75,13 @@ class _Check:
         for t in range(_STEPS):
             actions, after = policy.step(seen[t], state)
             if actions.dtype != np.float32 or after.shape != state.shape or not np.isfinite(actions).all():
-                raise self.fail(f"its actions are {actions.dtype} of shape {actions.shape}, its memory of shape {after.shape}")
+                raise self.fail(f"its actions are {actions.dtype} of shape {actions.shape}, and its memory has shape {after.shape}")
             if told is not None and not np.allclose(actions, told[t], atol=_ALMOST):
-                raise self.fail(f"in step {t} the policy answers {actions[0]}, its twin in PyTorch {told[t][0]}")
+                raise self.fail(f"step {t}: the policy returns {actions[0]}, but its PyTorch twin returns {told[t][0]}")
             for n in range(_ROWS):
                 alone, kept = policy.step(seen[t, n : n + 1], state[n : n + 1])
                 if alone.tobytes() != actions[n].tobytes() or kept.tobytes() != after[n].tobytes():
-                    raise self.fail(f"row {n} alone differs from the same row among others")
+                    raise self.fail(f"row {n} gives a different result when evaluated alone than in a batch")
             state = after
 
     def _told(self, seen: Floats) -> Floats | None:
@@ -98,7 +98,7 @@ class _Check:
             answers, values, after = self.learner(torch.from_numpy(seen), torch.zeros(_ROWS, self.learner.state_size), begins)
             likeliest: Floats = self.learner.distribution.likeliest(answers).numpy()
         if values.shape != (_STEPS, _ROWS) or after.shape != (_ROWS, self.policy.state_size):
-            raise self.fail(f"its twin gives values {tuple(values.shape)} and a memory {tuple(after.shape)}")
+            raise self.fail(f"its PyTorch twin returns values {tuple(values.shape)} and a memory {tuple(after.shape)}")
         return likeliest
 
     def files(self) -> None:
@@ -110,11 +110,12 @@ class _Check:
             again = load_policy(path)
             if again.network != self.policy.network:
                 raise self.fail(
-                    f"a saved and loaded network is {again.network}, another one: all of its state must be in its fields"
+                    f"loading the saved file gives {again.network}, which differs from the original; the network's "
+                    "fields must hold its whole state"
                 )
             for mine, theirs in zip(self.policy.step(seen, state), again.step(seen, state), strict=True):
                 if mine.tobytes() != theirs.tobytes():
-                    raise self.fail("the policy of its file gives different actions")
+                    raise self.fail("the policy loaded from its file returns different actions")
             self.onnx(Path(folder) / "one.onnx")
 
     def onnx(self, path: Path) -> None:
@@ -131,4 +132,4 @@ class _Check:
             theirs = found.get(output, mine)
             cut = (lambda values: np.clip(values, -1.0, 1.0)) if output == "action" else np.asarray
             if not np.allclose(cut(theirs), cut(mine), atol=_ALMOST):
-                raise self.fail(f"the output {output} of its ONNX file is {theirs[0]}, but that of the policy is {mine[0]}")
+                raise self.fail(f"the output {output} of its ONNX file is {theirs[0]}, but the policy returns {mine[0]}")

@@ -134,7 +134,7 @@ def _says(planner: Planner | BatchPlanner) -> None:
     for key, span in declares.tunable.items():
         value = getattr(planner, key, None)
         if key not in fields or isinstance(value, bool) or not isinstance(value, int | float | None):
-            raise ContractError(f"{name}: tunable: {key!r} is not a number among its fields")
+            raise ContractError(f"{name}: tunable: {key!r} is not a numeric field")
         for end in (span.low, span.high):
             try:
                 dataclasses.replace(planner, **{key: int(end) if isinstance(value, int) else end})  # type: ignore[type-var]
@@ -190,7 +190,7 @@ class _Check:
         twists = answer.twists
         if not np.isfinite(twists).all():
             row = int(np.flatnonzero(~np.isfinite(twists).all(axis=1))[0])
-            raise self.fail(f"{where}: row {row} gets the twist {twists[row].tolist()}")
+            raise self.fail(f"{where}: row {row}: the twist is {twists[row].tolist()}")
         return twists, answer.memory
 
     def same(self, twists: Floats, other: Floats, clause: str, tolerance: float | Floats = 0.0, agreement: float = 1.0) -> None:
@@ -232,7 +232,11 @@ class _Check:
             if step == 0:
                 self.stops(seen, answer, gives_way)
                 alone = [self.called(adapters.batch_of_one(seen, row), {}, bad).twists for row, bad in enumerate(INPUTS)]
-                self.same(answer.twists, np.concatenate(alone), "rows affect each other: bad input in the batch and alone")
+                self.same(
+                    answer.twists,
+                    np.concatenate(alone),
+                    "rows affect each other: bad input gives different twists in the batch and alone",
+                )
             memory = answer.memory
         self.called(good, memory, "after bad input")
 
@@ -252,15 +256,15 @@ class _Check:
         needs, window = self.planner.declares.channels, self.scene["window"]
         twists, noted = answer.twists, answer.notes["reason"]
         if "path" in needs and (twists[NO_PATH].any() or noted[NO_PATH] != Reason.NO_PATH):
-            raise self.fail(f"no path: expected a robot that stands, for that reason; it drives {twists[NO_PATH]}")
+            raise self.fail(f"no path: expected the robot to stop with the reason no_path; its twist is {twists[NO_PATH]}")
         marked = "costmap" in needs and (window is None or "people" in window.sources)
         for touched, reads in ((WALL, "costmap" in needs), (PERSON, "pedestrians" in needs or marked)):
             into = float(twists[touched, :2] @ (math.cos(BEARING), math.sin(BEARING)))
             if gives_way and reads and into > _CREEPS:
-                raise self.fail(f"{INPUTS[touched]}: it drives {into:.3g} m/s farther into it")
+                raise self.fail(f"{INPUTS[touched]}: the robot drives farther into it at {into:.3g} m/s")
         if "reason" in self.planner.declares.notes:
             for row in np.flatnonzero((np.abs(twists).max(axis=1) < _STANDS) & (noted == Reason.NONE)):
-                raise self.fail(f"{INPUTS[row]}: it stands without noting a reason")
+                raise self.fail(f"{INPUTS[row]}: the robot stops without a noted reason")
 
     def drivable(self, limits: Limits, twists: Floats) -> None:
         """Return twists that the robot can drive."""
@@ -273,8 +277,12 @@ class _Check:
         first, memory = self.act(seen, {}, "first call")
         second, _ = self.act(seen, memory, "second call")
         self.act(self.observe(seed=9, rows=2), {}, "call in between")
-        self.same(first, self.act(seen, {}, "repeated call")[0], "not deterministic: the same observation again")
-        self.same(second, self.act(seen, memory, "repeated call")[0], "not deterministic: the same observation and memory again")
+        self.same(first, self.act(seen, {}, "repeated call")[0], "not deterministic: the same observation gives different twists")
+        self.same(
+            second,
+            self.act(seen, memory, "repeated call")[0],
+            "not deterministic: the same observation and memory give different twists",
+        )
 
     def rows_are_alone(self) -> None:
         """Check that a row gives bit-identical results when run alone (with its own memory) and in a batch."""
@@ -284,11 +292,13 @@ class _Check:
         for row in range(len(seen.pose)):
             single = adapters.batch_of_one(seen, row)
             alone, own = self.act(single, {}, f"row {row} alone")
-            self.same(together[row : row + 1], alone, f"rows affect each other: row {row} in the batch and alone")
+            self.same(
+                together[row : row + 1], alone, f"rows affect each other: row {row} gives different twists in the batch and alone"
+            )
             self.same(
                 after[row : row + 1],
                 self.act(single, own, f"row {row} alone")[0],
-                f"rows affect each other in the memory of row {row}",
+                f"rows affect each other through the memory of row {row}",
             )
 
     def on_threads(self) -> None:
@@ -313,9 +323,9 @@ class _Check:
                     done.result()
 
         first = adapters.call_in_ranges(self.planner, seen, {}, ranges)
-        self.same(together, first.twists, "concurrent: two threads and one")
+        self.same(together, first.twists, "concurrent: two threads give different twists from one thread")
         second = adapters.call_in_ranges(self.planner, seen, first.memory, ranges)
-        self.same(after, second.twists, "concurrent: two threads and one, second step")
+        self.same(after, second.twists, "concurrent: two threads give different twists from one thread in the second step")
 
     def empty_slots(self) -> None:
         """Check that neither the values in empty slots nor the number of such slots has an effect."""
@@ -338,7 +348,7 @@ class _Check:
         _, memory = self.act(self.observe(seed=5), memory, "another scene")
         some: Bools = np.arange(len(seen.pose)) % 2 == 0
         again, _ = self.act(seen, reset(memory, some), "after a masked reset")
-        self.same(fresh[some], again[some], "a row whose memory was zeroed does not restart")
+        self.same(fresh[some], again[some], "a row with zeroed memory does not restart")
 
     def moved(self, tolerance: float, grid: bool, handed: bool) -> None:
         """Check that shifting or rotating the whole scene does not change the twists, and that mirroring the scene mirrors them.

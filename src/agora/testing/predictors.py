@@ -47,7 +47,7 @@ def check_predictor(predictor: Predictor) -> None:
     """
     check = _Check(predictor, type(predictor).__name__)
     if not isinstance(predictor.declares, PredictorDeclaration):
-        raise check.fail("its attribute declares is not a PredictorDeclaration")
+        raise check.fail("the attribute `declares` is not a PredictorDeclaration")
     check.is_written_and_read()
     for people in (0, 1, 5, 60):
         check.keeps_shape(people)
@@ -79,7 +79,7 @@ class _Check:
         except AgoraError as error:
             raise self.fail(str(error)) from error
         if not registered or again != self.predictor:
-            raise self.fail("a file restores a different object: all of its state must be in its fields")
+            raise self.fail("loading the saved file gives a different object; the fields must hold its whole state")
 
     def scene(self, people: int = 5, seed: int = 1, move: Move | None = None) -> Observation:
         """Return a scene, with the predictor's own window."""
@@ -96,10 +96,10 @@ class _Check:
         shape = (*people.present.shape, steps, 2)
         if not isinstance(answer.position, np.ndarray) or answer.position.shape != shape or answer.position.dtype != np.float32:
             raise self.fail(
-                f"the places are {getattr(answer.position, 'dtype', '')} {np.shape(answer.position)}, not float32 {shape}"
+                f"the positions are {getattr(answer.position, 'dtype', '')} {np.shape(answer.position)}, expected float32 {shape}"
             )
         if not np.isfinite(answer.position[people.present]).all():
-            raise self.fail("the places are not finite")
+            raise self.fail("the positions are not finite")
         for name, part in memory.parts(answer.memory):
             if not isinstance(part, np.ndarray) or not part.ndim or len(part) != len(o.pose):
                 raise self.fail(f"memory {name!r} must have one row per robot")
@@ -157,7 +157,7 @@ class _Check:
         assert o.pedestrians is not None
         few, many = (self.ask(o, {}, steps)[0][o.pedestrians.present] for steps in (3, _STEPS))
         if few.tobytes() != np.ascontiguousarray(many[:, :3]).tobytes():
-            raise self.fail("the first positions depend on the number of requested ones")
+            raise self.fail("the first positions depend on the number of requested positions")
 
     def moves_along(self) -> None:
         """Check that predictions rotate and translate with the world."""

@@ -39,7 +39,7 @@ def check_reward(reward: Rewarding, suite: Any = "demo", stage: str = "hall") ->
     try:
         held = build({"reward": plain(reward, Annotated[Rewarding, Plug("rewards")])}, _HELD)["reward"]
         if held != reward:
-            raise ContractError(f"{name}: a file restores a different object: all of its state must be in its fields")
+            raise ContractError(f"{name}: loading the saved file gives a different object; the fields must hold its whole state")
         env = AgoraVectorEnv(suite, stage, _WORLDS, observe=Observe(0), reward=watched)
         env.reset(seed=3)
         rng = np.random.default_rng(3)
@@ -74,7 +74,7 @@ class _Watched:
             raise ContractError(f"{self._name}: the rewards are not the sums of their terms {', '.join(terms)}")
         for n in range(count):
             if self._reward(_row(transition, n)).tobytes() != rewards[n].tobytes():
-                raise ContractError(f"{self._name}: the reward of robot {n} depends on those of others")
+                raise ContractError(f"{self._name}: the reward of robot {n} depends on other robots")
         return rewards
 
 

@@ -87,7 +87,7 @@ class _Check:
             over = (robots.vx > limits.max_vx + _SLACK) | (robots.vx < limits.min_vx - _SLACK)
             over |= (np.abs(robots.vy) > limits.max_vy + _SLACK) | (np.abs(robots.omega) > limits.max_omega + _SLACK)
             if over.any():
-                raise self.fail(f"step {step}: robot {tuple(np.argwhere(over)[0])} is faster than it can be")
+                raise self.fail(f"step {step}: robot {tuple(np.argwhere(over)[0])} exceeds its top speed")
         return engine
 
     def states(self, engine: Engine, world: int) -> tuple[Array, ...]:
@@ -115,7 +115,7 @@ class _Check:
         before = np.stack(engine.world.robots[:3])
         engine.step()
         if (moved := np.abs(np.stack(engine.world.robots[:3]) - before).max()) > _SLACK * DT:
-            raise self.fail(f"commanded to stand for {_REST * DT:g} s, a robot still moves by {moved:.5f} in a step")
+            raise self.fail(f"commanded to stand still for {_REST * DT:g} s, a robot still moves by {moved:.5f} per step")
 
     def stops_at_walls(self) -> None:
         """Check that walls stop robots and that the contacts are reported."""
@@ -142,9 +142,9 @@ class _Check:
         self.run(used)
         for world in range(len(starts)):
             if not identical(self.states(first, world), self.states(again, world)):
-                raise self.fail(f"not deterministic: world {world} again")
+                raise self.fail(f"not deterministic: a second run of world {world} gives different results")
             if not identical(self.states(first, world), self.states(used, world)):
-                raise self.fail(f"a reset leaves state of the last episode behind in world {world}")
+                raise self.fail(f"a reset leaves state from the last episode behind in world {world}")
 
     def worlds_are_alone(self) -> None:
         """Check that a world is bit-identical alone and in a batch."""
@@ -158,7 +158,7 @@ class _Check:
                 one.step(at_once[world : world + 1])
         for world, one in enumerate(alone):
             if not identical(self.states(together, world), self.states(one, 0)):
-                raise self.fail(f"worlds affect each other: world {world} in the batch and alone")
+                raise self.fail(f"worlds affect each other: world {world} gives different results in the batch and alone")
 
     def done_worlds(self) -> None:
         """Check that a finished world does not change."""
@@ -167,7 +167,7 @@ class _Check:
         before = self.states(engine, 1)
         self.run(engine, 6)
         if not identical(before, self.states(engine, 1)):
-            raise self.fail("moves robots of a finished world")
+            raise self.fail("it moves robots in a finished world")
 
     def nobody(self) -> None:
         """Check worlds without robots."""

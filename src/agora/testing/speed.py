@@ -35,10 +35,10 @@ def hidden_speed(planner: BatchPlanner) -> str:
     if fastest < 1e-3:
         return ""
     if fastest < _SHARE * top:
-        return f"top_speed: it drives at most {fastest:.2f} m/s although the robot allows {_FAST:g}, and does not declare this"
+        return f"top_speed: the robot drives at most {fastest:.2f} m/s although its limit is {_FAST:g}; declare top_speed"
     slowed = _driven(planner, 0.5, math.inf)
     if slowed > _SLACK * 0.5 * top:
-        return f"top_speed: commanded to drive at half of {top:.2f} m/s, it drives {slowed:.2f} m/s"
+        return f"top_speed: at half the top speed of {top:.2f} m/s, the robot drives {slowed:.2f} m/s"
     return ""
 
 

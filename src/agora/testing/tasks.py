@@ -54,9 +54,9 @@ def check_world_source(source: WorldSource, *, most: int = 3) -> None:
         names = source.names()
         again = source.names()
     if not names or not all(isinstance(n, str) and n for n in names) or len(set(names)) < len(names):
-        raise ContractError(f"{name}: names are {names!r}, not a list of different strings")
+        raise ContractError(f"{name}: names: expected a list of distinct strings, got {names!r}")
     if names != again:
-        raise ContractError(f"{name}: not deterministic: different names at the second call")
+        raise ContractError(f"{name}: not deterministic: the second call returns different names")
     for each in names[:most]:
         where = f"{name}: world {each!r}"
         read = []
@@ -64,9 +64,9 @@ def check_world_source(source: WorldSource, *, most: int = 3) -> None:
             with pure(where, source=source):
                 read.append(source.world(each, Stream("contract/world/0", seed, "task")))
         if not isinstance(read[0], Surroundings):
-            raise ContractError(f"{where}: is a {type(read[0]).__name__}, not a World")
+            raise ContractError(f"{where}: expected a World, got a {type(read[0]).__name__}")
         if not identical(read[0], read[2]):
-            raise ContractError(f"{where}: not deterministic: different worlds for the same stream")
+            raise ContractError(f"{where}: not deterministic: different worlds for the same random stream")
         for world in read[:2]:
             _check_world(world, where)
 
@@ -78,9 +78,9 @@ def _check_world(world: Surroundings, where: str) -> None:
             if _gap(world.map, np.array([pose[:2]]))[0] <= 0.0:
                 raise ContractError(f"{where}: robot {number} {what} in a wall or off the map, at {pose[:2]}")
     if world.replay is not None and not 0.0 < world.replay_radius < math.inf:
-        raise ContractError(f"{where}: replay_radius is {world.replay_radius}, not above 0")
+        raise ContractError(f"{where}: replay_radius must be above 0, got {world.replay_radius}")
     if world.timeout is not None and not 0.0 < world.timeout < math.inf:
-        raise ContractError(f"{where}: timeout is {world.timeout}, not above 0")
+        raise ContractError(f"{where}: timeout must be above 0, got {world.timeout}")
 
 
 def task(seed: int = 1, *, map: Map | None = None) -> Task:
@@ -130,9 +130,9 @@ def check_robots_mode(mode: RobotsMode, *, random: bool = True) -> None:
         for number, (start, goals) in enumerate(robots):
             poses = np.vstack((start, goals))
             if np.shape(start) != (3,) or np.ndim(goals) != 2 or np.shape(goals)[1] != 3 or not np.isfinite(poses).all():
-                raise check.fail(f"robot {number}: {start!r}, {goals!r} are not a pose (3,) with goals (G, 3)")
+                raise check.fail(f"robot {number}: expected a pose (3,) with goals (G, 3), got {start!r}, {goals!r}")
             if (np.abs(poses[:, 2]) > np.pi + _SLACK).any():
-                raise check.fail(f"robot {number}: a heading of {poses[:, 2].tolist()} is not in (-pi, pi]")
+                raise check.fail(f"robot {number}: one of the headings {poses[:, 2].tolist()} is not in (-pi, pi]")
             check.clear(given.map, poses[:, :2], clearance, f"robot {number} of seed {seed}")
             check.allowed(given, poses[:, :2], f"robot {number} of seed {seed}", random)
         starts = np.array([start[:2] for start, _ in robots])
@@ -144,7 +144,7 @@ def check_robots_mode(mode: RobotsMode, *, random: bool = True) -> None:
     except PlacementError:
         return
     if nowhere:
-        raise check.fail("places robots on a map that is all wall, instead of a PlacementError")
+        raise check.fail("it places robots on a map without free space; expected a PlacementError")
 
 
 def check_obstacles_mode(mode: ObstaclesMode, *, random: bool = True) -> None:
@@ -177,7 +177,7 @@ def check_obstacles_mode(mode: ObstaclesMode, *, random: bool = True) -> None:
             shapes = np.shape(person.position), np.ndim(person.waypoints), np.shape(person.waypoints)[-1:]
             numbers = np.concatenate((np.ravel(person.position), np.ravel(person.waypoints), (person.speed, person.radius)))
             if shapes != ((2,), 2, (2,)) or not len(person.waypoints) or not np.isfinite(numbers).all():
-                raise check.fail(f"{who}: {person} is not a position (2,) with waypoints (K, 2), speed and radius")
+                raise check.fail(f"{who}: expected a position (2,) with waypoints (K, 2), speed and radius, got {person}")
             if not (person.speed > 0 and person.radius > 0 and person.mode in range(LEAVE + 1)):
                 raise check.fail(f"{who}: speed {person.speed}, radius {person.radius}, mode {person.mode}")
             check.clear(done.map, person.position[None], person.radius, who)
@@ -185,12 +185,12 @@ def check_obstacles_mode(mode: ObstaclesMode, *, random: bool = True) -> None:
         check.allowed(done, np.array([(t.furniture.x, t.furniture.y) for t in done.things]).reshape(-1, 2), where, random)
         names = [name for name in (*(t.name for t in done.things), *(p.name for p in done.pedestrians)) if name]
         if len(set(names)) < len(names):
-            raise check.fail(f"{where}: names are not different: {sorted(names)}")
+            raise check.fail(f"{where}: names are not distinct: {sorted(names)}")
         starts = [start[:2] for start, _ in done.robots]
         people = [p.position for p in done.pedestrians if p.enters <= 0]
         check.apart(np.array([*starts, *people]), np.array([_RADIUS] * len(starts) + radii), f"robots and pedestrians of {where}")
         if done.phase.size not in (0, done.replay.count if done.replay is not None else 0):
-            raise check.fail(f"{where}: {done.phase.size} phases for recorded pedestrians that do not match them")
+            raise check.fail(f"{where}: {done.phase.size} phases, which do not match the recorded pedestrians")
     check.chance(placed, _result(check.obstacles(_SEEDS[0])), random)
 
 
@@ -240,7 +240,9 @@ class _Mode:
         gap = _gap(map, points)
         if gap.min(initial=math.inf) < clearance - _SLACK:
             point = points[np.argmin(gap)]
-            raise self.fail(f"{where}: {point.tolist()} is {gap.min():.3f} m from a wall or the border, not {clearance:g} m clear")
+            raise self.fail(
+                f"{where}: {point.tolist()} is {gap.min():.3f} m from a wall or the border, expected at least {clearance:g} m"
+            )
 
     def allowed(self, given: Task, points: Array, where: str, random: bool) -> None:
         """Check that sampled points are outside forbidden zones."""
@@ -259,7 +261,7 @@ class _Mode:
     def chance(self, placed: list[Any], again: Any, random: bool) -> None:
         """Check that the same stream gives the same task, and that another stream gives other positions if they are sampled."""
         if not identical(placed[0], again):
-            raise self.fail("not deterministic: different positions for the same stream")
+            raise self.fail("not deterministic: different positions for the same random stream")
         same = all(identical(placed[0], other) for other in placed[1:])
         if same and random:
             raise self.fail("the same positions for every seed")

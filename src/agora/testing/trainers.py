@@ -86,7 +86,7 @@ def check_trainer(trainer: Trainer, suite: Any, stage: str, *, seed: int = 3) ->
         _train(name, trainer, rest)
     expected, got = whole.curve[whole.lengths[0] :], rest.curve
     if [_plain(point) for point in got] != [_plain(point) for point in expected]:
-        raise ContractError(f"{name}: resumed from its first checkpoint it reaches {got}, without the interruption {expected}")
+        raise ContractError(f"{name}: resumed from its first checkpoint it reaches {got}, but {expected} without interruption")
     for key, array in whole.kept[-1][1].items():
         if key not in rest.kept[-1][1] or not np.array_equal(array, rest.kept[-1][1][key]):
             raise ContractError(
@@ -117,17 +117,17 @@ def _one_more(name: str, run: _Run, told: int) -> None:
 def _said_well(name: str, run: _Run) -> None:
     if not run.curve or not run.validated or len(run.kept) < 2:
         counts = f"{len(run.curve)} points, {run.validated} validations and {len(run.kept)} checkpoints"
-        raise ContractError(f"{name}: {counts}, expected at least 1, 1 and 2")
+        raise ContractError(f"{name}: expected at least 1 point, 1 validation and 2 checkpoints, got {counts}")
     steps, shares = [point[0] for point in run.curve], [point[1] for point in run.curve]
     if sorted(steps) != steps or sorted(shares) != shares or not math.isclose(shares[-1], 1.0):
-        raise ContractError(f"{name}: steps {steps} and shares {shares} must rise, shares to 1")
+        raise ContractError(f"{name}: steps {steps} and shares {shares} must increase, and shares must end at 1")
     for _, _, values in run.curve:
         for key, value in values.items():
             if math.isinf(value):
                 raise ContractError(f"{name}: {key} is {value}")
     for numbers, arrays in run.kept:
         if not all(isinstance(array, np.ndarray) for array in arrays.values()) or not numbers:
-            raise ContractError(f"{name}: a checkpoint holds {type(next(iter(arrays.values()))).__name__}, expected arrays")
+            raise ContractError(f"{name}: a checkpoint must contain arrays, got {type(next(iter(arrays.values()))).__name__}")
 
 
 def _plain(point: tuple[int, float, dict[str, float]]) -> tuple[int, float, list[tuple[str, str]]]:

@@ -47,7 +47,7 @@ def space(component: Named, kind: str = "planner") -> dict[str, Span]:
     for name, span in found.items():
         value = getattr(component.part, name)
         if not span.low <= value <= span.high:
-            raise InputError(f"{kind} {component.name!r}: {name} is {value}; tuning tries {span.low:g} to {span.high:g}")
+            raise InputError(f"{kind} {component.name!r}: {name} is {value}; tuning covers {span.low:g} to {span.high:g}")
     return found
 
 

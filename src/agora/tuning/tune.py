@@ -136,7 +136,7 @@ def tune(
         token.check()
         yield from _tune(tuning, folder, options or Options(), resume, minutes, token)
     except StoppedError:
-        raise StoppedError(f"stopped: {episodes_kept(folder)}; the same tuning with resume continues") from None
+        raise StoppedError(f"stopped: {episodes_kept(folder)}; repeat the tuning with resume to continue") from None
 
 
 def _tune(

@@ -242,7 +242,7 @@ def calibrate(
         token.check()
         yield from _calibrate(calibration, people, folder, threads, resume, token)
     except StoppedError:
-        raise StoppedError(f"stopped: {trials_kept(folder)}; the same calibration with resume continues") from None
+        raise StoppedError(f"stopped: {trials_kept(folder)}; repeat the calibration with resume to continue") from None
 
 
 def trials_kept(folder: Path) -> str:

@@ -41,11 +41,11 @@ def evacuation(model: Any, door: float = 1.0, count: int = 60, *, seed: int = 0)
     seen = walk(model, place, start, goals[:, None], longest, speed=speeds(stream, count))
     out = np.sort(seen.passed(_OUT))
     left, flow = int(np.isfinite(out).sum()), _flow(out, door)
-    found = f"{arrived(out, 'out', longest)}, {flow:.2f} persons per m and s"
+    found = f"{arrived(out, 'out', longest)}, {flow:.2f} people per m per s"
     values = {"out": float(left), "last": finite(out.max()), "flow": flow}
     return Case(
         f"door of {door:g} m, {count} people",
-        "all out, 1.2 to 1.9 per m and s",
+        "all out, 1.2 to 1.9 people per m per s",
         found,
         left == count and 1.2 <= flow <= 1.9,
         values,
@@ -71,7 +71,7 @@ def counterflow(model: Any, door: float = 1.0, count: int = 20, *, seed: int = 0
     done = int(np.isfinite(through).sum())
     found = arrived(through, "through", longest)
     values = {"through": float(done), "last": finite(through.max())}
-    return Case(f"door of {door:g} m, {count} against {count}", "all through in 120 s", found, done == 2 * count, values)
+    return Case(f"door of {door:g} m, {count} people against {count}", "all through in 120 s", found, done == 2 * count, values)
 
 
 def _flow(out: Doubles, door: float) -> float:

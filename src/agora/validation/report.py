@@ -83,7 +83,7 @@ def validate(name: str, model: Any, *, seed: int = 0, token: StopToken | None = 
     cases = [
         _weidmann_case(diagram),
         _stream_case(
-            "lanes of opposite streams", opposite, "twice the order of people that do not see each other", lambda blind: 2.0 * blind
+            "lanes of opposite streams", opposite, "twice the order of people who do not see each other", lambda blind: 2.0 * blind
         ),
         _stream_case("stripes of crossing streams", crossing, "order above 0.67", lambda blind: 0.67),
     ]
@@ -108,7 +108,7 @@ def _weidmann_case(diagram: FundamentalDiagram) -> Case:
 def _stream_case(name: str, runs: list[Streams], expected: str, least: Callable[[float], float]) -> Case:
     order, blind = float(np.median([r.order for r in runs])), float(np.median([r.blind for r in runs]))
     apart = int(np.isnan([r.order for r in runs]).sum())
-    found = f"order {order:.2f}, {blind:.2f} of people that do not see each other (medians of {len(runs)})"
+    found = f"order {order:.2f}, {blind:.2f} for people who do not see each other (medians of {len(runs)})"
     said = f"the streams did not meet in {apart} of {len(runs)} runs" if apart else found
     return Case(name, expected, said, order >= least(blind), {"order": finite(order), "blind": finite(blind)})
 

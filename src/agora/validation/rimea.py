@@ -82,7 +82,7 @@ def case_4(model: Any, densities: Sequence[float] = (0.5, 1.0, 2.0, 3.0, 4.0, 5.
         f"speed at {rho:.2f} /m2": float(v) for rho, v in zip(diagram.density[seen], speed[seen], strict=True)
     }
     worst = float(np.abs(speed - weidmann(diagram.density)).max())
-    found = f"{diagram.error:.2f} m/s from Weidmann's, {speed.min():.2f} m/s at {diagram.density.max():.1f} /m2"
+    found = f"{diagram.error:.2f} m/s from Weidmann's speeds, {speed.min():.2f} m/s at {diagram.density.max():.1f} /m2"
     return Case(
         "4: speed against density",
         "falls with the density, never below 0",
@@ -107,7 +107,7 @@ def case_6(model: Any, seed: int = 0) -> Case:
     inside = (x > 0.0) & (x < 12.0) & (y > 0.0) & ~((x < 10.0) & (y > 2.0)) | (y > 12.0)
     through = int((~inside).any(0).sum())
     met = through == 0 and bool(np.isfinite(out).all())
-    found = f"{through} through a wall, {arrived(out, 'round it', longest)}"
+    found = f"{through} through a wall, {arrived(out, 'around the corner', longest)}"
     return Case(
         "6: round a corner", "all get around, none through a wall", found, met, {"through": through, "last": finite(out.max())}
     )
@@ -121,7 +121,7 @@ def case_9(model: Any, count: int = 1000, seed: int = 0, longest: float = 600.0)
     four, by_four = _empty_room(model, doors, count, seed, longest)
     two, by_two = _empty_room(model, doors[:2], count, seed, longest)
     ratio = two / four if np.isfinite(four) and np.isfinite(two) else np.nan
-    found = f"{by_four} by four exits, {by_two} by two" + (f", ratio {ratio:.2f}" if np.isfinite(ratio) else "")
+    found = f"{by_four} through four exits, {by_two} through two" + (f", ratio {ratio:.2f}" if np.isfinite(ratio) else "")
     values = {"four": finite(four), "two": finite(two), "ratio": finite(ratio)}
     return Case("9: half of the exits closed", "twice as long (1.8 to 2.2)", found, 1.8 <= ratio <= 2.2, values)
 

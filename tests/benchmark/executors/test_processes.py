@@ -312,7 +312,7 @@ def test_a_script_that_runs_a_benchmark_whenever_it_is_imported_is_told_what_to_
     ended = subprocess.run(
         [sys.executable, "script.py"], cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True
     )
-    assert ended.returncode == 1 and 'must call the benchmark under: if __name__ == "__main__":' in ended.stderr.splitlines()[-1]
+    assert ended.returncode == 1 and 'must start the benchmark inside: if __name__ == "__main__":' in ended.stderr.splitlines()[-1]
 
 
 def test_time_in_which_a_process_waits_for_a_processor_does_not_count(monkeypatch, tmp_path):

@@ -47,7 +47,7 @@ def test_other_versions_are_refused_and_both_are_named():
     refuse_others("node 10.0.0.7", versions()())
     theirs = versions()() | {"Agora": "0.0.7"}
     with pytest.raises(
-        InputError, match=rf"node 10.0.0.7: Agora is 0.0.7 there and {versions()()['Agora']} here; results would differ"
+        InputError, match=rf"node 10.0.0.7: Agora is 0.0.7, but {versions()()['Agora']} on this machine; results would differ"
     ):
         refuse_others("node 10.0.0.7", theirs)
 
@@ -70,7 +70,7 @@ def test_on_a_stand_in_for_ray_deaths_cost_no_row_and_no_byte(tmp_path, monkeypa
 def test_a_node_with_another_version_is_refused_before_anything_is_written(tmp_path, monkeypatch):
     fake_ray.install(monkeypatch, Agora="0.0.7")
     with pytest.raises(
-        InputError, match="node 10.0.0.7 of the Ray cluster: Agora is 0.0.7 there and .* here; .*: install the same"
+        InputError, match="node 10.0.0.7 of the Ray cluster: Agora is 0.0.7, but .* on this machine; .*; install the same"
     ):
         rows_and_reasons(tmp_path / "run", Ray(workers=1), "dies")
     assert not (tmp_path / "run").exists()
@@ -95,7 +95,7 @@ def test_a_node_with_another_version_that_comes_later_ends_the_run_which_is_resu
 
     monkeypatch.setattr(on_ray, "_run_job", second_is_older)
     said = {
-        "Agora": "the machine that started the run: Agora is 0.0.7 there and .* here; results would differ",
+        "Agora": "the machine that started the run: Agora is 0.0.7, but .* on this machine; results would differ",
         "Agora's code": r"package agora-nav was 1\.0 and is 0\.1\.0, code \w+ on a worker; results would differ",
         "a planner's package": "package round-about was 1.0 and is not installed on a worker; results would differ",
     }

@@ -200,5 +200,5 @@ def test_what_cannot_be_written_is_said(run, tmp_path):
         write_socnavdata_files(tmp_path / "out", folder, ["small/orca/7/go_to_goal"])
     both = small_suite(write_world(tmp_path / "room"), episodes=1, timeout=1.0, crowds=["orca"])
     run_all(Request(both, planners("go_to_goal"), tmp_path / "both", Options(workers=0)))
-    with pytest.raises(InputError, match="small/orca/0 has 2 robots; a trajectory of SocNavData2026 has one"):
+    with pytest.raises(InputError, match="small/orca/0 has 2 robots, but a SocNavData2026 trajectory has one"):
         write_socnavdata_files(tmp_path / "out", tmp_path / "both")

@@ -72,7 +72,7 @@ def test_a_file_that_is_new_or_gone_in_a_world_is_named(own, tmp_path):
     run_all(Request(small, CIRCLE, tmp_path / "run", ONE_EACH))
     furniture = files["map"].with_name("furniture.json")
     furniture.write_text("[]")
-    with pytest.raises(ResultsError, match=r"furniture\.json is new since"):
+    with pytest.raises(ResultsError, match=r"furniture\.json was added since"):
         run_all(Request(small, CIRCLE, tmp_path / "run", ONE_EACH, resume=True))
 
 
@@ -123,7 +123,7 @@ def test_a_run_of_a_policy_is_not_resumed_with_other_weights_and_both_digests_ar
     was = load(tmp_path / "run" / "run.yaml", dict)["inputs"][str(tmp_path / "mine.safetensors")]
     shutil.copyfile(weights / "hall.safetensors", "mine.safetensors")
     [now] = inputs(planners).values()
-    with pytest.raises(ResultsError, match=rf"mine\.safetensors was changed since .*its digest was {was} and is {now}"):
+    with pytest.raises(ResultsError, match=rf"mine\.safetensors was changed since .*its digest was {was} and is now {now}"):
         run_all(Request(small, planners, tmp_path / "run", ONE_EACH, resume=True))
 
 

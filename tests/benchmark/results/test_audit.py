@@ -60,13 +60,13 @@ def test_missing_rows_are_said_with_their_places_and_nobody_is_named_best(run):
         shard_of(run, "oval", episode).unlink()
     assert audit_run(run).problems() == ["oval: 3 of 5 planned episodes have no row: plane 0, 2 to 3"]
     assert "oval: 3 of 5 planned episodes have no row: plane 0, 2 to 3" in report(run).read_text()
-    assert "no planner is named best" in lead(run) and "Which planner reached more goals?" not in report(run).read_text()
+    assert "no best planner is named" in lead(run) and "Which planner reached more goals?" not in report(run).read_text()
 
 
 def test_nobody_is_named_best_where_all_planners_lack_the_same_rows(run):
     for planner in PLANNERS:
         shard_of(run, planner, 1).unlink()
-    assert "no planner is named best" in lead(run)
+    assert "no best planner is named" in lead(run)
 
 
 def test_a_damaged_shard_is_named_and_its_episodes_are_missing(run):
@@ -99,7 +99,7 @@ def test_shards_of_another_run_are_not_counted_and_keep_a_run_from_being_resumed
     assert [words.partition(": ")[2] for words in found.problems()] == ["1 row belongs to another run and is left out"] * count
     page = report(run).read_text()
     assert "1 row belongs to another run and is left out" in page and ", 10 episodes." in lead(run)
-    with pytest.raises(ResultsError, match=r"copy_of_\w+\.parquet: holds 'plain.* of another run; move the file"):
+    with pytest.raises(ResultsError, match=r"copy_of_\w+\.parquet: contains 'plain.* which belongs to another run; move the file"):
         run_all(Request(SUITE, PLANNERS, run, ONE_EACH, resume=True))
     assert len(list((run / "episodes").glob("copy_of_*"))) == count
 
@@ -118,7 +118,7 @@ def test_shards_of_a_run_with_another_robot_are_told_by_their_mark(run, tmp_path
     own.unlink()
     shutil.copy(tmp_path / "other" / "episodes" / own.name, own)
     assert "circle: 1 of 5 planned episodes have no row: plane 2" in audit_run(run).problems()
-    with pytest.raises(ResultsError, match="of another run; move the file"):
+    with pytest.raises(ResultsError, match="which belongs to another run; move the file"):
         run_all(Request(SUITE, PLANNERS, run, ONE_EACH, resume=True))
 
 
@@ -142,7 +142,7 @@ def test_trajectories_that_nobody_asked_for_are_not_missed_but_a_run_is_resumed_
     rows = run_all(Request(SUITE, PLANNERS, tmp_path, begun))
     assert any(row["outcome"] != "reached" for row in rows)
     assert audit_run(tmp_path).problems() == []
-    with pytest.raises(ResultsError, match="trajectories is 'failed' there and 'all' here"):
+    with pytest.raises(ResultsError, match="trajectories was 'failed', but is now 'all'"):
         run_all(Request(SUITE, PLANNERS, tmp_path, ONE_EACH, resume=True))
     for path in (tmp_path / "trajectories").iterdir():
         path.unlink()

@@ -56,8 +56,8 @@ def test_a_repeated_fixed_scenario_is_one_observation(run):
     (summary,) = summarise(run, [metric for metric in metrics() if metric.name == "success"], by=("stage",))[:1]
     assert summary.n == 1 and (summary.low, summary.high) == wilson(int(summary.value), 1)
     (note,) = copy_notes(run)
-    assert note.startswith("Stage counterflow: 3 of 4 episodes are copies of another,") and note.endswith(
-        "Intervals and tests count 1."
+    assert note.startswith("Stage counterflow: 3 of 4 episodes are copies of another one,") and note.endswith(
+        "Intervals and tests use 1 episodes."
     )
 
 

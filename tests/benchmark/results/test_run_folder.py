@@ -83,7 +83,7 @@ def test_a_run_that_goes_on_says_nothing_else_in_its_record(tmp_path):
 def test_a_run_that_kept_scans_does_not_go_on_without(tmp_path):
     seeing = Request(plane(episodes=1), CIRCLE, tmp_path, replace(ONE_BY_ONE, record=("scan",)))
     run_all(seeing)
-    with pytest.raises(ResultsError, match=r"run\.yaml: record is a list of 1 there and nothing here; a run can only be resumed"):
+    with pytest.raises(ResultsError, match=r"run\.yaml: record was a list of 1, but is now nothing; a run can only be resumed"):
         run_all(replace(seeing, options=ONE_BY_ONE, resume=True))
 
 
@@ -94,7 +94,7 @@ def test_a_folder_with_rows_of_another_run_is_left_as_it_is(tmp_path):
     (strange,) = (tmp_path / "other" / "episodes").iterdir()
     strange.rename(tmp_path / "run" / "episodes" / "strange.parquet")
     before = {path: path.read_bytes() for path in (tmp_path / "run").rglob("*") if path.is_file()}
-    with pytest.raises(ResultsError, match=r"strange\.parquet: holds 'plain/plane/0/square/0' of another run"):
+    with pytest.raises(ResultsError, match=r"strange\.parquet: contains 'plain/plane/0/square/0', which belongs to another run"):
         run_all(replace(request, resume=True))
     assert {path: path.read_bytes() for path in (tmp_path / "run").rglob("*") if path.is_file()} == before
 

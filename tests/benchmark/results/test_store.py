@@ -284,7 +284,7 @@ def test_files_of_version_1_are_read_right_and_those_of_a_later_version_are_refu
             assert np.array_equal(getattr(new[key], name), getattr(old[key], name)), name
     assert not np.array_equal(recording_shards.read_recordings(tmp_path / "same.parquet")["a"].pose, new["a"].pose)
     shard.write(tmp_path / "later.parquet", shard.encode(table, version=3))
-    with pytest.raises(ResultsError, match="later.parquet: recordings of version 3; this Agora reads versions 1 to 2"):
+    with pytest.raises(ResultsError, match="later.parquet: its recordings have format version 3; this version of Agora reads"):
         recording_shards.read_recordings(tmp_path / "later.parquet")
 
 

@@ -137,5 +137,5 @@ def test_the_table_has_a_line_a_sample_and_a_column_for_everybody(written):
 def test_a_run_of_another_suite_is_refused(tmp_path):
     small = small_suite(write_world(tmp_path / "room"), episodes=1, timeout=1.0)
     run_all(Request(small, planners("go_to_goal"), tmp_path / "run", Options(workers=0)))
-    with pytest.raises(InputError, match="is not a curated episode of SocNavBench"):
+    with pytest.raises(InputError, match="is not a curated SocNavBench episode"):
         write_socnavbench_files(tmp_path / "out", tmp_path / "run")

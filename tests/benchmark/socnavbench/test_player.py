@@ -277,7 +277,7 @@ def test_a_joystick_that_makes_no_sense_fails_its_episode_and_the_next_is_played
 
     rows = play(watch=babble)[0].rows
     assert [row["outcome"] for row in rows] == ["planner_failed", "reached"]
-    assert rows[0]["failure"].startswith("10 messages of the joystick were refused, the last one: expected sense, ready")
+    assert rows[0]["failure"].startswith("10 messages from the joystick were refused, most recently: expected sense, ready")
 
 
 def test_a_connection_that_says_nothing_or_half_of_it_holds_nobody_up(play):
@@ -343,7 +343,7 @@ def test_a_joystick_of_another_name_in_the_middle_is_not_mixed_in(play):
     there, folder = play(watch=rename, patience=0.5)
     assert [row["planner"] for row in there.rows] == ["StandIn"]
     assert (
-        "it calls its planner 'Other' now, 'StandIn' before"
+        "it now names its planner 'Other', but named it 'StandIn' before"
         in RunFolder.read(folder).interrupted()["socnavbench/curated/1/StandIn/0"]
     )
 
@@ -405,7 +405,7 @@ def test_addresses_are_refused_with_what_is_expected(tmp_path):
 def test_a_suite_that_joysticks_cannot_play_is_refused(suite, tmp_path):
     (stage,) = suite.stages
     slow = replace(stage, periods=replace(stage.periods, physics=0.025), pedestrians="visible")
-    with pytest.raises(InputError, match="needs pedestrians: truth, periods.physics as long as periods.control"):
+    with pytest.raises(InputError, match="requires pedestrians: truth, periods.physics equal to periods.control"):
         rows_by_joystick(replace(suite, stages=(slow,)), tmp_path, Meeting())
     with pytest.raises(InputError, match="needs world: socnavbench"):
         rows_by_joystick(load_suite("demo"), tmp_path, Meeting())

@@ -86,7 +86,7 @@ def test_returns_are_discounted_rewards_that_end_with_the_episode():
 
 
 def test_lessons_that_come_to_numbers_that_are_not_finite_stop():
-    with pytest.raises(DivergedError, match="lessons: the losses of action and value are"):
+    with pytest.raises(DivergedError, match="lessons: the action and value losses are"):
         taught(Lessons("go_to_goal", rounds=3, mixing=0, **SMALL | {"rate": 1e30}), network())
 
 

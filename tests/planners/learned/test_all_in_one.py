@@ -104,7 +104,7 @@ def test_bad_input_is_refused_in_words(tmp_path):
         Ppo(observe=PlannerChoice(("teg", "rosnav_rl")))
     with pytest.raises(InputError, match="lessons must be null"):
         Ppo(observe=SEE, lessons=Lessons())
-    with pytest.raises(InputError, match="every must be 1 where actions are twists, got 3"):
+    with pytest.raises(InputError, match="every must be 1 if actions are twists, got 3"):
         Ppo(every=3)
     with pytest.raises(InputError, match="needs the encoding rollout_settings, and the encoding needs such a planner"):
         Ppo(observe=SEE, planner="trajectory_rollout_barn")

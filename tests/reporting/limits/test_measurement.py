@@ -154,7 +154,7 @@ def test_the_page_has_a_curve_a_sentence_and_a_replay_beyond_the_limit():
     assert axis["parts"][0]["lines"][0]["plays"] and "ran out of time" in axis["parts"][0]["lines"][0]["first"]
     chart = str(limit_chart(found, "success", colours_of(["good"])))
     assert chart.count('class="success"') == 3 and chart.count('class="bound"') == 2
-    assert leader_sentences([found]) == ["Width: good and twin go farthest; better than poor by more than chance."]
+    assert leader_sentences([found]) == ["Width: good and twin go farthest; significantly better than poor."]
     assert "ran out of time" in fails_first(found.of("success")[2])
 
 

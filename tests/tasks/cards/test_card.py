@@ -50,7 +50,7 @@ def test_other_streams_give_other_people(name):
         ({"measures": ("speed",)}, r"frontal_approach: unknown metrics \['speed'\]"),
         ({"happened": lambda recording: False}, "frontal_approach: draw 0 was solved, but the interaction did not occur"),
         ({"happened": lambda recording: True}, "frontal_approach: draw 0: the predicate holds with and without the people"),
-        ({"start": pose(0.5, 1.9)}, "frontal_approach: draw 0: a robot of 0.27 m has no room at its start or goal"),
+        ({"start": pose(0.5, 1.9)}, "frontal_approach: draw 0: a robot with radius 0.27 m has no room at its start or goal"),
         ({"people": ()}, "frontal_approach: draw 0 was solved, but the interaction did not occur"),
         ({"people": (LARGE,), "map": corridor("c", 10.0, 1.5), "start": pose(1.0, 0.0)}, "frontal_approach: draw 0 ended with"),
         ({"people": (AWAY,), "happened": lambda recording: met(recording, 1, 3.0)}, "draw 0 is not a conflict"),

@@ -127,7 +127,7 @@ def test_trainings_are_listed_with_what_they_take_and_reach(client):
         ({"changes": {"trainer.lessons": "{teacher: 'policy:file=/etc/passwd'}"}}, "or own/NAME of a policy on this server"),
         ({"changes": {"name": "../up"}}, "name"),
         ({"changes": {"stages": "[agents_2"}}, "stages"),
-        ({"seeds": [1, 1]}, "must be different numbers"),
+        ({"seeds": [1, 1]}, "expected at least one seed and no duplicates"),
         ({"minutes": -1}, "minutes"),
         ({"output": "/tmp"}, "output"),
     ],

@@ -330,7 +330,7 @@ def _report_death(worker: _Worker) -> Lost:
     if not worker.ready and code not in _KILLED:
         raise InputError(
             f"a worker process ended at startup (exit code {code}); its output is above. "
-            'A script must call the benchmark under: if __name__ == "__main__":'
+            'A script must start the benchmark inside: if __name__ == "__main__":'
         )
     by_planner = worker.lost(f"{PLANNER} ended its process (exit code {code})", planner=code not in _KILLED)
     lost = by_planner if by_planner.call is not None else worker.lost(f"its worker died (exit code {code})", planner=False)

@@ -266,7 +266,7 @@ def refuse_others(where: str, theirs: Mapping[str, str]) -> None:
     for name, mine in versions()().items():
         if theirs[name] != mine:
             raise InputError(
-                f"{where}: {name} is {theirs[name]} there and {mine} here; results would differ: install the same version"
+                f"{where}: {name} is {theirs[name]}, but {mine} on this machine; results would differ; install the same version"
             )
 
 
@@ -283,7 +283,7 @@ class _LocalWorker:
         self._events: Iterator[Event] | None = None
         check_imported()
         if changed := change(asked.packages, work.packages()):
-            raise InputError(f"{changed} on a worker; results would differ: install the same version")
+            raise InputError(f"{changed} on a worker; results would differ; install the same version")
         try:
             self.sees = work.files() == asked.files
         except (InputError, OSError):

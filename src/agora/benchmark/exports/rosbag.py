@@ -46,7 +46,7 @@ def _write(path: Path, played: PlayedEpisode, suite: Suite) -> Path:
     from rosbags.rosbag1 import Writer
 
     if played.conditions is None:
-        raise InputError(f"{played.source}: lacks the conditions of {played.entry}")
+        raise InputError(f"{played.source}: does not contain the conditions of episode {played.entry}")
     refuse_existing(path)
     messages = messages_of(played, suite.start(played.stage, played.episode), played.conditions)
     part = path.with_name(f".{path.name}.{os.getpid()}.part")

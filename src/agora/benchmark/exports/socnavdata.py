@@ -59,7 +59,7 @@ def write_socnavdata_files(
     for played in run.episodes():
         if len(played.robots) != 1:
             raise InputError(
-                f"{source}: {played.entry} has {len(played.robots)} robots; a trajectory of SocNavData2026 has one: "
+                f"{source}: {played.entry} has {len(played.robots)} robots, but a SocNavData2026 trajectory has one; "
                 "choose other episodes with --key"
             )
         told = json.dumps(trajectory(played.robots[0].recording, context))

@@ -86,7 +86,7 @@ def refuse_informed(planner: str) -> None:
     if planner == INFORMED:
         raise InputError(
             f"{INFORMED} is not a planner: it drives each episode several times and knows the future motion of people. "
-            "`agora bench` and `agora run` can run it; name a planner here (agora list planners)"
+            "`agora bench` and `agora run` can run it; give the name of a planner instead (agora list planners)"
         )
 
 

@@ -59,11 +59,11 @@ def difference(was: Mapping[str, str], now: Mapping[str, str], rest: str) -> str
     """
     for name in sorted({*was, *now}):
         if name not in now:
-            return f"{name} is gone {rest}"
+            return f"{name} was removed {rest}"
         if name not in was:
-            return f"{name} is new {rest}"
+            return f"{name} was added {rest}"
         if was[name] != now[name]:
-            return f"{name} was changed {rest} (its digest was {was[name]} and is {now[name]})"
+            return f"{name} was changed {rest} (its digest was {was[name]} and is now {now[name]})"
     return ""
 
 

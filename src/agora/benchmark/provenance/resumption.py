@@ -81,7 +81,9 @@ def _check_files_and_packages(folder: Path, was: Mapping[str, Any], now: Mapping
     """Make sure that ``inputs`` and ``packages``, if the work has them, are the same as when it started."""
     for key in ("inputs", "packages"):
         if key in now and not isinstance(was.get(key), Mapping):
-            raise ResultsError(f"{folder}: was started by a version of Agora that recorded no {key}; start again in another folder")
+            raise ResultsError(
+                f"{folder}: was started by a version of Agora that did not record {key}; start again in another folder"
+            )
     rest = f"{since}; put the file back, or choose another folder"
     if changed := difference(was.get("inputs", {}), now.get("inputs", {}), rest):
         raise ResultsError(f"{folder}: {changed}")
@@ -103,8 +105,8 @@ def check_software(record: Path, what: str, was: Mapping[str, str], now: Mapping
     """
     for name in [name for name in was if was[name] != now.get(name)]:
         raise ResultsError(
-            f"{record.parent}: {name} was {was[name]} and is {now.get(name, 'not installed')} since the {what} started; "
-            "install that version, or choose another folder"
+            f"{record.parent}: {name} was {was[name]} when the {what} started and is now {now.get(name, 'not installed')}; "
+            "install the earlier version, or choose another folder"
         )
 
 
@@ -126,7 +128,7 @@ def code_of(folder: Path) -> str:
     return read_text(folder / _CODE) if (folder / _CODE).is_file() else ""
 
 
-def difference_of(was: Any, now: Any, path: str, places: tuple[str, str] = ("there", "here")) -> str:
+def difference_of(was: Any, now: Any, path: str, places: tuple[str, str] | None = None) -> str:
     """Return a description of the first difference between two trees of plain data, with its location."""
     if isinstance(was, dict) and isinstance(now, dict):
         for key in [*was, *now]:
@@ -135,4 +137,6 @@ def difference_of(was: Any, now: Any, path: str, places: tuple[str, str] = ("the
     if isinstance(was, list) and isinstance(now, list) and len(was) == len(now):
         pairs = enumerate(zip(was, now, strict=True))
         return next(difference_of(a, b, f"{path}[{i}]", places) for i, (a, b) in pairs if a != b)
+    if places is None:
+        return f"{path} was {value_text(was)}, but is now {value_text(now)}"
     return f"{path} is {value_text(was)} {places[0]} and {value_text(now)} {places[1]}"

@@ -62,8 +62,8 @@ def copy_notes(rows: Sequence[Row]) -> list[str]:
         count[0] += 1
         count[1] += episode in found
     return [
-        f"Stage {stage}: {same} of {count} episodes {'is a copy' if same == 1 else 'are copies'} of another, with the same "
-        f"start and the same results of every planner. Intervals and tests count {count - same}."
+        f"Stage {stage}: {same} of {count} episodes {'is a copy' if same == 1 else 'are copies'} of another one, with the "
+        f"same start and the same results for every planner. Intervals and tests use {count - same} episodes."
         for stage, (count, same) in counts.items()
         if same
     ]

@@ -28,7 +28,7 @@ class Difference:
     here: str
 
     def __str__(self) -> str:
-        return f"{self.file}: {self.key}: {self.column} is {self.entry} there and {self.here} here"
+        return f"{self.file}: {self.key}: {self.column} is {self.entry} in the file, but {self.here} when recomputed"
 
 
 def differences(file: str, theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> Iterable[Difference]:

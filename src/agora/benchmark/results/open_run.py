@@ -85,7 +85,7 @@ def _then(was: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:
     """Return digests or versions; for those that have changed, both the earlier and the current one, so that no single version is
     claimed.
     """
-    return {name: one if now.get(name) == one else f"{one}, then {now.get(name, 'gone')}" for name, one in was.items()}
+    return {name: one if now.get(name) == one else f"{one}, then {now.get(name, 'removed')}" for name, one in was.items()}
 
 
 @contextmanager
@@ -210,7 +210,9 @@ class _Read:
         for part in store.PARTS:
             for read in store.shards(run.path / part, columns[part]):
                 for row in run.strangers(read):
-                    raise ResultsError(f"{read.path}: holds {row['key']!r} of another run; move the file to another folder")
+                    raise ResultsError(
+                        f"{read.path}: contains {row['key']!r}, which belongs to another run; move the file to another folder"
+                    )
                 name = read.path.stem
                 names.add(name)
                 keys_of[part, name] = {row["key"] for row in read.rows}

@@ -85,7 +85,9 @@ def read_recordings(path: Path, maps: Mapping[str, Map] | None = None) -> dict[s
     if isinstance(table, str):
         raise ResultsError(f"{path}: {table}")
     if (version := shard.version_of(table)) > VERSION:
-        raise ResultsError(f"{path}: recordings of version {version}; this Agora reads versions 1 to {VERSION}")
+        raise ResultsError(
+            f"{path}: its recordings have format version {version}; this version of Agora reads versions 1 to {VERSION}"
+        )
     with reading(path, "recordings"):
         columns = {name: table.column(name).combine_chunks() for name in table.column_names}
         _check_types(columns)
@@ -98,7 +100,9 @@ def _check_types(columns: Mapping[str, pyarrow.Array]) -> None:
     for name in ("key", "outcome", "map_name", *_SCALARS, *(name for name in _MAYBE if name in columns)):
         column, wanted = columns[name], schema.field(name).type
         if column.type != wanted or (column.null_count and name not in _MAYBE):
-            raise ValueError(f"column {name!r} holds {column.type}{' and gaps' if column.null_count else ''}, expected {wanted}")
+            raise ValueError(
+                f"column {name!r} has type {column.type}{' and missing values' if column.null_count else ''}, expected {wanted}"
+            )
 
 
 def _schema(kinds: Collection[str]) -> pyarrow.Schema:

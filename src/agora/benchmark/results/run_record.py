@@ -115,7 +115,7 @@ class RunRecord:
         """
         path = folder / _FILE
         if not path.is_file():
-            raise ResultsError(f"{folder}: no {_FILE}; expected the folder of a run")
+            raise ResultsError(f"{folder}: contains no {_FILE}; expected a run folder")
         values = _of(RunRecord, load(path, dict))
         if "made_on" in values:
             values["made_on"] = _of(Machine, values["made_on"])

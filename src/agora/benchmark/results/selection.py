@@ -103,7 +103,7 @@ class RunSelection:
         try:
             suite = self.run.suite()
         except InputError as error:
-            _LOG.warning("the files lack the conditions of their episodes: %s", error)
+            _LOG.warning("the files do not contain the conditions of their episodes: %s", error)
             return {}
         return {stage.name: stage for stage in suite.stages}
 

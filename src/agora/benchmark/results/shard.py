@@ -105,7 +105,7 @@ def read(path: Path, columns: Sequence[str] | None = None) -> pyarrow.Table | st
     try:
         return pq.ParquetFile(pa.BufferReader(data)).read(columns, use_threads=False)
     except Exception as error:  # noqa: BLE001 - whoever forges a digest may write anything behind it
-        return f"is not a Parquet file of Agora: {in_words(error)[:200]}"
+        return f"is not an Agora Parquet file: {in_words(error)[:200]}"
 
 
 class ShardSize(NamedTuple):

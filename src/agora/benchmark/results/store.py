@@ -60,7 +60,7 @@ def episode_key(row: Mapping[str, Any]) -> str:
     for column in _KEY:
         part = str(row.get(column, ""))
         if not part or "/" in part:
-            raise InputError(f"{column} {part!r} of a row; expected a name or number without '/'")
+            raise InputError(f"{column} of a row: expected a name or number without '/', got {part!r}")
         parts.append(part)
     return "/".join(parts)
 
@@ -150,7 +150,7 @@ def read_rows(folder: Path, columns: Sequence[str] | None = None) -> list[dict[s
     rows: list[dict[str, Any]] = []
     for read in shards(folder, columns):
         if read.problem:
-            _LOG.warning("%s: %s; its episodes count as not done", read.path, read.problem)
+            _LOG.warning("%s: %s; its episodes are treated as not done", read.path, read.problem)
         rows.extend(read.rows)
     check_unique(rows, folder)
     return rows
@@ -175,7 +175,7 @@ def shards(folder: Path, columns: Sequence[str] | None = None) -> Iterator[Shard
     for path in _paths(folder):
         read = shard.read(path, columns)
         if not isinstance(read, str) and "key" not in read.column_names:
-            read = "has no rows: there is no column 'key'"
+            read = "contains no rows: the column 'key' is missing"
         yield Shard(path, [], read) if isinstance(read, str) else Shard(path, read.to_pylist(), "", shard.run_of(read))
 
 
@@ -224,7 +224,7 @@ def _identity(where: str, column: str, values: list[Any]) -> pyarrow.Array:
     plain = [_plain(value) for value in values]
     whole = all(type(value) is int for value in plain)
     if not whole and not all(isinstance(value, str) for value in plain):
-        raise InputError(f"{where}: column {column!r} holds {_strange(plain)}; expected a string or an integer in every row")
+        raise InputError(f"{where}: column {column!r}: expected a string or an integer in every row, got {_strange(plain)}")
     try:
         return pa.array(plain, pa.int64() if whole else pa.string())
     except OverflowError as error:
@@ -247,7 +247,7 @@ def _values(where: str, column: str, values: list[Any]) -> pyarrow.Array:
         return pa.array(plain, pa.bool_())
     if all(isinstance(value, int | float) and not isinstance(value, bool) and value == value for value in given):
         return pa.array([None if value is None else float(value) for value in plain], pa.float64())
-    raise InputError(f"{where}: column {column!r} holds {_strange(given)}; expected strings, booleans, numbers or None")
+    raise InputError(f"{where}: column {column!r}: expected strings, booleans, numbers or None, got {_strange(given)}")
 
 
 def _strange(values: list[Any]) -> str:

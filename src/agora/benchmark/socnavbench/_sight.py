@@ -39,7 +39,7 @@ def sight_camera(model: RobotModel, text: str) -> Camera:
     """
     camera = camera_from(text, model.camera or load_robot(CAMERA).camera, "camera")
     if camera.fixed:
-        raise InputError("camera: fixed must be false: the joystick gets the images of a camera on the robot")
+        raise InputError("camera: fixed must be false: the joystick receives images from a camera on the robot")
     backend()
     return replace(camera, rate=0.0, latency=0.0)
 

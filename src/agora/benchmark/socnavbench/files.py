@@ -104,7 +104,7 @@ class _Told:
         """Return an episode of a run."""
         stage, (robot, *others) = played.conditions, played.robots
         if stage is None or stage.world.name != "socnavbench" or stage.robots.name != "scenario" or others:
-            raise InputError(f"{played.source}: {played.entry} is not a curated episode of SocNavBench")
+            raise InputError(f"{played.source}: {played.entry} is not a curated SocNavBench episode")
         recording = robot.recording
         read = read_episode(name_of(stage, played.episode), real_speed=stage.world.part.real_speed)
         known = {int(who): row for row, who in enumerate(read.trajectories.id)}

@@ -62,7 +62,7 @@ class Meeting:
         if self.camera and self.render_mode == "schematic":
             raise InputError("camera: has no effect unless render_mode is full-render")
         if self.receives == self.sends:
-            raise InputError(f"{self.sends}: the simulator's and the joystick's socket must differ")
+            raise InputError(f"{self.sends}: the sockets of the simulator and the joystick must differ")
         if self.recv and self.send and self.address != _ADDRESS:
             raise InputError(f"address {self.address}: recv and send already name both sockets")
         if self.repeats != _REPEATS and not self.asynchronous:
@@ -134,7 +134,7 @@ class Joystick:
     def _connect(self, visitor: int) -> socket.socket | None:
         """Connect to the joystick of a process; return None if the joystick does not listen."""
         end = time.monotonic() + _LISTENS
-        reason = "no process listens there"
+        reason = "no process is listening there"
         while time.monotonic() < end:
             try:
                 connection = connect(self._answers, self.meeting.patience)
@@ -145,7 +145,7 @@ class Joystick:
                     self._process = found or visitor
                     return connection
                 connection.close()
-                reason = f"process {found} listens there"
+                reason = f"process {found} is listening there"
             select.select([], [], [], _KNOCK)
         self._say(f"a client connected (process {visitor}), but the joystick's socket {self._answers} cannot be reached: {reason}")
         return None
@@ -201,7 +201,7 @@ class Joystick:
     def call_itself(self, before: str, now: str) -> None:
         """Make sure that the joystick gives its planner the same name as before. Raises: EpisodeLostError: the name has changed."""
         if now != before:
-            self._lose(f"it calls its planner {now!r} now, {before!r} before; use a run of its own for each planner")
+            self._lose(f"it now names its planner {now!r}, but named it {before!r} before; use a separate run for each planner")
 
     def answer(self, message: str) -> None:
         """Send a state. Raises: EpisodeLostError: the joystick does not receive it."""
@@ -236,7 +236,7 @@ class Joystick:
         if letter.sender in (0, self._process):
             self._refused += 1
         if self._refused >= _REFUSED:
-            raise PlannerError(f"{self._refused} messages of the joystick were refused, the last one: {reason}")
+            raise PlannerError(f"{self._refused} messages from the joystick were refused, most recently: {reason}")
 
     def _unfinished(self) -> str:
         begun = self._mailbox.begun

@@ -115,10 +115,10 @@ def _check(stage: Stage) -> None:
         "simulator: native": stage.simulator.name == "native",
         "no modules": not stage.modules,
         "no counterfactual": not stage.counterfactual,
-        "periods.physics as long as periods.control": periods.physics == periods.control,
+        "periods.physics equal to periods.control": periods.physics == periods.control,
     }
     if wrong := [need for need, there in needs.items() if not there]:
-        raise InputError(f"stage {stage.name!r}: a joystick of SocNavBench needs {', '.join(wrong)}")
+        raise InputError(f"stage {stage.name!r}: a SocNavBench joystick requires {', '.join(wrong)}")
 
 
 def _remaining_episodes(suite: Suite, folder: Path, resume: bool) -> tuple[str, list[tuple[str, int]]]:

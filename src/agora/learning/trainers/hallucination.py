@@ -68,7 +68,7 @@ class Imagination(Checked):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.sizes[0] <= self.sizes[1]:
-            raise InputError(f"sizes: must not decrease, are {list(self.sizes)}")
+            raise InputError(f"sizes: must not decrease, got {list(self.sizes)}")
 
 
 @dataclass(frozen=True)
@@ -265,7 +265,7 @@ def _finite(values: dict[str, float], number: int) -> dict[str, float]:
     """Return the values; raise `DivergedError` if any of them is non-finite."""
     for name, value in values.items():
         if not math.isfinite(value):
-            raise DivergedError(f"hallucination: {name} of round {number} is {value}")
+            raise DivergedError(f"hallucination: {name} is {value} in round {number}")
     return values
 
 

@@ -118,7 +118,7 @@ class Lessons(Checked):
             totals += shares.slope(list(network.parameters()), self._part(network, lesson, rows), several).numpy()
             descent.step()
         if not np.isfinite(totals).all():
-            raise DivergedError(f"lessons: the losses of action and value are {totals[0]} and {totals[1]}")
+            raise DivergedError(f"lessons: the action and value losses are {totals[0]} and {totals[1]}")
         return {"action_loss": totals[0] / self.updates, "value_loss": totals[1] / self.updates}
 
     def _part(self, network: ActorCritic, lesson: Lesson, rows: Tensor) -> Callable[[int, int], tuple[Tensor, Tensor]]:

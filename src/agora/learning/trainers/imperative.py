@@ -178,7 +178,7 @@ class _School:
                 self.descent.step()
                 totals, batches = totals + [float(part.detach()) for part in parts], batches + 1
         if not np.isfinite(totals).all():
-            raise DivergedError(f"imperative: the losses of path and fear are {totals[0]} and {totals[1]}")
+            raise DivergedError(f"imperative: the path and fear losses are {totals[0]} and {totals[1]}")
         return len(self._kept[-1].seen), dict(zip(("path_cost", "fear_loss", "feared"), (totals / batches).tolist(), strict=True))
 
     def _losses(self, given: _Samples[Tensor], mirrored: Tensor) -> tuple[Tensor, Tensor, Tensor]:

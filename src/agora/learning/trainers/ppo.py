@@ -129,7 +129,7 @@ class Ppo(Checked):
             raise InputError("ppo: up_at must be 0 with more_stages: a curriculum uses one stage")
         check_planner(self.observe, self.planner, self.every)
         if self.lessons and isinstance(self.observe, PlannerSettings):
-            raise InputError("ppo: lessons must be null if actions are settings of a planner: no teacher has such actions")
+            raise InputError("ppo: lessons must be null if actions are settings of a planner: no teacher provides such actions")
         if self.batches > self.worlds:
             raise InputError(f"ppo: batches must be at most worlds = {self.worlds}, got {self.batches}")
 
@@ -211,7 +211,7 @@ class Ppo(Checked):
                 break
             norm = torch.nn.utils.clip_grad_norm_(network.parameters(), self.gradient)
             if not math.isfinite(total + float(norm)):
-                raise DivergedError(f"step {steps}: the loss is {total} and its gradient {float(norm)}")
+                raise DivergedError(f"step {steps}: the loss is {total} and the norm of its gradient is {float(norm)}")
             descent.step()
         means = {
             name: float(torch.stack(some).mean()) for name, some in zip(PpoLosses._fields, zip(*seen, strict=True), strict=True)

@@ -165,7 +165,7 @@ class Td3(Checked):
             actor += [] if losses.actor is None else [losses.actor]
         means = {f"{name}_loss": float(torch.stack(of).mean()) for name, of in (("critic", critic), ("actor", actor)) if of}
         if not all(map(math.isfinite, means.values())):
-            raise DivergedError(f"step {steps}: the losses are {means}; the last good checkpoint stays")
+            raise DivergedError(f"step {steps}: the losses are {means}; the last good checkpoint is kept")
         return means
 
 

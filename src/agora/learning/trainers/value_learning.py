@@ -156,7 +156,7 @@ class ValueLearning(Checked):
                 some = batches * told // last - batches * (told - 1) // last
                 loss = self._learn(network, descent, memory, some, self.rate if learns else self.imitation_rate, rng)
                 if not math.isfinite(loss):
-                    raise DivergedError(f"step {steps}: the loss is {loss}; the last good checkpoint stays")
+                    raise DivergedError(f"step {steps}: the loss is {loss}; the last good checkpoint is kept")
                 if told < last:
                     run.log(steps, episode / of, loss=loss, episode=episode)
                     yield None

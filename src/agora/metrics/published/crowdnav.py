@@ -53,7 +53,7 @@ def _is_dangerous(recording: Recording) -> Bools:
     "danger_frequency.crowdnav",
     unit="",
     direction="lower",
-    formula="share of steps, except the last, with 0 <= d < 0.2 m, d the least clearance within a step of straight motion",
+    formula="share of steps, except the last, with 0 <= d < 0.2 m, d the minimum clearance within a step of straight motion",
     source=f"{_CROWDNAV}, frequency of being in danger",
     values="share",
     walls="ignored",
@@ -83,7 +83,7 @@ def danger_distance_crowdnav(recording: Recording) -> float | None:
     "total_reward.crowdnav",
     unit="",
     direction="higher",
-    formula="sum over steps of 0.9^(t_k v / m) r_k, v the robot's largest speed; r = 1 for the goal, -0.25 for a collision, "
+    formula="sum over steps of 0.9^(t_k v / m) r_k, v the robot's maximum speed; r = 1 for the goal, -0.25 for a collision, "
     "0.5 (d - 0.2) dt in the steps of ``danger_frequency.crowdnav``",
     source=f"{_CROWDNAV}, total reward",
     compared="all",
@@ -149,7 +149,7 @@ def intrusion_ratio_attngraph(recording: Recording) -> float | None:
     "intrusion_distance.attngraph",
     unit="m",
     direction="higher",
-    formula="mean over the steps of ``intrusion_ratio.attngraph`` of the least of these distances between centres",
+    formula="mean over the steps of ``intrusion_ratio.attngraph`` of the smallest of these distances between centres",
     source=f"{_ATTNGRAPH}, average minimal distance during intrusions",
 )
 def intrusion_distance_attngraph(recording: Recording) -> float | None:

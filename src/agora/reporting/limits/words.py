@@ -93,7 +93,7 @@ def leader_sentences(found: Sequence[Limits], outcome: str = "success") -> list[
         if first:
             beside = f"; {_join_words(level)} cannot be distinguished from {'it' if len(first) == 1 else 'them'}" if level else ""
             rest = [one.planner for one in ranked_limits(limits, outcome) if one.planner not in (*first, *level)]
-            beside += f"; better than {_join_words(rest)} by more than chance" if rest else ""
+            beside += f"; significantly better than {_join_words(rest)}" if rest else ""
             said.append(
                 f"{limits.axis.axis.capitalize()}: {_join_words(first)} {'goes' if len(first) == 1 else 'go'} farthest{beside}."
             )

@@ -48,9 +48,9 @@ ARENAS: dict[str, tuple[tuple[str, ...], str]] = {
     "map_path": ((), "map_file takes the folder of a world; agora import arena imports Arena's worlds"),
     "world_file": ((), "the drivers create Gazebo's world from the map"),
     "entity_manager": (("crowdsim", "pedsim"), "the crowd node always moves pedestrians"),
-    "desired_resets": ((), "episodes:= sets their number"),
+    "desired_resets": ((), "episodes:= sets the number of episodes"),
     "auto_reset": (("true", "1"), "episodes always follow each other"),
-    "reset_remove_all": (("true", "1"), "every reset starts again"),
+    "reset_remove_all": (("true", "1"), "every reset starts from scratch"),
     "development_mode": (("false", "0"), "start the Unity player by hand"),
     "headless_unity": (("false", "0"), "start the Unity player by hand"),
     "benchmark_resume": (("false", "0"), "agora bench --resume continues a benchmark"),
@@ -69,7 +69,7 @@ def check(arguments: Mapping[str, str]) -> None:
             combination with the others.
     """
     if arguments["complexity"] == "3":
-        raise InputError("complexity:=3, mapping while driving, does not exist; 1 is exact localisation, 2 AMCL")
+        raise InputError("complexity:=3 (SLAM) is not supported; use 1 (exact localisation) or 2 (AMCL)")
     for name, choices in (CHOICES | {"simulator": (*available("simulators"), *CHOICES["simulator"])}).items():
         if arguments[name].lower() not in choices:
             raise UnknownNameError(name, arguments[name], choices)

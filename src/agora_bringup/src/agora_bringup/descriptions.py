@@ -84,7 +84,7 @@ class Descriptions:
             try:
                 text = urdf(model_of(model), colour_of(number))
             except InputError as error:
-                rospy.logerr(f"robot {name} is not described: {error}")
+                rospy.logerr(f"cannot describe robot {name}: {error}")
                 continue
             if name not in self._robots or self._robots[name].text != text:
                 self._forget(name)

@@ -112,7 +112,7 @@ def _renamed(value: Any, words: dict[str, str]) -> Any:
 
 def first_episode() -> Episode:
     """Return the first episode; if none arrives, an episode with the robot given by the ``model`` parameter."""
-    rospy.loginfo("RViz opens with the first episode")
+    rospy.loginfo("RViz will open with the first episode")
     try:
         return rospy.wait_for_message("task_generator_server/episode", Episode, _PATIENCE)
     except rospy.ROSException:
@@ -124,17 +124,17 @@ def show() -> None:
     """Become RViz, or report in one line why that is not possible."""
     program = shutil.which("rviz")
     if program is None:
-        rospy.logerr("rviz is not installed: apt install rviz, or headless:=2")
+        rospy.logerr("rviz is not installed: install it (apt install rviz), or use headless:=2")
         return
     if not os.environ.get("DISPLAY"):
-        rospy.logerr("no window: DISPLAY names no screen; start with headless:=2, or on a screen")
+        rospy.logerr("no window: DISPLAY is not set; use headless:=2, or start on a machine with a display")
         return
     try:
         text = configuration(str(rospy.get_param("~config", "") or "nav")).read_text()
         with tempfile.NamedTemporaryFile("w", suffix=".rviz", prefix="agora_", delete=False) as written:
             written.write(filled(text, first_episode()) if ROBOT in text else text)
     except (InputError, yaml.YAMLError) as error:
-        rospy.logerr(f"no RViz: {error}")
+        rospy.logerr(f"cannot open RViz: {error}")
         return
-    rospy.signal_shutdown("RViz continues under this name")
+    rospy.signal_shutdown("RViz takes over this node name")
     os.execv(program, [program, "--display-config", written.name, *sys.argv[1:]])

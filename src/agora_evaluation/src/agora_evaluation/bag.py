@@ -83,7 +83,7 @@ class EpisodeBag:
             do(*arguments)
         except (OSError, ValueError, rosbag.ROSBagException) as error:
             self.problem = f"{self._active}: cannot be written: {getattr(error, 'strerror', None) or error}"
-            rospy.logerr("%s; recording stops here; the part before it is kept; free some space", self.problem)
+            rospy.logerr("%s; recording stops, and everything recorded so far is kept; free some disk space", self.problem)
 
 
 class _Type:

@@ -58,7 +58,7 @@ class Graph:
                 rospy.wait_for_service(service, _START)
             except rospy.ROSException as error:
                 raise InputError(
-                    f"no node offers {rospy.resolve_name(service)} after {_START:g} s: start the graph with "
+                    f"no node offered {rospy.resolve_name(service)} within {_START:g} s: start the graph with "
                     "record_data:=true, e.g. "
                     "roslaunch agora_bringup start_arena.launch record_data:=true navigation:=external"
                 ) from error
@@ -74,7 +74,7 @@ class Graph:
         try:
             answer = self._play(self._suite, stage, episode)
         except rospy.ServiceException as error:
-            raise EpisodeLostError(f"the task generator was lost: {error}") from error
+            raise EpisodeLostError(f"the task generator is no longer available: {error}") from error
         raise_caught()  # rospy's sockets may have caught a signal
         if not answer.success:
             raise InputError(f"the task generator refuses {stage}/{episode}: {answer.message}")
@@ -169,7 +169,7 @@ def launched(command: str, suite: str) -> Iterator[None]:
         while not _offered(PLAY) and process.poll() is None and time.monotonic() < end:
             rospy.rostime.wallsleep(0.1)
         if process.poll() is not None:
-            raise InputError(f"roslaunch {command}: ended with {process.returncode}; its output is above")
+            raise InputError(f"roslaunch {command}: exited with status {process.returncode}; its output is above")
         yield
     finally:
         if process.poll() is None:
@@ -190,11 +190,11 @@ def main() -> int:
     """Run the node. Return 0 if the suite was run, 2 after an error, and 130 or 143 after a signal; the reason is printed in one
     line.
     """
-    parser = argparse.ArgumentParser(prog="bench", description="Play a suite through a running ROS graph.")
+    parser = argparse.ArgumentParser(prog="bench", description="Run a suite through a running ROS graph.")
     parser.add_argument("suite")
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--label", default="ros")
-    parser.add_argument("--launch", default="", help="arguments of a roslaunch to start")
+    parser.add_argument("--launch", default="", help="arguments for roslaunch, which is then started")
     parser.add_argument("--resume", action="store_true")
     given = parser.parse_args(rospy.myargv()[1:])
     try:

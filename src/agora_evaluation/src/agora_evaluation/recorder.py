@@ -202,7 +202,7 @@ class RecorderNode:
                 self._heard.wait(0.01)
         if missing:
             rospy.logwarn(
-                "recorder: no connection to %s after %g s; their messages are missing in the bag", ", ".join(missing), _CONNECT
+                "recorder: no connection to %s after %g s; their messages are missing from the bag", ", ".join(missing), _CONNECT
             )
 
     def close(self) -> None:

@@ -46,7 +46,7 @@ KEYS = {
 }  # fmt: skip
 """The component of the twist (vx, vy, omega) that each key changes, and its sign."""
 _STOP = 1.0  # s during which a released robot is commanded to stop
-HELP = "w/s drive, a/d turn, q/e sideways, +/- faster or slower, space stop, Q end"
+HELP = "w/s: drive, a/d: turn, q/e: sideways, +/-: faster/slower, space: stop, Q: quit"
 
 
 @dataclass
@@ -114,7 +114,7 @@ class TeleopNode:
         if self._robot and self._model:
             self._take(self._robot, self._model)
         else:
-            rospy.loginfo("teleop: waiting for an episode to name its robot; or set ~robot and ~model")
+            rospy.loginfo("teleop: waiting for an episode with a robot; to skip this, set ~robot and ~model")
         rospy.Subscriber("task_generator_server/episode", Episode, self._on_episode, queue_size=1)
         rospy.Subscriber("joy", Joy, self._on_joy, queue_size=1)
 
@@ -160,7 +160,7 @@ class TeleopNode:
             while (left := end - time.monotonic()) > 0:
                 key = keys(left)
                 if key == "Q":
-                    rospy.signal_shutdown("ended by key")
+                    rospy.signal_shutdown("quit by key")
                     break
                 if key and self._held is not None:
                     self._held.press(key, time.monotonic())
@@ -182,7 +182,7 @@ def keyboard(stream: TextIO) -> Iterator[Callable[[float], str | None]]:
     The terminal's settings are restored afterwards.
     """
     if not stream.isatty():
-        rospy.loginfo("teleop: no terminal, so no keyboard; use a joystick on topic joy")
+        rospy.loginfo("teleop: no terminal for keyboard input; use a joystick on topic joy")
         yield _no_key
         return
     file = stream.fileno()

@@ -85,7 +85,7 @@ class ImagePeople:
         if self._images and self._images[-1].header.stamp.to_sec() < self._seen:
             self._seen = -np.inf
             self._tracker.forget()
-            rospy.logwarn("the stamps of the images jumped back: all tracks are cleared")
+            rospy.logwarn("the timestamps of the images jumped back: all tracks are cleared")
         for image in reversed(self._images):
             if (stamp := image.header.stamp.to_sec()) <= self._seen:
                 break
@@ -119,7 +119,7 @@ def _camera(lens: Any, image: Any, optical: Any) -> Camera:
     raw image.
     """
     if (lens.height, lens.width) not in ((0, 0), (image.height, image.width)):
-        raise InputError(f"camera_info: is of {lens.height} x {lens.width} px, the image has {image.height} x {image.width}")
+        raise InputError(f"camera_info: has {lens.height} x {lens.width} px, but the image has {image.height} x {image.width}")
     fx, cx, fy, cy = (lens.P[0], lens.P[2], lens.P[5], lens.P[6]) if lens.P[0] else (lens.K[0], lens.K[2], lens.K[4], lens.K[5])
     at = optical.translation
     return Camera.at(fx, fy, cx, cy, _rotation(optical.rotation), (at.x, at.y, at.z))

@@ -35,7 +35,7 @@ from agora_navigation.move_base import MoveBase, is_same
 
 _LAST_WORD = 0.5  # s of wall time to wait for the controller's answer when the node shuts down
 _HINTS = {
-    57: "it has no pose of the robot: set its robot_frame and map_frame, and check tf",
+    57: "it does not have the robot's pose: set its robot_frame and map_frame, and check tf",
     59: "check tf and its robot_frame and map_frame",
     101: "another client took over the controller",
     110: "the path is blocked",
@@ -47,7 +47,7 @@ _HINTS = {
 def explained(kind: type, outcome: int, said: str) -> str:
     """Return one line about the outcome of an action: its name, its number, the server's message and the remedy."""
     names = {getattr(kind, name): name for name in dir(kind) if name.isupper() and "RANGE" not in name}
-    name = names.get(outcome, "failure of a plug-in").replace("_", " ").lower()
+    name = names.get(outcome, "plug-in failure").replace("_", " ").lower()
     return "; ".join(part for part in (f"{name} ({outcome})", said, _HINTS.get(outcome, "")) if part)
 
 
@@ -101,7 +101,7 @@ class Speed:
             return
         if not self._top:
             if time.monotonic() - self._began > self._patience:
-                rospy.logwarn_throttle(30.0, f"{self._place} has none of {', '.join(self._names)}: its speed is unchanged")
+                rospy.logwarn_throttle(30.0, f"{self._place} lacks the parameters {', '.join(self._names)}: its speed is unchanged")
             return
         try:
             self._tell(share, self._patience)
@@ -176,7 +176,7 @@ class MbfRobot:
         if goal is not None and self._move_base.busy:
             answer = self._episode.set(self._name, goal)
             if answer.asked and not answer.number:
-                rospy.logwarn(f"{self._robot}: a goal of the action was refused: {answer.reason}")
+                rospy.logwarn(f"{self._robot}: an action goal was refused: {answer.reason}")
                 self._move_base.abort(answer.reason)
                 return None, cancelled
         return goal, cancelled

@@ -177,7 +177,7 @@ class MbfServer:
         before, after = self._drive, Drive(handle, self._controllers[name])
         goes_on = before is not None and before.controller is after.controller
         if before is not None:
-            self._end(before, ExePath.CANCELED, "another path replaced it", goes_on)
+            self._end(before, ExePath.CANCELED, "replaced by another path", goes_on)
         self._drive, here = after, self._here()
         try:
             if here is None:

@@ -81,7 +81,7 @@ class MoveBase:
         if self._spoken:
             spoken = self._checked(self._spoken.pop())
             if spoken is not None and not (self.busy and is_same(spoken, self._pursued)):
-                self.abort("a goal on move_base_simple/goal replaced it")
+                self.abort("replaced by a goal on move_base_simple/goal")
                 goal = spoken
         return goal, cancelled
 

@@ -338,12 +338,12 @@ class NavigationNode:
             stamp, step = request.robots.header.stamp, request.robots.step
             if list(request.robots.name) != played.names:
                 return PlanResponse(
-                    success=False, message=f"navigation: the episode's robots are {played.names}, not the requested ones"
+                    success=False, message=f"navigation: the robots of the episode are {played.names}, not those requested"
                 )
             active = np.frombuffer(bytes(request.active), np.uint8) != 0
             if not self._changed.wait_for(lambda: not self._missing(played, stamp.to_sec(), step, active), self._answer_in):
                 missing = ", ".join(self._missing(played, stamp.to_sec(), step, active))
-                why = f"waited {self._answer_in:g} s for {missing} of {stamp.to_sec():.3f} s"
+                why = f"waited {self._answer_in:g} s for {missing} with timestamp {stamp.to_sec():.3f} s"
                 return PlanResponse(success=False, message=f"navigation: {why}")
             if self._played is not played:
                 return PlanResponse(success=False, message="navigation: that episode is over")

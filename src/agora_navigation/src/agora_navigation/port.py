@@ -109,7 +109,7 @@ class Port:
             self.navigator.see_scan(self.number, self.scan.ranges, self.scan.header.stamp.to_sec())
             self.well("scan")
         except InputError as error:
-            self.say("scan", f"{error}; the scan is dropped: set the beams of the lidar in the robot's model (configs/robots)")
+            self.say("scan", f"{error}; the scan is dropped: set the number of lidar beams in the robot's model (configs/robots)")
         self._taken, self.scan = self.scan.header.stamp.to_sec(), None
 
     def lacks_scan(self, since: float) -> bool:
@@ -155,7 +155,7 @@ class Port:
             self._number = answer.number
             self.navigator.follow(self.number, answer.number, goal)
         else:
-            rospy.logwarn(f"{self.name}: a goal of the action was refused: {answer.reason}")
+            rospy.logwarn(f"{self.name}: an action goal was refused: {answer.reason}")
             self.move_base.abort(answer.reason)
 
     def follow(self, robot: Any) -> None:
@@ -165,7 +165,7 @@ class Port:
         if self.move_base is None or not self.move_base.busy or robot.goal < self._number:
             return  # no one is waiting, or the status is older than the action's goal
         if robot.goal > self._number:
-            self.move_base.abort("another goal replaced it")
+            self.move_base.abort("replaced by another goal")
         elif robot.ended and robot.outcome == Outcome.REACHED:
             self.move_base.succeed()
         elif robot.ended:

@@ -146,7 +146,7 @@ class CrowdNode:
         if list(robots.name) != self.robot_names:
             return f"the episode's robots are {self.robot_names}, not {list(robots.name)}"
         if robots.step != self.crowd.step_number:
-            return f"the crowd is at step {self.crowd.step_number}, not {robots.step}: call {rospy.resolve_name(_NAME)}/begin"
+            return f"the crowd is at step {self.crowd.step_number}, not {robots.step}; call {rospy.resolve_name(_NAME)}/begin"
         return ""
 
     def _tell_time(self, robots: Any) -> None:
@@ -171,7 +171,7 @@ class CrowdNode:
                 return  # a late message about the previous episode
             ahead = robots.step - self.crowd.step_number
             if ahead < 0 and not self._behind:
-                rospy.logwarn("crowd: the simulator is at step %d, the crowd at %d: robots are ignored until it catches up",
+                rospy.logwarn("crowd: the simulator is at step %d, but the crowd at %d: robots are ignored until it catches up",
                               robots.step, self.crowd.step_number)  # fmt: skip
             self._behind = ahead < 0
             if ahead >= self.crowd.every:
@@ -195,7 +195,7 @@ class CrowdNode:
             for _ in range(steps):
                 self._move(robots)
         except InputError as error:
-            rospy.logwarn_throttle(5.0, f"crowd: {error}; waiting for valid ones")
+            rospy.logwarn_throttle(5.0, f"crowd: {error}; waiting for valid data")
         else:
             if steps:
                 self._show()

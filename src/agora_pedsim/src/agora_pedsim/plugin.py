@@ -80,7 +80,7 @@ class WorkData:
         """
         force, count = np.asarray(self.force, float), len(self.id)
         if force.shape not in ((count, 3), (count, 2)) or len(self.social_state) != count or np.size(self.vmax) != count:
-            raise InputError(f"work_data.force has the shape {force.shape} for {count} pedestrians; expected ({count}, 3)")
+            raise InputError(f"work_data.force: expected shape ({count}, 3) for {count} pedestrians, got {force.shape}")
         rows = zip(self.id, force[:, :2].tolist(), self.social_state, np.ravel(self.vmax).tolist(), strict=True)
         return AgentFeedbacks(header, [AgentFeedback(id, Vector3(x, y, 0.0), str(state), vmax) for id, (x, y), state, vmax in rows])
 
@@ -145,7 +145,7 @@ def find_plugin(text: str, modules: list[str], dt: float, radius: float) -> Call
         module, _, name = text.partition(":")
         found = getattr(_import(module), name, None)
         if found is None:
-            raise InputError(f"plugin {text!r}: {module} has no {name!r}")
+            raise InputError(f"plugin {text!r}: module {module} has no attribute {name!r}")
     if isinstance(found, type) and issubclass(found, Forcemodel):
         return lambda: OverMessages(found())
     if found is None:

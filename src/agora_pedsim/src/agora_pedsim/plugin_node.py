@@ -49,7 +49,7 @@ class PluginNode:
         rospy.Subscriber("reset_end", Empty, self._on_reset_end, queue_size=1)
         self._data = rospy.Subscriber(data, PedsimAgentsDataframe, self._on_data, queue_size=1, buff_size=2**22, tcp_nodelay=True)
         rospy.Service("crowdsim_agents/begin", BeginEpisode, self._on_begin)
-        rospy.loginfo("crowdsim_agents: %s answers %s", text, rospy.resolve_name(data))
+        rospy.loginfo("crowdsim_agents: plugin %s answers %s", text, rospy.resolve_name(data))
 
     def _on_reset_start(self, _: Any) -> None:
         with self._lock:

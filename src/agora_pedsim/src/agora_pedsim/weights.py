@@ -41,7 +41,7 @@ class ForceWeights:
             self._node.pause(changed.pop("paused"))
         wanted = {_FIELDS[key]: value for key, value in changed.items() if key in _FIELDS}
         for key in changed.keys() - _FIELDS.keys():
-            rospy.logwarn("crowd: no crowd model has %s; it has no effect", key)
+            rospy.logwarn("crowd: %s has no effect, because no crowd model has this parameter", key)
         if wanted:
             self._node.change("dynamic_reconfigure", lambda crowd: _weigh(crowd, wanted))
         return config

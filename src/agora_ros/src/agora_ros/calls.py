@@ -92,13 +92,13 @@ class Call(rospy.ServiceProxy):
             return self.transport.receive_once()[0]
         except TransportTerminated as error:
             self.drop()
-            raise CallError(f"{self.resolved_name} was lost; its node ended during a call") from error
+            raise CallError(f"the connection to {self.resolved_name} was lost; its node ended during a call") from error
         except rospy.ServiceException as error:
             self.drop()
             raise RefusedError(f"{self.resolved_name} failed: {error}") from error
         except (ROSException, TransportException, OSError) as error:
             self.drop()
-            raise CallError(f"{self.resolved_name} is lost: {error}") from error
+            raise CallError(f"the connection to {self.resolved_name} was lost: {error}") from error
         except CallError:
             self.drop()
             raise

@@ -63,7 +63,7 @@ class CameraTopics:
         try:
             images = look(self._camera)
         except InputError as error:
-            rospy.logerr_throttle(_QUIET, f"{self._space}: no images: {error}")
+            rospy.logerr_throttle(_QUIET, f"{self._space}: cannot publish images: {error}")
             return
         for field, image in images.items():
             if self._lenses[field].get_num_connections():

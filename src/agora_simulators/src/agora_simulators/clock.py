@@ -29,7 +29,7 @@ class SimulationClock:
         self._kept = float(rospy.get_param("~clock", 0.0))
         self._now = self._kept
         if self._kept:
-            rospy.loginfo(f"a simulator ran here before: its stamps ended at {self._kept:g} s, where this one starts")
+            rospy.loginfo(f"a simulator ran on this roscore before; its time ended at {self._kept:g} s, so this one starts there")
 
     def next(self) -> float:
         """Return a stamp for the beginning of an episode, s: a multiple of 0.1 s, later than all previous stamps."""
@@ -48,7 +48,7 @@ class SimulationClock:
             try:
                 rospy.set_param("~clock", self._kept)
             except OSError as error:
-                rospy.logwarn(f"the roscore does not answer ({error}): the simulation continues, but restart everything")
+                rospy.logwarn(f"the roscore does not answer ({error}): the simulation continues, but restart the whole graph")
         self._publisher.publish(Clock(stamp))
 
     def _look_for_others(self) -> None:

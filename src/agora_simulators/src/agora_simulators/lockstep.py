@@ -92,7 +92,7 @@ class LockStep:
         if not answer.success:
             raise CallError(f"the crowd refused a step: {answer.message}")
         if answer.pedestrians.step != step:
-            raise CallError(f"the crowd answered for step {answer.pedestrians.step}, not for {step}; start an episode again")
+            raise CallError(f"the crowd answered for step {answer.pedestrians.step} instead of {step}; start a new episode")
         return answer.pedestrians
 
     def _planned(self, names: tuple[str, ...]) -> tuple[dict[str, Floats], dict[int, str]]:
@@ -102,7 +102,7 @@ class LockStep:
             raise CallError(f"the navigation refused to plan: {answer.message}")
         missing = [name for name in names if self._driven.get(name) and name not in answer.robots]
         if missing:
-            raise CallError(f"the navigation does not drive {missing}; start an episode again")
+            raise CallError(f"the navigation does not drive {missing}; start a new episode")
         failures = {names.index(name): text for name, text in zip(answer.robots, answer.failures, strict=True) if text}
         return {name: from_twist(twist) for name, twist in zip(answer.robots, answer.twists, strict=True)}, failures
 
@@ -116,7 +116,7 @@ class LockStep:
                     self.missed += len(silent)
                     rospy.logwarn_throttle(
                         5.0,
-                        f"lock step: no new cmd_vel of {silent} within {self._patience:g} s, {self.missed} times so far; "
+                        f"lock step: no new cmd_vel for {silent} within {self._patience:g} s, {self.missed} times so far; "
                         "their last commands continue. Publish one command for every scan",
                     )
                     return

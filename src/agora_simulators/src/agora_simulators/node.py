@@ -46,7 +46,7 @@ def parameter(name: str, default: Any) -> Any:
     """
     value = own_or_graphs(name, default)
     if isinstance(default, bool) != isinstance(value, bool) or not isinstance(value, type(default) | int):
-        raise InputError(f"parameter {name}: expected something like {default!r}, got {value!r}")
+        raise InputError(f"parameter {name}: expected a value of the same type as {default!r}, got {value!r}")
     if isinstance(default, float) and not (math.isfinite(value) and value > 0):
         raise InputError(f"parameter {name}: expected a number above 0, got {value!r}")
     return value
@@ -222,7 +222,7 @@ class SimulatorNode:
                 self._said[name] = received, driver.step
             elif driver.step - since > limit and twist.any():
                 rospy.logwarn(
-                    f"robot {name!r}: no cmd_vel for {self._watchdog:g} s; it stops until there is one. Is its planner running?"
+                    f"robot {name!r}: no cmd_vel for {self._watchdog:g} s; it stops until the next command. Is its planner running?"
                 )
                 self._display.topics[name].forget()
                 continue
@@ -281,7 +281,9 @@ class SimulatorNode:
     def _spawn(self, request: Any) -> None:
         coming = [e.name for e in request.entities if e.kind == "robot"]
         if coming and self._plays:
-            raise InputError(f"robots {coming}: robots come with the episode; name them in robot_setup_file and call reset_task")
+            raise InputError(
+                f"robots {coming}: robots only come with the episode; list them in robot_setup_file and call reset_task"
+            )
         self._check_names([*coming, *(name for name in self._driver.names if name not in coming)])
         for entity in request.entities:
             if entity.kind not in ("robot", "obstacle"):
@@ -294,13 +296,13 @@ class SimulatorNode:
 
     def _move(self, request: Any) -> None:
         if len(request.names) != len(request.poses):
-            raise InputError(f"{len(request.names)} names and {len(request.poses)} poses; give one pose for each")
+            raise InputError(f"got {len(request.names)} names and {len(request.poses)} poses; give one pose per name")
         for name, pose in zip(request.names, request.poses, strict=True):
             self._driver.move(name, from_pose2d(pose))
 
     def _delete(self, request: Any) -> None:
         if "delete" not in self._driver.can:
-            raise InputError(f"{self._driver.name} cannot remove anything")
+            raise InputError(f"{self._driver.name} cannot remove entities")
         if self._plays and (needed := [name for name in request.names if name in self._driver.names]):
             raise InputError(f"robots {needed}: robots belong to the episode; change robot_setup_file and call reset_task")
         for name in request.names:

@@ -33,12 +33,12 @@ class Outcomes:
 
     def all(self) -> str:
         """Return a text with the number of robots per outcome."""
-        return ", ".join(f"{count} {end}" for end, count in self._count.most_common()) or "none ended"
+        return ", ".join(f"{count} {end}" for end, count in self._count.most_common()) or "no robot has finished"
 
 
 def _end(robot: RobotStatus, endless: bool) -> str:
     if not robot.ended:
-        return "under way"
+        return "still driving"
     outcome = Outcome(robot.outcome)
     if endless and outcome == Outcome.TIMEOUT:
         return "out of time"

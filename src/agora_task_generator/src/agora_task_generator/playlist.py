@@ -51,7 +51,7 @@ class Turn:
         start, stage = resolve(plan)
         count = len(start.robots)
         if len(robots) not in (1, count):
-            raise InputError(f"{plan.entry}: the robot setup has {len(robots)} robots, the episode {count}")
+            raise InputError(f"{plan.entry}: the robot setup has {len(robots)} robots, but the episode has {count}")
         turn = Turn(start, stage, tuple(robots if len(robots) == count else robots * count))
         turn.names()
         return turn
@@ -71,9 +71,7 @@ class Turn:
         for k, name in enumerate(names):
             if name in names[:k]:
                 other = given[names.index(name)]
-                raise InputError(
-                    f"robots {other!r} and {given[k]!r} would both be called {name!r} in ROS: rename one of the models"
-                )
+                raise InputError(f"robots {other!r} and {given[k]!r} would both be named {name!r} in ROS: rename one of the models")
         return names
 
     def message(self, number: int) -> Episode:

@@ -124,7 +124,7 @@ class TaskGeneratorServer:
         number, status = progress["number"], self._status
         again = status is None or status.number != number or not status.done or status.interrupted
         self._number = number - again
-        rospy.logwarn(f"started again: episode {number} {'is repeated' if again else 'had ended, the next follows'}")
+        rospy.logwarn(f"restarted: episode {number} {'is repeated' if again else 'had ended; continuing with the next one'}")
         self._memory = (progress["playlist"], again) if progress["playlist"] else None
         self._manual = bool(progress["asked"])
         if again and self._manual:
@@ -177,7 +177,7 @@ class TaskGeneratorServer:
                 parameters, _, self._tree = Parameters.read()
                 return Reconfigure(rospy.get_param("~config", ""), parameters.over_settings())
             except (InputError, OSError) as error:
-                rospy.logerr_throttle_identical(30, f"{error}; correct it, then it is checked again")
+                rospy.logerr_throttle_identical(30, f"{error}; correct it, and it will be checked again")
                 threading.Event().wait(1.0)
         raise rospy.ROSInterruptException("shutdown")
 
@@ -244,7 +244,7 @@ class TaskGeneratorServer:
                 self.carry_on(self.watch.poses)
                 return
             except InputError as error:
-                rospy.logwarn(f"{error}; everything restarts")
+                rospy.logwarn(f"{error}; starting a new episode instead")
         self.episode = None
         self._look()
 
@@ -256,11 +256,11 @@ class TaskGeneratorServer:
         """Return the reason why the current episode was interrupted; empty if it was not."""
         for part, begin in self._told():
             if not begin.standing:
-                return f"{part} went away"
+                return f"lost the connection to {part}"
         if status is None:
             return ""
         if status.number == self.episode.number and status.interrupted:
-            return status.reason or "the simulator says so"
+            return status.reason or "the simulator reported an interruption"
         idle = not status.entry and time.monotonic() - self._begun > _SETTLED
         return "the simulator was restarted" if idle else ""
 
@@ -292,7 +292,7 @@ class TaskGeneratorServer:
             else:
                 self.playlist.adopt(parameters, settings)
         except InputError as error:
-            kept = "the previous settings stay in use" if self.playlist else "correct the parameter, then it is checked again"
+            kept = "the previous settings stay in use" if self.playlist else "correct the parameter, and it will be checked again"
             rospy.logerr(f"{error}; {kept}")
             if isinstance(self.playlist, TaskModes):
                 self._reconfigure.show(self.playlist.generator.setup.settings)
@@ -316,7 +316,7 @@ class TaskGeneratorServer:
                 rospy.logwarn(f"{error}; trying the next episode")
                 continue
             except InputError as error:
-                rospy.logerr(f"{error}; correct the parameters, then they are checked again")
+                rospy.logerr(f"{error}; correct the parameters, and they will be checked again")
                 break
             self._begin_turn(turn)
             return
@@ -349,7 +349,7 @@ class TaskGeneratorServer:
         if waits and not self._waits:
             goal = rospy.resolve_name("move_base_simple/goal")
             rospy.loginfo(
-                f"tm_robots guided: robots wait for waypoints: set one with 2D Nav Goal in RViz, which publishes it on {goal}"
+                f"tm_robots guided: robots await waypoints; set one with 2D Nav Goal in RViz, which publishes it on {goal}"
             )
         self._waits = waits
 
@@ -374,7 +374,7 @@ class TaskGeneratorServer:
             self._give_up(episode, reason)
             return
         rospy.logwarn(
-            f"episode {episode.number} ({episode.entry}) was interrupted: {reason}; it is repeated when all parts are running again"
+            f"episode {episode.number} ({episode.entry}) was interrupted: {reason}; it is repeated when all nodes are running again"
         )
         self._deliver(episode)
 
@@ -400,7 +400,7 @@ class TaskGeneratorServer:
                 if self._interruptions >= self._most:
                     self._give_up(episode, str(error))
                     return False
-                rospy.logwarn(f"{error} while episode {episode.number} was sent out; it is sent again")
+                rospy.logwarn(f"{error} while sending episode {episode.number}; sending it again")
 
     def _told(self) -> list[tuple[str, Service]]:
         """Return the nodes that load the current episode, with their services."""
@@ -428,6 +428,6 @@ class TaskGeneratorServer:
         self._tools.begin([robot.name for robot in episode.robots])
         gone = [part for part, begin in self._told() if not begin.standing]
         if gone:
-            raise CallError(f"{', '.join(gone)} went away")
+            raise CallError(f"lost the connection to {', '.join(gone)}")
         if "simulator" in self._parts:
             self._resume.ask()

@@ -44,7 +44,7 @@ class Service(Call):
 
     def _wait(self) -> None:
         self.drop()
-        word = _Word(f"waiting for {self.resolved_name} since {{}}: does its node run, or compile kernels?")
+        word = _Word(f"waiting for {self.resolved_name} for {{}}: its node is not running, or is still compiling kernels")
         while not self._is_there():
             word.is_said()
 

@@ -282,9 +282,9 @@ class Foreign(Models):
         """Add an obstacle to the world; robots are only added with an episode."""
         name = ros_name(entity.name)
         if name in self._shown:
-            raise InputError(f"{self.name}: there is a {entity.name!r} already")
+            raise InputError(f"{self.name}: {entity.name!r} already exists")
         if entity.kind == "robot":
-            raise InputError(f"{self.name}: robots come with an episode; put {entity.name!r} into the robot setup")
+            raise InputError(f"{self.name}: robots can only be added with an episode; add {entity.name!r} to the robot setup")
         piece = Furniture(entity.furniture, *(float(v) for v in entity.pose))
         self._show_bodies(name, solids(Place(Map.open((-1.0, -1.0), (1.0, 1.0)), (piece,))).furniture)
         self._shown.add(name)

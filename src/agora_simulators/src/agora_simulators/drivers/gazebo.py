@@ -38,7 +38,7 @@ class Gazebo(Foreign):
         )
     )  # fmt: skip
     start_it: ClassVar[str] = (
-        "start gazebo_ros on this roscore, /clock remapped to gazebo/clock; start_arena.launch does so if its package is installed"
+        "start gazebo_ros on this roscore with /clock remapped to gazebo/clock; start_arena.launch does so if it is installed"
     )
 
     def __init__(self, patience: float = 30.0) -> None:

@@ -44,7 +44,7 @@ class Models(ABC):
         if self._spawn(name, text, pose):
             self._remove(name)
             if refusal := self._spawn(name, text, pose):
-                raise InputError(f"{self.name} refuses the model {name}: {refusal}")
+                raise InputError(f"{self.name} rejected the model {name}: {refusal}")
 
     def _take_away(self, name: str) -> None:
         self._remove(name)

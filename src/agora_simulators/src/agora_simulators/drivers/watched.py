@@ -52,7 +52,7 @@ class Watched:
         if lidar is None:
             return None
         if len(ranges) != lidar.beams:
-            rospy.logwarn_throttle(10.0, f"a scan of {self.name} has {len(ranges)} beams, not {lidar.beams}; skipped")
+            rospy.logwarn_throttle(10.0, f"a scan of {self.name} has {len(ranges)} beams, expected {lidar.beams}; skipped")
             return None
         seen = np.where(np.isfinite(ranges), ranges, lidar.range_max)
         return Reading(number, taken, np.clip(seen, lidar.range_min, lidar.range_max), lidar)

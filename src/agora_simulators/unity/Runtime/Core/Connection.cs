@@ -45,7 +45,7 @@ namespace Agora.Core
             {
                 if (!_client.ConnectAsync(host, port).Wait(Patience))
                 {
-                    throw new IOException("nobody answers at " + there);
+                    throw new IOException("nothing answers at " + there);
                 }
                 _stream = _client.GetStream();
                 Greet(there);
@@ -54,7 +54,7 @@ namespace Agora.Core
             {
                 _client.Close();
                 Exception cause = error is AggregateException ? error.InnerException : error;
-                throw cause as IOException ?? new IOException("no connection to " + there + ": " + cause.Message);
+                throw cause as IOException ?? new IOException("cannot connect to " + there + ": " + cause.Message);
             }
             _client.ReceiveTimeout = 0;
             new Thread(Listen) { IsBackground = true, Name = "Agora" }.Start();
@@ -94,7 +94,7 @@ namespace Agora.Core
             }
             catch (Exception error) when (error is IOException || error is ObjectDisposedException)
             {
-                Lose("the endpoint takes nothing: " + error.Message);
+                Lose("the endpoint does not accept data: " + error.Message);
             }
             _unsent.SetLength(0);
         }
@@ -114,15 +114,15 @@ namespace Agora.Core
             }
             catch (IOException error)
             {
-                throw new IOException("what listens at " + there + " does not greet as ROS-TCP-Endpoint does: " + error.Message);
+                throw new IOException("the server at " + there + " does not send the handshake of ROS-TCP-Endpoint: " + error.Message);
             }
             if (greeting.Destination != "__handshake")
             {
-                throw new IOException("what listens at " + there + " is no ROS-TCP-Endpoint of version 0.7");
+                throw new IOException("the server at " + there + " is not ROS-TCP-Endpoint 0.7");
             }
             if (Encoding.UTF8.GetString(greeting.Payload).Contains("ROS2"))
             {
-                throw new IOException("the endpoint at " + there + " is that of ROS 2; Agora's is the one of ROS 1, 0.7.0");
+                throw new IOException("the endpoint at " + there + " is for ROS 2; Agora requires ROS-TCP-Endpoint 0.7.0 for ROS 1");
             }
         }
 
@@ -137,7 +137,7 @@ namespace Agora.Core
             }
             catch (Exception error) when (error is IOException || error is ObjectDisposedException)
             {
-                Lose("the endpoint has gone: " + error.Message);
+                Lose("the endpoint disconnected: " + error.Message);
             }
         }
 
@@ -160,7 +160,7 @@ namespace Agora.Core
             uint length = new Reader(Exactly(4)).UInt();
             if (length > Largest)
             {
-                throw new IOException("a frame of " + length + " bytes");
+                throw new IOException("received a frame with the invalid length " + length + " bytes");
             }
             return (int)length;
         }
@@ -173,7 +173,7 @@ namespace Agora.Core
                 int read = _stream.Read(data, have, size - have);
                 if (read == 0)
                 {
-                    throw new IOException("the other side has closed the connection");
+                    throw new IOException("the endpoint closed the connection");
                 }
                 have += read;
             }

@@ -20,7 +20,7 @@ namespace Agora.Core
             }
             catch (XmlException error)
             {
-                throw new FormatException("the model is no XML: " + error.Message);
+                throw new FormatException("the model is not valid XML: " + error.Message);
             }
             XmlElement root = document.DocumentElement;
             if (root.Name == "robot")
@@ -31,7 +31,7 @@ namespace Agora.Core
             {
                 return Standing(root);
             }
-            throw new FormatException("the model begins with <" + root.Name + ">, not with <robot> or <sdf>");
+            throw new FormatException("the model begins with <" + root.Name + ">, expected <robot> or <sdf>");
         }
 
         static Model Robot(XmlElement root)
@@ -62,7 +62,7 @@ namespace Agora.Core
                     }
                     else
                     {
-                        throw new FormatException("a robot has a shape <" + shape.Name + ">; boxes and cylinders are read");
+                        throw new FormatException("a robot has a shape <" + shape.Name + ">; only boxes and cylinders are supported");
                     }
                     part.Colour = Colour(holder.SelectSingleNode("material/color/@rgba"));
                     model.Parts.Add(part);
@@ -123,7 +123,7 @@ namespace Agora.Core
                 }
                 if (part.Outline.Count < 3)
                 {
-                    throw new FormatException("a polyline has " + part.Outline.Count + " points; it takes 3");
+                    throw new FormatException("a polyline has " + part.Outline.Count + " points, expected at least 3");
                 }
                 if (Outlines.TwiceArea(part.Outline) < 0)
                 {
@@ -133,7 +133,7 @@ namespace Agora.Core
             }
             else
             {
-                throw new FormatException("a model has a shape <" + shape.Name + ">; boxes, cylinders and polylines are read");
+                throw new FormatException("a model has a shape <" + shape.Name + ">; only boxes, cylinders and polylines are supported");
             }
         }
 
@@ -194,7 +194,7 @@ namespace Agora.Core
             XmlElement found = of.SelectSingleNode(path) as XmlElement;
             if (found == null)
             {
-                throw new FormatException("a <" + of.Name + "> without " + path);
+                throw new FormatException("<" + of.Name + "> has no " + path);
             }
             return found;
         }
@@ -209,7 +209,7 @@ namespace Agora.Core
             string[] words = text.Split(Gaps, StringSplitOptions.RemoveEmptyEntries);
             if (words.Length != count)
             {
-                throw new FormatException("'" + text + "' is not " + count + " numbers");
+                throw new FormatException("expected " + count + " numbers, got '" + text + "'");
             }
             return Array.ConvertAll(words, word => double.Parse(word, NumberStyles.Float, CultureInfo.InvariantCulture));
         }

@@ -92,7 +92,7 @@ namespace Agora.Core
             uint count = UInt();
             if (count * (long)width > _size - _in.BaseStream.Position)
             {
-                throw new EndOfStreamException("a message says that it has " + count + " values more than it has");
+                throw new EndOfStreamException("a message announces " + count + " values but is shorter");
             }
             return (int)count;
         }

@@ -21,13 +21,13 @@ namespace Agora.Scene
         [Tooltip("Port on which ROS-TCP-Endpoint listens")]
         public int Port = 10000;
 
-        [Tooltip("Simulated seconds a second")]
+        [Tooltip("Simulated seconds per second")]
         public float TimeScale = 1;
 
-        [Tooltip("Physics steps in a simulated second")]
+        [Tooltip("Physics steps per simulated second")]
         public int StepsPerSecond = 60;
 
-        [Tooltip("Material that is coloured; Unity's default where it is empty")]
+        [Tooltip("Material to colour; Unity's default material if empty")]
         public Material Surface;
 
         public CameraSettings Camera = new CameraSettings();
@@ -77,7 +77,7 @@ namespace Agora.Scene
             }
             else
             {
-                Say("plays with " + Address + ":" + Port, false);
+                Say("is connected to " + Address + ":" + Port, false);
             }
         }
 
@@ -146,13 +146,13 @@ namespace Agora.Scene
             _next = Time.realtimeSinceStartup + Again;
             if (done.IsFaulted)
             {
-                Say("waits: " + done.Exception.InnerException.Message, true);
+                Say("is waiting: " + done.Exception.InnerException.Message, true);
                 return;
             }
             _connection = done.Result;
             _player = new Player(_connection, _world, 1.0 / StepsPerSecond, text => Debug.LogWarning("Agora: " + text));
             _due = 0;
-            Say("plays with " + Address + ":" + Port, true);
+            Say("is connected to " + Address + ":" + Port, true);
         }
 
         /// <summary>Ends a connection: the next one finds an empty world, for it may be another graph that knows of nothing.</summary>

@@ -15,16 +15,16 @@ namespace Agora.Scene
         [Tooltip("Horizontal field of view, degrees")]
         public float FieldOfView = 70;
 
-        [Tooltip("Pictures a second of simulated time")]
+        [Tooltip("Images per simulated second")]
         public float Rate = 10;
 
-        [Tooltip("Largest depth, m")]
+        [Tooltip("Maximum depth, m")]
         public float Range = 10;
 
-        [Tooltip("Before the middle of the base, m")]
+        [Tooltip("Distance in front of the centre of the base, m")]
         public float Forward = 0.1f;
 
-        [Tooltip("Above the floor, m")]
+        [Tooltip("Height above the floor, m")]
         public float Up = 0.5f;
     }
 
