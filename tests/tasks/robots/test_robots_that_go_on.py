@@ -213,7 +213,7 @@ def test_robots_of_zones_start_and_end_in_the_zones_of_their_role(roles):
             "roles.yaml:3: robots[1].waypoint in: unknown key; did you mean 'waypoints in'?",
         ),
         ("[staff]", "[]", "roles.yaml:3"),
-        ("[staff]", "staff", "waypoints in must be a list of categories, or '*'"),
+        ("[staff]", "staff", "must be a list of categories, or '*'"),
         ("[staff]", "[.nan]", "expected a string"),
         ("name: guard, ", "", "robots[1].name: expected a string, got nothing"),
     ],
