@@ -54,7 +54,7 @@ class AgoraError(Exception):
 
 
 class InputError(AgoraError):
-    """A file or an argument is invalid; nothing was partly loaded or written. The command line exits with status 2."""
+    """A file or an argument is invalid; nothing was loaded or written, not even in part. The command line exits with status 2."""
 
 
 class UnknownNameError(InputError):

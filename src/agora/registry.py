@@ -167,7 +167,7 @@ def summary(kind: str, name: str) -> str:
 
 
 def required(kind: str, name: str) -> list[str]:
-    """Return the parameters of the component ``name`` of a kind that have no default."""
+    """Return the names of the parameters without a default of the component ``name`` of the given kind."""
     fields = [field for field in dataclasses.fields(load(kind, name)) if field.init]
     return [f.name for f in fields if f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING]
 

@@ -286,7 +286,7 @@ def test_a_file_of_trajnet_says_its_rate_in_a_folder_with_the_name_of_a_public_s
     CliRunner().invoke(app, ["data", "import", "eth_ucy", str(folder / name), "--scene", "mine"])
     assert read_scene("mine").trajectories.mean_speed() == pytest.approx(SPEED) and not told(caplog)
     refused = CliRunner().invoke(app, ["data", "import", "eth_ucy", str(folder / name), "--scene", name])
-    assert f"--scene {name}: is the name of a scene in the data set" in str(refused.exception)
+    assert f"--scene {name}: the data set already has a scene with this name" in str(refused.exception)
 
 
 def splines(folder):

@@ -41,11 +41,12 @@ def stoppable(kept: Callable[[], str]) -> Iterator[None]:
 
 @contextmanager
 def finishing(ask: Callable[[], None], kept: Callable[[], str]) -> Iterator[None]:
-    """Let Ctrl-C and SIGTERM in this context request that the work end normally; a second signal ends the process immediately.
+    """Return a context manager in which the first Ctrl-C or SIGTERM requests a graceful stop; a second one ends the process
+    immediately. Use it in the main thread only.
 
     Args:
-        ask: function called at the first signal, which must return immediately. Use the context in the main thread.
-        kept: function called after the work has ended, which returns a text saying what is kept.
+        ask: function called at the first signal to request the stop; it must return immediately.
+        kept: function called after the work has ended; it returns a text that says which results were kept.
 
     Raises:
         StoppedError: a signal arrived, and the work has ended.
@@ -64,10 +65,11 @@ def finishing(ask: Callable[[], None], kept: Callable[[], str]) -> Iterator[None
 
 @contextmanager
 def once(handle: Callable[[int, FrameType | None], None]) -> Iterator[None]:
-    """Handle the first signal in this context with a function, and leave the second to the system, which ends the process.
+    """Return a context manager that handles the first signal with a function; a second signal ends the process immediately. Use it
+    in the main thread only.
 
     Args:
-        handle: function called with the signal number and the stack frame. Use the context in the main thread.
+        handle: function called with the signal number and the stack frame.
     """
 
     def first(number: int, frame: FrameType | None) -> None:

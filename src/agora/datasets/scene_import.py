@@ -34,7 +34,7 @@ def import_scene(source: Path, name: str, said: SceneFile) -> Path:
     if not name or Path(name).name != name:
         raise InputError(f"--scene {name!r}: expected a name without '/'")
     if name in SOURCES:
-        raise InputError(f"--scene {name}: is the name of a scene in the data set; choose another name")
+        raise InputError(f"--scene {name}: the data set already has a scene with this name; choose another name")
     source = source.absolute()
     place = source.with_suffix("") if alone else source
     scene = read_scene(place.name, folder=place.parent, said=said)

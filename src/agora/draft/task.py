@@ -153,7 +153,8 @@ class Task:
             raise self._misplaced(who, point, f"outside map {self.map.name!r}", *keys)
 
     def check_apart(self, who: str, point: Doubles, others: Sequence[Doubles], reach: float, *keys: str | int) -> None:
-        """Check that a position given in the scenario at ``keys`` is more than ``reach``, m, from the positions of others.
+        """Check that a position, given in the scenario at ``keys``, is at least ``reach`` metres from each of the positions
+        ``others``.
 
         Raises:
             PlacementError: the check failed.

@@ -117,7 +117,7 @@ class Observer:
         return self._moment
 
     def place(self, world: int, robot: int, model: RobotModel) -> None:
-        """Set the robot of a row at the start of an episode, and reset the row's state."""
+        """Set the robot model of a row at the start of an episode, and reset the measurements and channels of the row."""
         n = world * self._world.layout.robots + robot
         if self._models[n] is not model:
             self._models[n], self._radius[n] = model, model.radius

@@ -87,7 +87,7 @@ class Metric:
 
     @property
     def total(self) -> bool:
-        """True if the metric is defined for every recording: the return type of its function is float, without None."""
+        """True if the metric is defined for every recording, i.e. its function is annotated to return ``float``, never None."""
         return getattr(self.function, "__annotations__", {}).get("return") in ("float", float)
 
     def takes(self, value: float) -> bool:

@@ -211,7 +211,7 @@ class Check:
         when: date and time of the check, UTC.
         agora: Agora version that performed the check.
         machine: machine on which the check was performed.
-        seed: seed of the draw of episodes.
+        seed: seed with which the sample of episodes was drawn.
         driven: number of rows whose recorded commands were replayed; 0 if there is a problem.
         episodes: number of episodes that were run again with the planner; 0 if an earlier step found a problem or a difference.
         of: number of episodes in the entry.

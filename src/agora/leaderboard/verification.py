@@ -52,7 +52,7 @@ class Sample:
 
     Attributes:
         episodes: number of episodes; all episodes if the entry has fewer.
-        seed: seed of the draw; None for an unpredictable seed.
+        seed: seed with which the sample is drawn; None for an unpredictable seed.
     """
 
     episodes: int = 10

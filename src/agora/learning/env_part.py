@@ -102,7 +102,7 @@ class EnvPart:
             self.batch.world.threads.at(worlds, lambda first, last: write(first * count, last * count))
 
     def teach(self, teacher: Any, limits: Limits, actions: Floats) -> None:
-        """Write the actions of a planner in the worlds played in this part, for robots with these limits (N,)."""
+        """Write the actions that a planner takes in the worlds that this part simulates, given the limits (N,) of the robots."""
         observers, rows = self.batch.observers, self.rows
         answer, _ = observers.ask(teacher, observers.observe(), self._memory, rows & self.batch.active)
         self._memory = answer.memory

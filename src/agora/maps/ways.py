@@ -65,7 +65,7 @@ def length_of(points: Doubles) -> float:
 
 
 def along(points: Doubles, distance: float) -> Doubles:
-    """Return the point (2,) on a path (N, 2) at ``distance``, m, from its start; the end of the path if it is shorter."""
+    """Return the point (2,) that lies ``distance`` metres along a path (N, 2), or the path's end if the path is shorter."""
     parts = np.hypot(*np.diff(points, axis=0).T)
     done = np.concatenate([[0.0], np.cumsum(parts)])
     return np.array([np.interp(distance, done, points[:, axis]) for axis in range(2)])

@@ -78,7 +78,7 @@ ERRORS = {
 
 
 class FlexError(AgoraError):
-    """A request that cannot be fulfilled; ``outcome`` is the number of the outcome."""
+    """A request that cannot be fulfilled; ``outcome`` is Move Base Flex's outcome code."""
 
     def __init__(self, outcome: enum.IntEnum, message: str) -> None:
         super().__init__(message)
@@ -174,7 +174,7 @@ class Execution:
         self.navigator.tolerate(0, *(tolerances or (self._terms.dist_tolerance, self._terms.angle_tolerance)))
 
     def step(self, time: float) -> Driven:
-        """Plan for ``time``, s, from the latest observations."""
+        """Plan from the latest observations; ``time`` is the current time in seconds."""
         nav = self.navigator
         if nav.arrived(0):
             return Driven(np.zeros(3, np.float32), ExePath.SUCCESS, "goal reached", over=True)

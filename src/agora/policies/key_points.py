@@ -57,10 +57,10 @@ def spline(points: int, samples: int) -> Floats:
 class KeyPoints(EncodingBase):
     """A scan or images and the local goal as the observation, and key points of a path as the action.
 
-    The observation contains the scan, the images row by row, the distance to the local goal, and cosine and sine of its bearing. A
-    pixel of 0, which has no reading, is set to 1, like the farthest pixels. An action contains x and y of each key point in the
-    robot's frame, followed by the log-odds of a collision, the fear. The robot drives along the arc to a point of the spline; if
-    this point lies behind the robot, it first turns in place. It does not move sideways.
+    The observation contains the scan, the images row by row, the distance to the local goal, and the cosine and sine of its
+    bearing. Pixels without a reading (0) are set to 1, like the farthest pixels. An action contains the x and y of each key point
+    in the robot's frame, followed by the log-odds of a collision, the fear. The robot drives along the arc to a point of the
+    spline; if this point lies behind the robot, it first turns in place. It does not move sideways.
 
     Attributes:
         beams: number of values of the scan, 0 for no scan; each value is the shortest range in its sector of the lidar.

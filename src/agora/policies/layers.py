@@ -304,7 +304,7 @@ def tanh(values: Floats) -> Floats:
 
 
 def sigmoid(values: Floats) -> Floats:
-    """Replace values (N, K) with their logistic function in place, to within 1e-6, and return them."""
+    """Apply the logistic function to values (N, K) in place, with an error below 1e-6, and return them."""
     _sigmoid_all(values, 0, len(values))
     return values
 

@@ -208,7 +208,9 @@ class NativeBodies:
         """Begin an episode in one world; there is no state to reset."""
 
     def sensors(self) -> Mapping[str, Offer]:
-        """Return nothing: the library's channels read the world."""
+        """Return an empty mapping: this simulator has no sensors of its own, because the library's channels read the world
+        directly.
+        """
         return {}
 
     def close(self) -> None:

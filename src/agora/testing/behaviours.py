@@ -28,7 +28,7 @@ _NUMBERS = {"type": len(TYPES), "reaction": len(REACTIONS), "state": len(SOCIAL_
 def check_behaviour(behaviour: Behaviour, *, tolerance: float = 5e-3, agreement: float = 0.95) -> None:
     """Check a behaviour against the contract of `agora.interfaces`.
 
-    Its decisions are finite and in range, also for a single pedestrian or none. The same episode gives bit-identical results
+    Its decisions are finite and in range, even with only one pedestrian or none. The same episode gives bit-identical results
     regardless of earlier runs, alone or in a batch, and with more empty slots. The behaviour writes only waypoints, preferred
     speeds, groups, minds and headings, and does not use global random generators. Values in empty slots have no effect; finished
     worlds do not change; shifting or rotating the scene shifts or rotates the waypoints; parameters that are NaN are rejected.

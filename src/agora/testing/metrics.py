@@ -141,4 +141,4 @@ class _Check:
                 if (here is None) != (there is None) or (
                     here is not None and there is not None and not math.isclose(here, there, rel_tol=tolerance, abs_tol=tolerance)
                 ):
-                    raise self.fail(f"the scene {clause} as a whole: {here} becomes {there}")
+                    raise self.fail(f"with the whole scene {clause}, the value changes from {here} to {there}")

@@ -159,7 +159,8 @@ class World:
         return self._pedestrians[number], self._robots[number]
 
     def turn(self, steps: int = 1) -> None:
-        """Make the other generation, which is this many steps later, the current one."""
+        """Swap the two generations of pedestrians and robots. The new current generation is ``steps`` steps later than the old one.
+        """
         self.now = 1 - self.now
         self.tick += steps
 

@@ -247,7 +247,7 @@ def test_a_timestep_that_is_unstable_is_refused(timestep):
 
 def test_a_map_of_too_many_boxes_is_refused(monkeypatch):
     monkeypatch.setattr("agora.simulators.mujoco.model.MOST_BOXES", 3)
-    with pytest.raises(InputError, match="its walls take 4 boxes, but the simulator mujoco has room for 3"):
+    with pytest.raises(InputError, match="its walls need 4 boxes, but the mujoco simulator supports at most 3"):
         engine([start(pose=(1.2, 4.6, 0.0), place=room())])
 
 

@@ -24,7 +24,7 @@ _LOG = logging.getLogger(__name__)
 
 
 def recordings(folder: Path, keys: Iterable[str] | None = None) -> dict[str, Recording]:
-    """Return the kept recordings by key, with the map of the episode according to the suite.
+    """Return the kept recordings by episode key, each with the map that the suite defines for the episode.
 
     Without ``keys``, all kept recordings are returned. If the suite's worlds are missing on this machine, recordings have no map,
     and a message is logged.

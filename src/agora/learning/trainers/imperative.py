@@ -52,13 +52,13 @@ class Imperative(Checked):
         cost: cost of a path.
         more_stages: additional stages of the suite to train on.
         episodes: number of episodes of each stage, which are played repeatedly; their maps are kept in memory.
-        worlds: total number of worlds of all stages.
+        worlds: total number of worlds, across all stages.
         horizon: number of steps in each world in a round.
         passes: number of passes over the samples of a round.
         kept: number of most recent rounds of a lap whose samples are used.
         batch: number of samples in a gradient step.
         rounds: number of rounds.
-        rate: initial learning rate, which falls to a tenth over the training.
+        rate: initial learning rate, which decays to a tenth over the course of training.
         decay: weight decay.
         noise: standard deviation of the noise added to turning rates, relative to the robot's maximum.
         mirror: fraction of the samples that are mirrored.

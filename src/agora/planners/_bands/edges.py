@@ -46,7 +46,7 @@ def length(dx, dy):
 
 @hidden
 def speed(dx, dy, cosine, sine, dt):
-    """Return the speed, which is negative backwards, and its derivatives by dx, dy, the first heading and dt.
+    """Return the speed, which is negative when reversing, and its derivatives with respect to dx, dy, the first heading and dt.
 
     The speed is |(dx, dy)| / dt times a soft sign of the step along the heading: q / (1 + |q|) with q = 100 (dx cos + dy sin).
     """

@@ -145,8 +145,8 @@ class Wave(NamedTuple):
     """The parameters of a wave over a costmap.
 
     Attributes:
-        prices: (256,) price of one cell length for each cost of costmap_2d; whole numbers, infinite for blocked cells.
-        neutral: price of free cells.
+        prices: (256,) cost of moving by one cell, for each value of costmap_2d; whole numbers, infinite for blocked cells.
+        neutral: cost of moving by one free cell.
         threshold: initial threshold of the buffers; it rises in steps of twice ``neutral``.
         exact: whether the wave starts at the start point itself, from the four cells that surround it, and all cells around the
             goal get potentials; otherwise the wave starts in the start's cell.

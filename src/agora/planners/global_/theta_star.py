@@ -153,7 +153,7 @@ class ThetaStar(Checked):
     as free.
 
     Attributes:
-        neutral: cost of travelling one cell length far from obstacles.
+        neutral: cost of crossing one cell when no obstacle is near.
         factor: weight of the inflated cost and of layer costs; 0 for the shortest path.
         inflation_radius: distance beyond which an obstacle has no cost, m.
         cost_scaling: rate at which the cost of an obstacle decays with distance, 1/m.

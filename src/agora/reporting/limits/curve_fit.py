@@ -48,11 +48,11 @@ class Fits:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval of ``half``. Each end is the outer one of the bootstrap percentile and the limit from the likelihood
-        ratio.
+        """The 95 % interval of ``half``. Each end is the bootstrap percentile or the likelihood-ratio limit, whichever is farther
+        out.
 
-        The bootstrap accounts for the dependence between episodes in one place. The likelihood provides the uncertainty if all
-        episodes succeed or all fail, in which case all resamples are the same.
+        The bootstrap accounts for the dependence between episodes that share a place. The likelihood provides the uncertainty if
+        all episodes succeed or all fail, in which case all resamples are the same.
         """
         low, high = np.quantile(self.halves, (0.025, 0.975))
         return min(float(low), self.likely[0]), max(float(high), self.likely[1])

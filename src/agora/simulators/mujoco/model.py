@@ -82,8 +82,8 @@ def world_model(
     built = solids(Place(place), height=_WALL_HEIGHT, thickness=_SEGMENT)
     if built.boxes > MOST_BOXES:
         raise InputError(
-            f"map {place.name!r}: its walls take {built.boxes} boxes, but the simulator mujoco has room for {MOST_BOXES}; "
-            "a coarser map needs fewer"
+            f"map {place.name!r}: its walls need {built.boxes} boxes, but the mujoco simulator supports at most {MOST_BOXES}; "
+            "use a coarser map"
         )
     spec = mujoco.MjSpec.from_string(mjcf(built))
     spec.option.timestep = timestep

@@ -33,7 +33,8 @@ def card_names() -> list[str]:
 
 
 def situation_of(suite: Suite, stage: str, episode: int) -> Situation:
-    """Return the situation of an episode of a stage that runs a card; its predicate is evaluated on the episode's recording.
+    """Return the situation that a card creates for an episode of a stage. The situation's predicate can be evaluated on the
+    episode's recording.
 
     Raises:
         InputError: the stage does not run a card.

@@ -1,8 +1,8 @@
 """A live episode in a separate process; it runs in real time and follows its watchers' commands.
 
-A live episode is never part of results. `agora.episode.Episodes` runs it as in a benchmark, except that each control period waits
-for its time. A pipe connects it to the server: commands come in (`agora.web._live.teleoperation`), and text messages and frames go
-out (`agora.web._live.messages`).
+Live episodes are never included in results. `agora.episode.Episodes` runs them as in a benchmark, except that control periods are
+paced to real time. A pipe connects the process to the server: commands come in (`agora.web._live.teleoperation`), and text messages
+and frames go out (`agora.web._live.messages`).
 """
 
 from __future__ import annotations

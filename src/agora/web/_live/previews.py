@@ -53,7 +53,7 @@ class Previews:
             InputError: the suite is invalid, or the episode cannot be created or takes too long.
         """
         if not self._lock.acquire(timeout=PATIENCE):
-            raise InputError("the server is busy drawing other pictures; try again")
+            raise InputError("the server is busy rendering other previews; try again later")
         try:
             answer = self._ask((content, stage, episode))
         finally:

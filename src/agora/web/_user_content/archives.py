@@ -51,7 +51,7 @@ def _check(entry: zipfile.ZipInfo, name: str) -> None:
     if UNFIT.search(path):
         raise InputError(f"{name}: an entry has control characters or < > in its name: {shown!r}")
     if "\\" in path or path.startswith("/") or ":" in path or ".." in PurePosixPath(path).parts:
-        raise InputError(f"{name}: the entry {shown!r} is outside its folder")
+        raise InputError(f"{name}: the entry {shown!r} points outside the archive's root folder")
     if stat.S_IFMT(entry.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
         raise InputError(f"{name}: the entry {shown!r} is a link or a device; expected files and folders")
     if entry.flag_bits & 1:

@@ -73,7 +73,7 @@ def live(name: str, work: Callable[[], object]) -> NoReturn:
 
 
 def stand_where_started() -> None:
-    """Make relative paths start at the user's working directory: roslaunch starts nodes in ROS's home folder, but passes on the
+    """Resolve relative paths against the user's working directory: roslaunch starts nodes in ROS's home folder, but passes on the
     shell's ``PWD``.
     """
     here, home = os.environ.get("PWD", ""), rospkg.get_ros_home()

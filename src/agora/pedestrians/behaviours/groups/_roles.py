@@ -33,7 +33,7 @@ class GroupMemory(NamedTuple):
         hosted: whether the group moves the pedestrian; ``count`` and ``mode`` then store those of its own waypoint list.
         ahead: place of a follower, m ahead of the leader.
         aside: place of a follower, m to the left of the leader.
-        behind: place of a follower in file, m behind the leader.
+        behind: place of a follower in single file, m behind the leader.
         ux: direction of travel, x.
         uy: direction of travel, y.
         beside: 1 if the follower is at its place in the row, 0 if in single file.
@@ -44,13 +44,13 @@ class GroupMemory(NamedTuple):
         crumbs: in the leader's slot: number of places on the leader's trail.
         trail_x: in the leader's slot: last places on the leader's trail, x, m, (W, P, CRUMBS).
         trail_y: in the leader's slot: last places on the leader's trail, y, m, (W, P, CRUMBS).
-        talks: whether the pedestrian stands in a conversation, whose o-space is centred at ``centre_x``, ``centre_y``.
+        talks: whether the pedestrian is standing in a conversation, whose o-space is centred at ``centre_x``, ``centre_y``.
         place_x: the pedestrian's place in the conversation, x, m.
         place_y: the pedestrian's place in the conversation, y, m.
         lean_x: distance by which a member aims beyond its place, to counter people who push it away, x, m; ahead, for a walker.
         lean_y: like ``lean_x``, y, m; to the left, for a walker.
-        drift_x: deviation of a follower ahead of its place, m.
-        drift_y: deviation of a follower from its place to the left, m.
+        drift_x: deviation of a follower from its place, positive ahead, m.
+        drift_y: deviation of a follower from its place, positive to the left, m.
         bearing: bearing of a member from the centre, rad; used to space members.
         goal_x: waypoint from the last decision, x, m.
         goal_y: waypoint from the last decision, y, m.

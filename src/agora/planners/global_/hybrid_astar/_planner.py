@@ -12,15 +12,15 @@ Differences from the paper:
 
 - The heuristic is multiplied by ``weight``, so that the search expands fewer states. The search ends when no state in the queue
   promises a lower cost than the cheapest path found.
-- The curve to the goal is tried from every expanded state, and it is the cheapest curve, with all prices, instead of the shortest
-  one.
+- The curve to the goal is tried from every expanded state, and it is the cheapest curve, including all cost terms, instead of the
+  shortest one.
 - The curve's cost is computed when a state comes first in the queue; there is no lookup table.
 - The cost of obstacles is the same as in `AStar`, the inflated cost of costmap_2d, instead of the Voronoi field.
 - The path is not smoothed by conjugate gradients. Parts of it are replaced by the cheapest curves between their ends if those are
   free and cheaper. The path thus remains drivable and keeps the required distance from walls, but its curvature is discontinuous.
 - If the goal heading is free, the last curve is an arc and a straight line; if the start heading is unknown, all 72 headings are
   tried.
-- By default the path only leads backwards if there is no path that only leads forwards. Local planners that follow a path see its
+- By default, the path includes reverse driving only if there is no path without it. Local planners that follow a path see its
   points but not its headings, and drive past the point where it reverses: pure pursuit never reverses, and TEB does, but arrives
   later than on a path without reversing.
 - A cell keeps the first pose that reaches it, so the path on a rotated or mirrored map may be a few percent longer or shorter.

@@ -48,7 +48,7 @@ class RobotWindow(NamedTuple):
         sine: sine of its heading.
         cosine: cosine of its heading.
         inverse: cells per metre.
-        closed: distance to the goal from which a cell counts as closed, m.
+        closed: goal distance at or above which a cell counts as closed, m.
         clear: distance to obstacles below which the robot may not move closer to them, m.
         touching: whether the robot touches an obstacle; if so, it may not move closer to it for the time being.
     """
