@@ -20,8 +20,8 @@ _TINY, _INFINITE = np.float32(1e-20), np.float32(3e38)
 
 @part
 def preferred_velocity(dx, dy, speed, settle):
-    """Preferred velocity towards a target at (dx, dy): ``speed``, reduced near the target so that arrival takes at least
-    ``settle``, s (CrowdNav: 1 s).
+    """Preferred velocity towards a target at (dx, dy): ``speed``, reduced near the target so that arrival takes at least ``settle``
+    seconds (1 s in CrowdNav).
     """
     distance = math.sqrt(dx * dx + dy * dy)
     scale = speed / distance if distance > speed * settle else ONE / max(settle, _TINY)

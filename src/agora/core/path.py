@@ -15,7 +15,7 @@ _FAR = np.float32(3e38)
 
 @lean
 def point_ahead(path, count, x, y, lookahead):
-    """Return the point that lies ``lookahead``, m, further along the path than its point nearest to (x, y).
+    """Return the point that lies ``lookahead`` metres further along the path than the path's point nearest to (x, y).
 
     Args:
         path: (K, 2) m.

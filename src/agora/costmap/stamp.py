@@ -10,8 +10,8 @@ from agora.core.scalar import HALF
 
 @hidden
 def cells_around(x, y, reach, origin_x, origin_y, cell, rows, columns):
-    """Return the range of cells whose centres may be within ``reach``, m, of a point, and the point's position in cells, relative
-    to the centre of cell [0, 0].
+    """Return the range of cells whose centres may be within ``reach`` metres of a point, and the point's position in cells,
+    relative to the centre of cell [0, 0].
 
     Returns:
         The first row and one after the last row, the first column and one after the last column, and the point's fractional column

@@ -82,8 +82,8 @@ def _interpolate(pair, b, first, ratio, beyond, occupied, out):
     """Write the distances at window cells ``first``, ``first`` + 1 ..., interpolated from two rows of map cells; a window cell is
     ``ratio`` map cells wide.
 
-    A map cell is occupied up to its edges, so the distance to its centre is too long by ``beyond``, m. Interpolation would round
-    off corners, so the distance is 0 in the occupied cells of the row ``occupied``.
+    A map cell is occupied up to its edges, so the distance to its centre is too long by ``beyond`` metres. Interpolation would
+    round off corners, so the distance is 0 in the occupied cells of the row ``occupied``.
     """
     low, high = ONE - b, b
     end = np.float32(pair.shape[1]) - _EDGE

@@ -160,8 +160,8 @@ class TransformTree:
         return any(frame in self._moving for frame in set(self._line(target)) ^ set(self._line(source)))
 
     def held(self, target: str, source: str, until: float) -> float:
-        """Return how long transforms, except for the robot's own motion, must be held after their last stamps to reach ``until``,
-        s.
+        """Return how long transforms, except for the robot's own motion, must be held after their last stamps to reach the time
+        ``until``, in seconds.
         """
         line = set(self._line(target)) ^ set(self._line(source))
         moving = [frame for frame in self._line(source) if frame in line & set(self._moving)]

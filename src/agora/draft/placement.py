@@ -160,8 +160,8 @@ def place(
 
 
 class _Taken:
-    """Points that keep a distance, m, from each other, sorted into grid squares, so that only points near a new one are
-    compared.
+    """Points that keep a given distance from each other, in metres, sorted into grid squares, so that only points near a new one
+    are compared.
     """
 
     def __init__(self, apart: float) -> None:

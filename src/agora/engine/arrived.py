@@ -1,7 +1,7 @@
 """Arrived pedestrians stand still: under every crowd model, pedestrians that stay at a place stand still there until someone
 pushes them.
 
-Under models that slow pedestrians down before the last waypoint, pedestrians come to rest by themselves, and this module has no
+Under models that slow pedestrians down before the last waypoint, pedestrians come to rest without help, and this module has no
 effect. Under other models, pedestrians overshoot and turn back forever, creep around, or press against a person who already stands
 at the place. This module brings a pedestrian to rest that has been moving around its place for a while with no one approaching; the
 pedestrian then stays at rest. If someone with another destination approaches, the crowd model moves the pedestrian again.
@@ -40,7 +40,7 @@ def _is_staying(waypoints, w, i):
 
 @hidden
 def _is_within(people, waypoints, w, i, reach):
-    """Return whether pedestrian i is within ``reach``, m, of its waypoint."""
+    """Return whether pedestrian i is within ``reach`` metres of its waypoint."""
     dx, dy = waypoints.x[w, i] - people.x[w, i], waypoints.y[w, i] - people.y[w, i]
     return dx * dx + dy * dy <= reach * reach
 
@@ -54,7 +54,7 @@ def _has_settled(people, traits, waypoints, w, i):
 
 @hidden
 def _shares_place(waypoints, w, i, j, reach):
-    """Return whether pedestrian j stays at the same place as pedestrian i, or within ``reach``, m, of it."""
+    """Return whether pedestrian j stays at the same place as pedestrian i, or within ``reach`` metres of that place."""
     dx, dy = waypoints.x[w, j] - waypoints.x[w, i], waypoints.y[w, j] - waypoints.y[w, i]
     return _is_staying(waypoints, w, j) and dx * dx + dy * dy <= reach * reach
 
@@ -91,7 +91,9 @@ def _is_there(sees, people, traits, waypoints, robots, robot_traits, restless, w
 
 @hidden
 def _is_approaching(px, py, vx, vy, bodies):
-    """Return whether a body at (px, py), m, from a stationary one, with velocity (vx, vy), m/s, will soon come near it."""
+    """Return whether a moving body will soon come near a stationary one; (px, py) is its position relative to the stationary body,
+    m, and (vx, vy) its velocity, m/s.
+    """
     speed2 = vx * vx + vy * vy
     if speed2 < STANDS * STANDS:
         return False

@@ -91,7 +91,7 @@ def keep_worst(worst, i, take, nx, ny):
 
 @hidden
 def _contact_distance(radius, active, count, vx, vy, h):
-    """Return the distance below which two pedestrians could touch within a time ``h``, s; the distance is in m."""
+    """Return the distance in metres below which two pedestrians could touch within ``h`` seconds."""
     largest, fastest = ZERO, ZERO
     for i in range(count):
         largest = max(largest, radius[i] if active[i] else ZERO)
@@ -167,13 +167,13 @@ def add_walls(radius, count, s, inverse_h):
 
 @lean_inlined
 def reach_of(people, traits, w, horizon, s):
-    """Return the distance, m, below which two pedestrians could touch within the time ``horizon``, s."""
+    """Return the distance in metres below which two pedestrians could touch within ``horizon`` seconds."""
     return _contact_distance(traits.radius[w], people.active[w], traits.count[w], s.vx, s.vy, horizon)
 
 
 @lean_inlined
 def find_pairs(people, traits, w, reach, s):
-    """Write the pairs of pedestrians that are nearer to each other than ``reach``, m; return their number."""
+    """Write the pairs of pedestrians that are less than ``reach`` metres apart, and return their number."""
     here = people.x[w], people.y[w], traits.radius[w], people.active[w]
     return _close_pairs(*here, traits.count[w], reach, s.pairs, s.normals)
 

@@ -112,7 +112,7 @@ def _order_on_path(people, traits, gait, w, i, j):
 
 @lean_inlined
 def _yielded_share(gait, w, i, much, closing):
-    """Return the part of the closing speed ``much`` that pedestrian i gives up for a person ahead that approaches at ``closing``,
+    """Return the part of the closing speed ``much`` that pedestrian i gives up for a person ahead that approaches at ``closing``
     m/s.
     """
     goes = gait.way_x[w, i] != ZERO or gait.way_y[w, i] != ZERO

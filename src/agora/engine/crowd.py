@@ -223,8 +223,8 @@ class EngineCrowd:
         return list(self._calls(now, now, stiff=False))
 
     def move(self, now: int) -> list[Part]:
-        """Return the parts that advance pedestrians from generation ``now`` to the other generation; substeps use a third
-        generation.
+        """Return the parts that advance pedestrians from generation ``now`` (0 or 1) to the next one, which is stored in the other
+        state buffer; substeps use a third buffer.
         """
         parts: list[Part] = []
         after, here = 1 - now, now

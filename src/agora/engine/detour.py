@@ -73,7 +73,7 @@ def _block_bodies(people, traits, routes, robots, robot_traits, sees, w, i, ux, 
 
 @hidden
 def _block_disc(dx, dy, reach, ux, uy, cell, cost):
-    """Block the cells within ``reach``, m, of a body at (dx, dy) from the centre of the grid, or within its distance from the
+    """Block the cells within ``reach`` metres of a body at (dx, dy) from the centre of the grid, or within its distance from the
     centre if that is smaller.
     """
     away = math.sqrt(dx * dx + dy * dy)
@@ -121,8 +121,8 @@ def _spread(cost):
 
 @hidden
 def _choose_goal(cost, distance, cell):
-    """Return the cell with the cheapest complete path on the line at ``distance``, m, and the cost of that path, m; -1 if there is
-    none.
+    """Return the cell with the cheapest complete path, among the cells of the line at a distance of ``distance`` metres, and the
+    cost of that path in metres; -1 if there is none.
 
     Of equally good cells, the one nearest to the middle is chosen; if two are equally near, the right-hand one.
     """
@@ -174,7 +174,7 @@ def _sees(cost, k):
 
 @hidden
 def _search(maps, m, people, traits, routes, robots, robot_traits, sees, w, i, to_x, to_y, cell, gap, cost):
-    """Search as in `next_point`, on a grid with a cell size of ``cell``, m, keeping a gap of ``gap``, m, to bodies. Also return
+    """Search as in `next_point`, on a grid with cells of ``cell`` metres, keeping a gap of ``gap`` metres to bodies. Also return
     whether a path exists.
     """
     x, y, radius = people.x[w, i], people.y[w, i], traits.radius[w, i]

@@ -129,7 +129,7 @@ def _write_path_directions(people, traits, goals, ahead, gait, w):
 @lean_inlined
 def _count_people(people, traits, gait, w, i, ex, ey, lane, close):
     """Return how many people meet pedestrian i, how many are ahead of it in direction (ex, ey), and how many of the latter may be
-    within ``close``, m.
+    within ``close`` metres.
 
     A person meets the pedestrian if it is near and ahead, and is either standing or walking in another direction. (A single loop
     that vectorises, because most people are far away.)

@@ -150,7 +150,9 @@ class Observer:
         return self.part(HeldScans)
 
     def receive_scan(self, world: int, robot: int, ranges: Floats, time: float) -> None:
-        """Give a row the ranges (B,) of an external scan taken at ``time``, s; the scan is used until the next one arrives."""
+        """Give a row the ranges (B,) of an external scan taken at ``time`` (in seconds); the scan is used until the next one
+        arrives.
+        """
         assert self.scans is not None
         self.scans.reading["ranges"][world, robot] = ranges
         self._gather_present_poses()

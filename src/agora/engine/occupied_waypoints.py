@@ -41,7 +41,7 @@ _NEAR = np.float32(3.0)  # m, maximum distance from the waypoint
 @inlined
 def _is_in_the_way(tx, ty, tolerance, x, y, reach, jx, jy):
     """Return whether a body one step ahead of (x, y) blocks the path to (tx, ty), given that no one comes nearer to the body than
-    ``reach``, m.
+    ``reach`` metres.
     """
     dx, dy, ax, ay = jx - tx, jy - ty, jx - x, jy - y
     return (math.sqrt(dx * dx + dy * dy) + tolerance < reach) & (ax * ax + ay * ay < (reach + _STEP) * (reach + _STEP))

@@ -100,7 +100,7 @@ class Routes(NamedTuple):
 
 @hidden
 def _is_free(maps, m, x, y, to_x, to_y, width):
-    """Return whether the straight path is at least ``width``, m, wide, or as wide as at its ends."""
+    """Return whether the straight path is at least ``width`` metres wide, or as wide as at its ends."""
     here, there = distance_at(maps, m, x, y), distance_at(maps, m, to_x, to_y)
     return is_clear_between(maps, m, x, y, to_x, to_y, min(width, min(here, there) * _SHARE), here)
 

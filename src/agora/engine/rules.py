@@ -333,7 +333,7 @@ class Rules:
         self._record = WorldRules(np.array([ends], np.int32), np.array([int(remove)], np.int32))
 
     def judge(self, now: int, walls: Floats) -> Work:
-        """Return the kernel that judges the step from generation ``now`` to the other generation.
+        """Return the kernel that determines contacts and outcomes in the step from generation ``now`` to the next generation.
 
         Args:
             now: number of the current generation, 0 or 1.

@@ -29,8 +29,8 @@ _TINY = np.float32(1e-6)
 
 @hidden
 def _time_to_touch(dx, dy, wx, wy, reach):
-    """Return the time until a disc at (dx, dy) with velocity (wx, wy) is within ``reach``, s; the value for never if it does not
-    come that near.
+    """Return the time in seconds until a disc at (dx, dy) with velocity (wx, wy) is within ``reach``; the value for never if it
+    does not come that near.
     """
     a, b, c = wx * wx + wy * wy, dx * wx + dy * wy, dx * dx + dy * dy - reach * reach
     if b >= ZERO:
@@ -105,7 +105,7 @@ def _displacement_velocity(people, after, traits, robots, robot_traits, w, i, en
 
 @hidden
 def _shorten(sx, sy, most, less):
-    """Return the displacement (2,), shortened by ``less``, m, and limited to ``most``, m."""
+    """Return the displacement (2,), shortened by ``less`` metres and limited to ``most`` metres."""
     far = math.sqrt(sx * sx + sy * sy)
     k = (min(far, most) - less) / far if far > max(less, _TINY) else ZERO
     return k * sx, k * sy

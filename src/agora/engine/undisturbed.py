@@ -26,8 +26,8 @@ def walk_undisturbed(
     before: Callable[[], None] = lambda: None,
     after: Callable[[], None] = lambda: None,
 ) -> list[Doubles]:
-    """Return, for each start, the positions (T, P, 2) of the pedestrians in a world without robots, m, at the sample times of the
-    start's recording.
+    """Return, for each start, the positions (T, P, 2) of the pedestrians, in metres, in a world without robots, at the sample times
+    of the start's recording.
 
     Everything else is as in the episode with robots: the pedestrians, their goals, and all random streams. A pedestrian that no
     robot has influenced, even indirectly, has exactly the same position.

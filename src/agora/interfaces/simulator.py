@@ -37,8 +37,9 @@ class Bodies(Protocol):
     def move(self, now: int) -> Callable[[int, int], None]:
         """Return a function of (first, last) that moves the robots of worlds ``first <= w < last`` by one step of ``world.dt``.
 
-        It reads generation ``now`` (0 or 1) of the robots and ``world.commands`` (W, R, 3). It writes the other generation and
-        ``walls``. It does not change finished worlds. Several threads may call it at the same time for different worlds.
+        It reads generation ``now`` (0 or 1) of the robots and ``world.commands`` (W, R, 3). It writes the next generation, which is
+        the other of the two, and ``walls``. It does not change finished worlds. Several threads may call it at the same time for
+        different worlds.
 
         If the function writes NaN for a robot's pose or velocity, the robot is lost: it stays where it was, and its episode ends as
         ``simulator_failed``. The message is the text in ``World.lost`` for this world.

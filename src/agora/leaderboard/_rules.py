@@ -95,7 +95,7 @@ def of_timing(timing: Sequence[Row], rows: Sequence[Row]) -> Iterator[str]:
 
 
 def of_values(rows: Sequence[Row]) -> Iterator[str]:
-    """Yield problems for values that are impossible, on their own or given other values in the same row."""
+    """Yield problems for values that are impossible, either in themselves or in combination with other values in the same row."""
     measured = [metric for metric in metrics(own=True) if metric.name not in TIMING]
     texts = [
         metric.name for metric in measured if not all(row.get(metric.name) is None or _is_number(row[metric.name]) for row in rows)

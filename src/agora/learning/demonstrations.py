@@ -50,7 +50,9 @@ _EPISODE, _GOAL, _TF = "agora_msgs/Episode", "geometry_msgs/PoseStamped", "tf2_m
 
 
 class _Sample(NamedTuple):
-    """A scan and the command given in response: index of its message, time stamp, s, ranges (B,), goal and command (3,)."""
+    """A scan and the command given in response: index of the scan's message, time stamp in seconds, ranges (B,), goal and command
+    (3,).
+    """
 
     number: int
     time: float
@@ -60,7 +62,8 @@ class _Sample(NamedTuple):
 
 
 class _Heard(NamedTuple):
-    """A message to or from a robot: connection, recording time, s, and content (for an episode message, the robot's part)."""
+    """A message to or from a robot: connection, recording time in seconds, and content (for an episode message, the robot's part).
+    """
 
     connection: Connection
     recorded: float

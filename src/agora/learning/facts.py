@@ -180,7 +180,9 @@ def _detour(passed: Passed, kept: None) -> Floats:
 
 
 def people_seen(world: World) -> tuple[Floats, Floats, Bools]:
-    """Return people's positions (N, P, 2), m, ground velocities (N, P, 2), m/s, in the robots' frames, and presence (N, P)."""
+    """Return people's positions (N, P, 2) in metres and ground velocities (N, P, 2) in m/s, both in the robots' frames, and their
+    presence (N, P).
+    """
     people, robots, count = world.pedestrians, world.robots, world.layout.robots
     x, y, heading = (part.reshape(-1, 1) for part in (robots.x, robots.y, robots.heading))
     px, py, vx, vy = (np.repeat(part, count, 0) for part in (people.x, people.y, people.vx, people.vy))

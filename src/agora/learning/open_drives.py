@@ -130,7 +130,7 @@ def scans_of(centre: Array, axes: Array, ends: tuple[float, float], beams: int, 
 
 
 def aims_of(drives: Drives, lookahead: float) -> tuple[Array, Bools]:
-    """Return the points (N, 2) at a given distance along the trajectories, m, and which trajectories (N,) are that long.
+    """Return the points (N, 2), in metres, at a given distance along the trajectories, and which trajectories (N,) are that long.
 
     Args:
         drives: the trajectories.

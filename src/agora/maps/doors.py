@@ -81,8 +81,8 @@ class Door:
         return np.asarray((np.abs(along) <= 0.5 * self.width + radius) & (np.abs(across) <= self.reach + radius))
 
     def next(self, share: float, time: float, dt: float, held: bool) -> float:
-        """Return the fraction by which the door is open, from 0 to 1, one step of ``dt``, s, after ``time``; ``held`` if someone
-        is in the doorway.
+        """Return the fraction, from 0 to 1, by which the door is open one step of ``dt`` seconds after ``time``; ``held`` says
+        whether someone is in the doorway.
 
         A door that has closed does not open again.
         """

@@ -337,7 +337,8 @@ class Map:
         return np.asarray(lower * (1 - b) + upper * b, np.float32)
 
     def gap(self, points: ArrayLike, limit: float = math.inf, *, unknown: bool = False) -> Doubles:
-        """Return the true distance from points (N, 2) to the nearest obstacle, with cells treated as squares, at most ``limit``, m.
+        """Return the true distance from points (N, 2) to the nearest obstacle, with cells treated as squares, capped at ``limit``;
+        all in metres.
 
         The distance fields measure to the centre of an occupied cell, whose square begins half a cell earlier; this method measures
         to the square.

@@ -126,7 +126,7 @@ class ShapesFile(Checked):
 
 
 def _pixels(path: Path, resolution: float) -> Array:
-    """Return the image of a map, whose pixels are ``resolution``, m, wide, as (rows, columns, channels) uint8, top row first."""
+    """Return the image of a map, whose pixels are ``resolution`` metres wide, as (rows, columns, channels) uint8, top row first."""
     from PIL import Image
 
     limit, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None  # our limit is lower, and its message says what to do

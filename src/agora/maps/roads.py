@@ -73,7 +73,7 @@ class Roads:
         return int(self.nearest[row, column])
 
     def reaches(self, start: ArrayLike, end: ArrayLike) -> bool:
-        """Return whether there is a path from near one point (2,), m, to near another.
+        """Return whether a path leads from the vicinity of one point (2,) to the vicinity of another; points are in metres.
 
         If the disc does not fit at a point, the nearest point where it fits is used, at most `_REACH` m away.
         """

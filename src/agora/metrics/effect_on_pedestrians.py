@@ -87,14 +87,14 @@ def _common_samples(own: Doubles, other: Doubles) -> tuple[int, int]:
 
 @compute_once
 def _delays_and_detours(recording: Recording) -> tuple[Doubles, Doubles]:
-    """Delay, s, and detour, m, of every pedestrian that was ever present; one entry each."""
+    """The delays, in seconds, and detours, in metres, of all pedestrians that were ever present; one entry per pedestrian."""
     there = np.flatnonzero(recording.pedestrian_present.any(0)).tolist()
     found = [delay_and_detour(recording, p, recording.pedestrian_present[:, p]) for p in there]
     return np.array([delay for delay, _ in found]), np.array([detour for _, detour in found])
 
 
 def delay_and_detour(recording: Recording, p: int, there: Bools) -> tuple[float, float]:
-    """Return the delay, s, and the detour, m, of a pedestrian over the given samples.
+    """Return the delay of a pedestrian in seconds and its detour in metres, over the given samples.
 
     The delay is how much later the pedestrian came to its last place than without robots, or how much longer it has stayed there; 0
     if it is ahead.

@@ -145,7 +145,7 @@ class Execution:
         self._retries = 0
 
     def begin(self, time: float) -> None:
-        """Start an execution at ``time``, s, without memory of earlier executions; `follow` sets its path."""
+        """Start an execution at ``time`` (in seconds), without memory of earlier executions; `follow` sets its path."""
         self.navigator.forget()
         self.began = self._left = time
         self._valid, self._retries, self._spot = -math.inf, 0, None

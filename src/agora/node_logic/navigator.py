@@ -194,7 +194,7 @@ class Navigator:
         return _People(self._world.pedestrians, self._world.traits, self._world.minds)
 
     def see_robot(self, robot: int, pose: ArrayLike, twist: ArrayLike, time: float) -> None:
-        """Record a robot's pose (3,) in the map frame and twist (3,) in its own frame at ``time``, s.
+        """Record a robot's pose (3,) in the map frame and twist (3,) in its own frame at ``time``, in seconds.
 
         Raises:
             InputError: a number is non-finite.
@@ -211,7 +211,7 @@ class Navigator:
         self._placed[robot] = time
 
     def observed(self, time: float) -> None:
-        """Declare that `robots` holds the exact state at ``time``, s."""
+        """Declare that `robots` holds the exact state at ``time``, in seconds."""
         self._placed[:] = time
 
     def see_scan(self, robot: int, ranges: ArrayLike, time: float) -> None:

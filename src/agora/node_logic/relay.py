@@ -74,7 +74,7 @@ class Relay:
         self._sent = None
 
     def guide(self, path: ArrayLike, time: float) -> Led:
-        """Return the interplanner's guidance for a path (K, 2) at ``time``, s."""
+        """Return the interplanner's guidance for a path (K, 2) at ``time``, in seconds."""
         self.navigator.lead(0, path)
         self.navigator.decide(time, 0, np.ones(1, np.bool_))
         return self.navigator.guidance(0)

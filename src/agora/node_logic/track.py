@@ -50,8 +50,8 @@ class Track:
             self._seen.append(sighting)
 
     def at(self, time: float) -> Sighting:
-        """Return the pose and twist at a time, s, interpolated between the neighbouring sightings or taken from the nearest one;
-        older sightings are dropped.
+        """Return the pose and twist at a time (in seconds), interpolated between the neighbouring sightings or taken from the
+        nearest one; older sightings are dropped.
         """
         while len(self._seen) > 1 and self._seen[1].time <= time + _SAME:
             self._seen.popleft()

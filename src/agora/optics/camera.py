@@ -77,7 +77,9 @@ class Camera(Checked):
         return np.asarray(np.array(own) @ _OPTICAL)
 
     def on_robot(self, u: ArrayLike, v: ArrayLike, depth: ArrayLike) -> Doubles:
-        """Return the points (..., 3), m, robot's frame, at columns ``u`` and rows ``v``, ``depth`` m along the optical axis."""
+        """Return the points (..., 3) seen at columns ``u`` and rows ``v``, ``depth`` metres along the optical axis, in metres in
+        the robot's frame.
+        """
         u, v, depth = (np.asarray(a, float) for a in (u, v, depth))
         seen = np.stack(np.broadcast_arrays((u - self.cx) / self.fx * depth, (v - self.cy) / self.fy * depth, depth), -1)
         return np.asarray(seen @ self.rotation().T + (self.x, self.y, self.z))

@@ -325,7 +325,7 @@ def detect(search, beams, ranges, pose, due, maps, map_index, position, radius, 
         due: (N,) whether a row has a new scan; other rows are left unchanged.
         maps: `agora.core.state.Maps`.
         map_index: (N,) map of each row, -1 if none.
-        position: (N, R, 2) positions of other robots, m.
+        position: (N, R, 2) positions of the other robots, m.
         radius: (N, R) radii of other robots, m.
         present: (N, R) whether a slot holds a robot.
         out: `Detections`.

@@ -52,7 +52,8 @@ class Locator(Checked):
     noise: NotNegative = 0.0016
 
     def locate(self, boxes: Boxes, depth: Array, camera: Camera) -> Doubles:
-        """Return x and y in the robot's frame, m, and the variance of each coordinate, m2, of the people with valid depths: (K, 3).
+        """Return x and y (in metres, in the robot's frame) and the variance of each coordinate (in m2) of the people with valid
+        depths, as (K, 3).
 
         Args:
             boxes: boxes in pixels of the depth image.

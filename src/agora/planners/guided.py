@@ -130,7 +130,7 @@ def guided_observation(observation: Observation, guidance: Guidance, top_speed: 
 
 
 def _reduced_limits(limits: Limits, speed: Floats, top: float) -> Limits:
-    """Return the limits of robots that may only drive at ``speed`` (N,), as a fraction of the local planner's top speed ``top``,
+    """Return the limits of robots whose speed is limited to a fraction ``speed`` (N,) of the local planner's top speed ``top``, in
     m/s.
     """
     slow = speed < 1.0

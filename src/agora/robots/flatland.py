@@ -69,8 +69,8 @@ def _laser(lidar: Lidar, fork: bool) -> dict[str, Any]:
 
 
 def disc_yaml(radius: float) -> str:
-    """Return a pedestrian's model as text (JSON, which is also YAML): a disc of this radius, m, that is moved externally and does
-    not push anything.
+    """Return a pedestrian's model as text (JSON, which is also YAML): a disc with the given radius in metres, which is moved
+    externally and does not push anything.
     """
     footprint = {"type": "circle", "radius": radius, "density": 1.0, "collision": False}
     body = {"name": "pedestrian", "type": "kinematic", "color": [0.9, 0.5, 0.2, 1.0], "footprints": [footprint]}

@@ -49,7 +49,7 @@ def shortest_way(map: Map, start: Doubles, goal: Doubles, model: RobotModel) -> 
 
 
 def _turns(corners: Doubles, heading: float) -> float:
-    """Return the sum of the turning angles along a path (K, 2), rad, including the first turn from a heading, rad."""
+    """Return the sum of the turning angles along a path (K, 2), including the first turn from a given heading; all in radians."""
     steps = np.concatenate((np.stack(direction(np.array([heading])), axis=1), np.diff(corners, axis=0)))
     return float(angle_between(steps[:-1], steps[1:]).sum())
 
@@ -62,8 +62,8 @@ def measured(map: Map, robot: RobotStart) -> RobotStart:
 
 
 def time_budget(robots: Iterable[RobotStart]) -> float:
-    """Return the time limit for robots whose legs have been measured, s, rounded up: 60 s plus three times the time that the
-    slowest robot needs at its top speed.
+    """Return the time limit in seconds, rounded up, for robots whose legs have been measured: 60 s plus three times the time that
+    the slowest robot needs at its top speed.
 
     That is the time to drive to all goals, in a straight line if there is no path, plus half a turn at each goal. The limit is at
     most one hour.
@@ -89,7 +89,7 @@ def enough_goals(task: Task, spacing: float, routes: Sequence[tuple[Doubles, Dou
 
 
 def _ride(robot: RobotStart) -> float:
-    """Return the time, s, that a robot needs to drive its legs at top speed and to make half a turn at every goal."""
+    """Return the time in seconds that a robot needs to drive its legs at top speed and to make half a turn at every goal."""
     assert robot.legs is not None
     straight = np.hypot(*np.diff(np.vstack([robot.pose[:2], robot.goals[:, :2]]), axis=0).T)
     way = float(np.where(np.isfinite(robot.legs), robot.legs, straight).sum())

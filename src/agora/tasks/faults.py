@@ -41,14 +41,14 @@ class Fault(NamedTuple):
 
 
 def task_of(situation: Situation, radius: float) -> Task:
-    """Create the task of a situation from the library for a robot with a given radius, m, without checks."""
+    """Create the task of a situation from the library, without checks, for a robot with a given radius in metres."""
     world = situation.world()
     people = list(situation.people)
     return Task(world, world.map, radius, 0.0, _stream(), People(), [(situation.start, situation.goal[None])], people)
 
 
 def task_of_file(path: Path, radius: float) -> Task:
-    """Create the task of a scenario file for a robot with a given radius, m, without checks, in its world
+    """Create the task of a scenario file in its world, without checks, for a robot with a given radius in metres
     (`agora.tasks.scenario_file.world_of`).
 
     Raises:
@@ -62,8 +62,8 @@ def task_of_file(path: Path, radius: float) -> Task:
 
 
 def task_in(world: Surroundings, radius: float) -> Task:
-    """Create the task of a world's scenario for a robot with a given radius, m, without checks; it has no robots and no pedestrians
-    if the world has no scenario.
+    """Create the task of a world's scenario, without checks, for a robot with a given radius in metres. The task has no robots and
+    no pedestrians if the world has no scenario.
 
     Raises:
         InputError: a model or type is unknown, or people cannot talk with each other.

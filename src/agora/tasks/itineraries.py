@@ -60,8 +60,8 @@ class Party:
 
 @dataclass(frozen=True, eq=False)
 class _Visit:
-    """A place on an itinerary, with the duration of the stay, s, the activity during it, and the heading, rad; a stay of 0 marks an
-    entry or exit.
+    """A place on an itinerary, with the duration of the stay (in seconds), the activity during it, and the heading (in radians); a
+    stay of 0 marks an entry or exit.
     """
 
     point: Doubles
@@ -190,7 +190,7 @@ class ItineraryPlanner:
         return float(people[0]["speed"]) / (_TOGETHER if len(people) > 1 else _ALONE)
 
     def _legs(self, people: list[dict[str, Any]], route: list[_Visit]) -> list[tuple[float, Doubles]]:
-        """Return the legs of an itinerary: the stay before each leg, s, and the path of the leg (N, 2), m."""
+        """Return the legs of an itinerary: for each leg, the stay before it (in seconds) and its path (N, 2) in metres."""
         found = [(a.stay, self._way(people[0]["radius"], a.point, b.point)) for a, b in pairwise(route)]
         return [(stay, points) for stay, points in found if points is not None]
 

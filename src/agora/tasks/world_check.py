@@ -105,7 +105,7 @@ def _check_passage(place: Place, folder: Path, radius: float, found: Findings) -
 
 
 def _why(m: Map, point: Doubles, reach: float, outside: Bools) -> str:
-    """Return why a body of radius ``reach``, m, cannot be at a point; empty if it can."""
+    """Return the reason why a body with a radius of ``reach`` metres cannot be at a point; empty if it can."""
     if not m.contains(point[:2]):
         return "outside the map"
     gap = float(m.gap(point[None, :2], limit=reach + 1.0)[0])

@@ -82,7 +82,7 @@ def _flow(out: Doubles, door: float) -> float:
 
 
 def _back(seen: Walk, line: float) -> Doubles:
-    """Return the time (P,) at which each pedestrian first had an x below ``line``, s; infinite if it never did."""
+    """Return the time (P,), in seconds, at which each pedestrian first had an x below ``line``; infinite if it never did."""
     beyond = seen.position[..., 0] < line
     return np.where(beyond.any(0), seen.time[beyond.argmax(0)], np.inf)
 

@@ -25,7 +25,7 @@ DENSITIES = (0.25, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0)
 
 
 def weidmann(density: ArrayLike) -> Doubles:
-    """Return Weidmann's speeds, m/s, at densities, 1/m2; the speed is 0 from 5.4 /m2 upward."""
+    """Return Weidmann's speeds (in m/s) at the given densities (in 1/m2); the speed is 0 at 5.4 /m2 and above."""
     rho = np.maximum(np.asarray(density, np.float64), 1e-9)
     return np.asarray(1.34 * np.maximum(1.0 - np.exp(-1.913 * (1.0 / rho - 1.0 / 5.4)), 0.0))
 

@@ -127,7 +127,7 @@ def case_9(model: Any, count: int = 1000, seed: int = 0, longest: float = 600.0)
 
 
 def _empty_room(model: Any, doors: Sequence[tuple[float, int]], count: int, seed: int, longest: float) -> tuple[float, str]:
-    """Return the time by which 95 % of the people in a room have left it, s, and a text that states it.
+    """Return the time in seconds by which 95 % of the people in a room have left it, and a text that states this time.
 
     Args:
         model: crowd model.

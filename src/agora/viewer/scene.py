@@ -302,7 +302,7 @@ class Scene(Checked):
         return recording.map.door.leaves(float(share))
 
     def path(self, time: float) -> Doubles:
-        """Return the path (K, 2) that the robot has driven up to ``time``, m."""
+        """Return the path (K, 2), in metres, that the robot has driven up to ``time``."""
         recording = self.recording
         k, j, fraction = _between(recording, np.array([time]))
         here = recording.pose[k, :2] + fraction[:, None] * (recording.pose[j, :2] - recording.pose[k, :2])

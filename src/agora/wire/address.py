@@ -67,8 +67,8 @@ def _is_loopback(host: str) -> bool:
 
 
 def connect(address: Address, patience: float) -> socket.socket:
-    """Return a connection. If the process does not accept it, or data sent over it, within ``patience``, s, it counts as not
-    listening.
+    """Return a connection. A process that does not accept the connection, or data sent over it, within ``patience`` seconds counts
+    as not listening.
 
     Raises:
         OSError: nothing is listening at the address.

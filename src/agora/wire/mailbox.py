@@ -59,7 +59,7 @@ def deliver(address: Address, text: str, patience: float, to: int = 0) -> None:
     """Send a text to the listener at an address; if ``to`` is not 0, the listener must be the process with this id.
 
     Raises:
-        OSError: the text was not accepted within ``patience``, s. InputError: another process is listening at the address.
+        OSError: the text was not accepted within ``patience`` seconds. InputError: another process is listening at the address.
     """
     with connect(address, patience) as connection:
         if to and (found := peer(connection)) not in (0, to):

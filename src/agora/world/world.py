@@ -77,7 +77,7 @@ class Layout:
 
 
 class World:
-    """The state of W worlds of pedestrians and robots: records of arrays, and the generation that is t.
+    """The state of W worlds of pedestrians and robots: records of arrays in two generations, and which of the two is generation t.
 
     Args:
         layout: sizes of the records.
@@ -307,7 +307,8 @@ class World:
         return self.lost.get(world, "the state of the robot is not finite")
 
     def note_contact(self, world: int, robot: int, kind: ContactKind, other: int = -1, share: float = 0.0) -> None:
-        """Note that a robot begins to touch something in the physics step from this generation to the other; call it before `turn`.
+        """Record that a robot begins to touch something in the physics step from the current generation to the next. Call this
+        before `turn`.
 
         Args:
             world: number of the world.

@@ -37,7 +37,7 @@ class Informed:
     drives: int = 24
 
     def episodes(self, starts: Sequence[Start], conditions: Conditions, watch: Watch) -> Foreseen:
-        """Return the drives of given episodes.
+        """Return the trajectories driven in the given episodes.
 
         Args:
             starts: starts of the episodes, with one robot each.

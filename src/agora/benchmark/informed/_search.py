@@ -185,8 +185,8 @@ def _places_to_avoid(people: Recording, times: Doubles, margin: float, groups: b
 def _approach(
     gaps: Floats, people: Floats, reach: Floats, cell: np.float32, wide: np.float32, left: np.float32, top: np.float32
 ) -> None:
-    """Reduce the gaps (rows, columns) of cells, m, to their gaps to people, where these are below ``wide``; positions (P, 2) are in
-    cells.
+    """Reduce the gaps (rows, columns) of cells, in metres, to the cells' gaps to people, where these are below ``wide``; positions
+    (P, 2) are in cells.
     """
     rows, columns = gaps.shape
     for p in range(people.shape[0]):
@@ -327,7 +327,7 @@ def _explore(
 
 
 def _smooth(places: Doubles, times: Doubles, dt: float, rounding: float) -> Doubles:
-    """Return the trajectory (T, 2), one row per control period, with corners smoothed over ``rounding``, s."""
+    """Return the trajectory (T, 2), one row per control period, with corners smoothed over ``rounding`` seconds."""
     moments = np.arange(0.0, times[-1] + dt, dt)
     track = np.stack([np.interp(moments, times, axis) for axis in places.T], axis=1)
     half = round(0.5 * rounding / dt)

@@ -104,7 +104,7 @@ class Solution(NamedTuple):
     Attributes:
         recording: recording of the last attempt.
         solved: whether it reached the goal without contact.
-        conflict: minimum gap to any person, m, of a robot that drives straight at constant speed; infinite without people.
+        conflict: minimum gap, m, between any person and a robot that drives straight at constant speed; infinite without people.
     """
 
     recording: Recording

@@ -25,7 +25,7 @@ def clip_velocity(value: float, low: float, high: float) -> float:
 def clip_position(dt: float, old: Floats, new: Floats, fastest: float) -> Floats:
     """Return the pose (3,) that the robot reaches for a requested pose (``agents/robot_utils.py: clip_posn``).
 
-    If reaching the requested pose in ``dt``, s, would require more than ``fastest``, m/s, the step is shortened along its
+    If reaching the requested pose within ``dt`` seconds would require more than ``fastest`` m/s, the step is shortened along its
     direction, which becomes the heading.
     """
     dx, dy = new[0] - old[0], new[1] - old[1]

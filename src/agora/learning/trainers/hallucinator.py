@@ -92,7 +92,9 @@ class Hallucinator(nn.Module):
         self.read = nn.Linear(size, 8)
 
     def forward(self, way: Tensor, chance: torch.Generator | None) -> Obstacles:
-        """Return obstacles for trajectories (N, K, 4) of positions, m, and velocities, m/s; without ``chance``, the means."""
+        """Return obstacles for trajectories (N, K, 4), which contain positions in metres and velocities in m/s. Without ``chance``,
+        return the means instead of samples.
+        """
         state: Tensor = self.whole(self.convolutions(way.transpose(1, 2)))
         before, given = torch.zeros(len(way), 4), []
         for m, k in enumerate(torch.linspace(0, way.shape[1] - 1, self._count + 2).long()[1:-1].tolist()):

@@ -27,7 +27,9 @@ _WALKING = SOCIAL_STATES.index("walking")
 
 
 class _Cues(NamedTuple):
-    """The cues of pedestrians and their progress, as arrays (W, P). ``waits``, s, ``doing``, and ``facing``, rad, are (W, P, K)."""
+    """The cues of pedestrians and their progress, as arrays (W, P). ``waits`` (in seconds), ``doing`` and ``facing`` (in radians)
+    are (W, P, K).
+    """
 
     cued: Bools
     waits: Floats

@@ -37,7 +37,7 @@ _FOUR = np.float32(4.0)
 
 @inlined
 def _ellipse(dx, dy, step_x, step_y, ex, ey, cosine, behind):
-    """Return b, m, and the factor of -V'(b) m; 0 for neighbours within 1 mm, which include the pedestrian itself."""
+    """Return b in metres, and the factor of -V'(b) m; 0 for neighbours within 1 mm, which include the pedestrian itself."""
     qx, qy = dx - step_x, dy - step_y
     d2 = dx * dx + dy * dy
     d, e = math.sqrt(d2 + _TINY2), math.sqrt(qx * qx + qy * qy + _TINY2)

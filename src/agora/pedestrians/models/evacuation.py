@@ -28,7 +28,7 @@ _STABLE = np.float32(0.25)  # maximum fraction of the sliding velocity that one 
 
 @inlined
 def _contact_acceleration(nx, ny, overlap, ux, uy, law):
-    """Return the acceleration of a body that overlaps another by ``overlap``, m (negative if they are apart); (nx, ny) is the
+    """Return the acceleration of a body that overlaps another by ``overlap`` metres (negative if they are apart); (nx, ny) is the
     direction away from the other body.
 
     (ux, uy) is the velocity of the other body relative to the first. Friction acts on the tangential part only: u - (u.n) n = (u.t)

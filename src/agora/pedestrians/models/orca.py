@@ -143,7 +143,7 @@ def wall_lines(lines, maps, m, x, y, radius, speed, inverse, reach):
     """Write the half-planes of the walls around (x, y) according to the clearance field of map m; return their number.
 
     The nearest wall is assumed to be straight and perpendicular to the direction away from it. Close to it, the field is read again
-    ``reach``, m, to either side and to the far side, to find the other walls of corners and corridors. Such a wall counts if it
+    ``reach`` metres to either side and to the far side, to find the other walls of corners and corridors. Such a wall counts if it
     faces a different direction and its plane does not cut the disc that the first reading found free.
     """
     free, nx, ny = clearance_at(maps, m, x, y)

@@ -48,8 +48,8 @@ def row_place(number, count, abreast, spacing, bend, gap):
     """Return the place of member ``number`` of ``count``, counted from the right: metres ahead and to the left of the front row's
     middle.
 
-    A row has at most ``abreast`` members; rows follow each other at a distance of ``gap``, m. In a row, members are ``spacing``, m,
-    apart, and each member is ``bend`` metres farther ahead per metre of distance from the row's middle.
+    A row has at most ``abreast`` members; rows follow each other at a distance of ``gap`` metres. In a row, members are ``spacing``
+    metres apart, and each member is ``bend`` metres farther ahead per metre of distance from the row's middle.
     """
     rows = (count + abreast - 1) // abreast
     row, column = number % rows, number // rows

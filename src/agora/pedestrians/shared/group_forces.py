@@ -28,8 +28,8 @@ def group_sums(group, active, x, y, slots, count, near, sums):
         count: number of pedestrians to sum for.
         near: distance within which members push each other, m.
         sums: (ROWS, P) float32, written: the number of members, including the pedestrian itself (0 without a group); x and y of the
-            sum of the vectors to them, m; x and y of the sum of their pushes, each the difference of two positions within ``near``,
-            m (pedsim_ros, ``GroupRepulsionForce::getForce``; so does PySocialForce).
+            sum of the vectors to them, m; x and y of the sum of their pushes, each the difference of two positions within ``near``
+            metres (pedsim_ros, ``GroupRepulsionForce::getForce``; so does PySocialForce).
     """
     number, way_x, way_y, push_x, push_y = sums[0], sums[1], sums[2], sums[3], sums[4]
     number[:count], way_x[:count], way_y[:count], push_x[:count], push_y[:count] = ZERO, ZERO, ZERO, ZERO, ZERO

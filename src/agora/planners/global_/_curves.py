@@ -9,7 +9,8 @@ first arc and one direction. The others follow by symmetry: by mirroring the pos
 change signs), or by driving from the goal back to the start (the word is read from its end). A solution is valid regardless of the
 signs of its lengths, because it ends at the pose; the 48 words that are proven to contain a shortest one are among the words tried.
 
-Curves are compared not by length but by price: a metre driven backwards, a metre on an arc and a change of direction may cost more.
+Curves are compared by cost rather than by length: a metre driven backwards, a metre on an arc and a change of direction may cost
+more.
 """
 
 from __future__ import annotations

@@ -13,10 +13,8 @@ from agora.planners.global_.search import centres, path_to_free_cell
 
 
 def price_list(neutral: float, factor: float, blocked: int, most: float, allow_unknown: bool) -> Floats:
-    """Return the price (256,) of each cost c: the integer part of neutral + factor c, at most ``most``; infinite from ``blocked``
-    on.
-
-    Unknown cells have the price ``most``.
+    """Return the cost (256,) of moving by one cell, for each costmap value c: the integer part of neutral + factor c, at most
+    ``most``; infinite for values of ``blocked`` and above. Unknown cells have the cost ``most``.
     """
     cost = np.arange(256)
     prices = np.where(cost < blocked, np.minimum(np.floor(neutral + factor * cost), most), np.inf)

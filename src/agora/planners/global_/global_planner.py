@@ -1,12 +1,12 @@
 """The global_planner package of ROS navigation: navfn with options, more accurate path ends, and headings.
 
-Source: ros-planning/navigation, noetic, package global_planner (D. V. Lu, E. Marder-Eppstein, since 2013), with its parameters. The
-price of a cell of cost c is neutral_cost + cost_factor c, at most lethal_cost - 1, which is also the price of unknown cells; cells
-of lethal_cost - 1 or more are blocked. With the default factor of 3, the price is constant from cost 68 on, so near walls all
-distances are equivalent. The wave starts at the start point itself, from the four cells that surround it, and blocked cells within
-two cells of the goal are given a potential, so that the gradient can be followed from the goal itself. See
-`agora.planners.global_.navfn` for the wave and the gradient, and for the differences from the source that both planners share.
-Unlike navfn, the package does not shift its paths by half a cell.
+Source: ros-planning/navigation, noetic, package global_planner (D. V. Lu, E. Marder-Eppstein, since 2013), with its parameters.
+Moving by one cell with the costmap value c costs neutral_cost + cost_factor c, at most lethal_cost - 1, which is also the cost of
+unknown cells; cells with a value of lethal_cost - 1 or more are blocked. With the default factor of 3, the cost is constant for
+values of 68 and above, so near walls all distances are equivalent. The wave starts at the start point itself, from the four cells
+that surround it, and blocked cells within two cells of the goal are given a potential, so that the gradient can be followed from
+the goal itself. See `agora.planners.global_.navfn` for the wave and the gradient, and for the differences from the source that both
+planners share. Unlike navfn, the package does not shift its paths by half a cell.
 
 Differences from the source:
 
@@ -54,9 +54,9 @@ class MoveBaseGlobalPlanner(Checked):
         old_navfn_behavior: whether the wave and the path start and end at cell centres, as in navfn; otherwise they start and end
             exactly at the start and the goal.
         lethal_cost: cells with a cost of at least this value minus 1 are blocked; with A*, cells with at least this value.
-        neutral_cost: price of a free cell.
+        neutral_cost: cost of moving by one free cell.
         cost_factor: factor applied to the cost of a cell.
-        allow_unknown: whether the path may pass unknown cells; they have the highest price.
+        allow_unknown: whether the path may pass through unknown cells, which have the highest cost.
         default_tolerance: if the goal cannot be reached, the path ends at the centre of the nearest reachable cell, at most this
             far from the goal along each axis, m.
         orientation_mode: headings of the path: "none"; along the path ("forward"); rotated relative to the path ("backward",

@@ -1,11 +1,11 @@
 """The global planner navfn of ROS navigation, which is move_base's default.
 
 Source: ros-planning/navigation, noetic, packages navfn and costmap_2d (K. Konolige, E. Marder-Eppstein, since 2008). A wave spreads
-from the robot over the costmap with inflation. Cells with a cost c below 253 have the price 50 + 0.8 c, and unknown cells have the
-price 253; all others are blocked. With a <= b the lower potentials of the neighbours along each of the two axes, and d = (b - a) /
-price, a cell has the potential a + price (-0.2301 d^2 + 0.5307 d + 0.7040) if d < 1, else a + price. Cells wait in three buffers,
-as in navfn, and the wave ends when it has reached the goal. From the goal, the path follows the gradient in steps of half a cell.
-Next to cells without a potential, and if the gradient alternates, it moves to the lowest of the eight neighbours.
+from the robot over the costmap with inflation. Moving by one cell with a costmap value c below 253 has the cost h = 50 + 0.8 c; for
+an unknown cell h is 253, and all other cells are blocked. With a <= b the lower potentials of the neighbours along each of the two
+axes, and d = (b - a) / h, a cell has the potential a + h (-0.2301 d^2 + 0.5307 d + 0.7040) if d < 1, else a + h. Cells wait in
+three buffers, as in navfn, and the wave ends when it has reached the goal. From the goal, the path follows the gradient in steps of
+half a cell. Next to cells without a potential, and if the gradient alternates, it moves to the lowest of the eight neighbours.
 
 Differences from the source:
 
@@ -46,7 +46,7 @@ class Navfn(Checked):
     """Runs Dijkstra's wave over a costmap, interpolated between cells, and returns the path down its gradient.
 
     Attributes:
-        allow_unknown: whether the path may pass unknown cells; they have the highest price.
+        allow_unknown: whether the path may pass through unknown cells, which have the highest cost.
         default_tolerance: if the goal cannot be reached, the path ends at the centre of the nearest reachable cell, at most this
             far from the goal along each axis, m.
         inflation_radius: distance beyond which an obstacle has no cost, m.

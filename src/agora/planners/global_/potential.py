@@ -26,8 +26,8 @@ _SQUARE, _LINEAR, _CONSTANT = np.float32(-0.2301), np.float32(0.5307), np.float3
 
 @hidden
 def _cell_potential(left, right, below, above, price, quadratic):
-    """Return the potential of a cell, computed from its neighbours' potentials: the lowest plus the price, or that of a plane wave
-    along both axes.
+    """Return the potential of a cell, computed from its neighbours' potentials: the lowest of them plus the cell's cost, or the
+    potential of a plane wave along both axes.
     """
     across, along = min(left, right), min(below, above)
     low, apart = min(across, along), abs(across - along)

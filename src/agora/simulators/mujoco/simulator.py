@@ -120,7 +120,7 @@ class MuJoCoBodies:
         self._at_work = [None] * len(self._at_work)
 
     def move(self, now: int) -> Work:
-        """Return the work that advances the robots from generation ``now`` to the other generation."""
+        """Return the work item that advances the robots from generation ``now`` (0 or 1) to the next one, in the other buffer."""
         w = self._world
         (before, robots), (people, after) = w.generation(now), w.generation(1 - now)
         orders = set_points(w, self._limits, self._points)

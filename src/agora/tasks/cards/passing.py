@@ -20,7 +20,7 @@ def hallway(name: str, length: float, width: float) -> Map:
 
 
 def _lane(width: float, offset: float) -> float:
-    """Return the offset from the middle, m, limited so that there is room to the wall."""
+    """Return an offset from the middle in metres, limited so that there is room to the wall."""
     return min(offset, width / 2 - 0.4)
 
 

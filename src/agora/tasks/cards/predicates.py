@@ -44,8 +44,8 @@ def changed_order(recording: Recording, person: int, axis: tuple[float, float], 
 
 
 def _steps(recording: Recording, person: int) -> tuple[Doubles, Doubles, Doubles]:
-    """Return the displacements (T - 1, 2) of robot and pedestrian between samples, m, and the cosine (T - 1,) of the angle between
-    them.
+    """Return the displacements (T - 1, 2) of robot and pedestrian between samples, in metres, and the cosine (T - 1,) of the angle
+    between the two displacements.
     """
     mine, other = np.diff(recording.pose[:, :2], axis=0), np.diff(track(recording, person), axis=0)
     lengths = np.hypot(*mine.T) * np.hypot(*other.T)
@@ -100,8 +100,8 @@ def meetings(recording: Recording, within: float) -> int:
 
 
 def together(recording: Recording, person: int, within: float) -> float:
-    """Return the time, s, for which robot and pedestrian both moved in roughly the same direction within ``within`` m of each
-    other.
+    """Return the time in seconds for which robot and pedestrian both moved in roughly the same direction within ``within`` m of
+    each other.
     """
     step = np.diff(recording.time)
     mine, other, cosine = _steps(recording, person)

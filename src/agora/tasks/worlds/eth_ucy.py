@@ -27,8 +27,8 @@ class EthUcy(Checked):
         length: length of a section, s; it begins at a random moment of the recording.
         radius: radius of the pedestrians, m.
         least: minimum number of pedestrians in a section; sections with fewer are redrawn.
-        known: distance, m, from all recorded paths beyond which cells count as occupied, because a scene contains the lines of some
-            walls but nothing behind them. With 0, such cells are free.
+        known: distance from all recorded paths, m; cells that are farther away count as occupied, because a scene contains the
+            lines of some walls but nothing behind them. With 0, such cells are free.
         folder: folder of the scenes, such as "./recordings"; if empty, the folder of the data set.
         frame_rate: frame rate that the frame numbers of all these scenes refer to, 1/s.
         scale: length of one unit of their positions, m.
@@ -89,8 +89,8 @@ class EthUcy(Checked):
 
 
 def _known(ground: Map, people: Trajectories, reach: float) -> Map:
-    """Return the map with all cells occupied that cannot be reached from a recorded position by a path around walls of length
-    ``reach``, m.
+    """Return the map with all cells occupied that cannot be reached from a recorded position by a path around walls of at most
+    ``reach`` metres.
     """
     places = np.column_stack((people.knot_x, people.knot_y))
     walked = np.zeros(ground.shape, np.bool_)

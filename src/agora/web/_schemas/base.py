@@ -105,8 +105,8 @@ class Documented:
         self.model = model
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        """Return the schema of the model, taken from a list of the model, because a model on its own does not get a name in the
-        document.
+        """Return the schema of the model, taken from a list of the model, because the schema of a single model would not have a
+        name in the document.
         """
         several: Any = GenericAlias(list, (self.model,))
         items: dict[str, Any] = handler(TypeAdapter(several).core_schema)["items"]

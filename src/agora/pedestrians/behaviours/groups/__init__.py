@@ -112,8 +112,9 @@ class Groups(Checked):
         slack: distance of a follower from its place at which its leader starts to slow down, m.
         torn: distance of a follower from its place at which its leader nearly stops, m.
         patience: time for which a leader waits, s; it then walks on for the same time before it waits again.
-        join_rate: probability per second that a lone walker within ``notice``, m, of a conversation joins it, if the conversation
-            has fewer than ``most`` members and there is room. A walker does not rejoin the conversation that it left last.
+        join_rate: probability per second that a lone walker within ``notice`` metres of a conversation joins it, if the
+            conversation has fewer than ``most`` members and there is room. A walker does not rejoin the conversation that it left
+            last.
         leave_rate: probability per second that a member leaves, if it has another destination.
         notice: distance from a conversation within which a lone walker may join it, m.
         most: maximum number of members that a conversation may reach when others join.

@@ -64,7 +64,7 @@ def draw(minds, traits, memory, clock, w, i, use):
 
 @lean_inlined
 def enter_state(minds, memory, w, i, state, left):
-    """Enter a state that lasts ``left``, s; the conversation or spot of the previous state is given up."""
+    """Enter a state that lasts ``left`` seconds; the conversation or spot of the previous state is given up."""
     minds.state[w, i], minds.partner[w, i] = state, -1
     memory.since[w, i], memory.left[w, i] = ZERO, left
     memory.talk[w, i], memory.spot[w, i], memory.arrived[w, i] = -1, -1, 0

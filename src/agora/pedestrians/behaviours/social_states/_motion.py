@@ -115,7 +115,7 @@ def _spot(people, traits, memory, spots, w, i):
 
 @lean_inlined
 def _set_goal(people, memory, w, i, x, y, enough):
-    """Set a point to walk to; return whether the pedestrian is still farther than ``enough``, m, from it."""
+    """Set a point to walk to; return whether the pedestrian is still more than ``enough`` metres away from it."""
     dx, dy = x - people.x[w, i], y - people.y[w, i]
     memory.goal_x[w, i], memory.goal_y[w, i], memory.seeks[w, i] = x, y, True
     return dx * dx + dy * dy > enough * enough
@@ -234,7 +234,7 @@ def think(dt, ticks, every, rules, table, sees, people, traits, waypoints, minds
           first, last):  # fmt: skip
     """Run one tick of the social states for worlds ``first <= w < last``; decisions are made only at every ``ticks``-th tick.
 
-    A tick lasts ``every`` steps, or ``dt``, s.
+    A tick lasts ``every`` steps, which is ``dt`` seconds.
     """
     for w in range(first, last):
         if clock.done[w]:

@@ -96,7 +96,7 @@ def scale_of(speed, scaling_speed, max_trans, factor):
 
 @hidden
 def roll_out(p, time, x, y, heading, now, sample, acceleration, gains, points):
-    """Write the poses of one sample; the first is the current pose, and the last is one step before ``time``, s.
+    """Write the poses of one sample; the first is the current pose, and the last is one step before ``time``, in seconds.
 
     With ``gains``, the robot accelerates from its current twist to the sampled twist; otherwise it drives the sampled twist from
     the start.

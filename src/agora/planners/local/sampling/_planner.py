@@ -265,7 +265,7 @@ def _empty_memory(count: int) -> Memory:
 
 
 def _catalogue_speed(speed: float) -> float:
-    """Return the top speed, m/s, for which splines are computed to serve a robot with this speed."""
+    """Return the top speed, m/s, for which the splines of a robot with this top speed are computed."""
     exact = round(100.0 * speed) / 100.0
     if exact > 0.0 and abs(exact - speed) < 0.01 * _SLACK * max(1.0, speed):
         return exact
