@@ -73,7 +73,9 @@ def is_clear(maps, m, x0, y0, x1, y1, least):
 
 @hidden
 def is_clear_between(maps, m, x0, y0, x1, y1, least, d):
-    """`is_clear` for a line at whose ends the distance is known to be at least ``least``; it is ``d`` at the first end."""
+    """Like `is_clear`, for a line at whose two ends the distance is known to be at least ``least``; ``d`` is the distance at the
+    first end.
+    """
     length, u0, v0, du, dv, right, top = _line_through_cells(maps, m, x0, y0, x1, y1)
     columns, start, shortest = maps.columns[m], maps.clearance_start[m], _STEP * maps.resolution[m]
     t = max(d - least, shortest)

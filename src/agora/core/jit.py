@@ -102,7 +102,9 @@ class _PartLibrary(JITCodeLibrary):  # type: ignore[misc]
         self._finalized = True
 
     def get_pointer_to_function(self, name: str) -> Any:
-        """Return the address for calls from Python: a function that takes the same arguments and raises `TypeError`."""
+        """Return the address that Numba uses for calls from Python. It is the address of a C function that takes the same arguments
+        and raises `TypeError`.
+        """
         return ctypes.cast(ctypes.pythonapi.PyObject_Call, ctypes.c_void_p).value
 
     @property
@@ -207,7 +209,7 @@ def device(function: Callable[..., Any]) -> Any:
 
 
 def lean(function: Callable[..., Any]) -> Any:
-    """`device` for functions that do not allocate memory or return arrays."""
+    """Like `device`, for functions that do not allocate memory or return arrays."""
     return _compile_once(function, LEAN)
 
 
@@ -258,7 +260,7 @@ def kernel(function: Callable[..., Any], options: dict[str, Any] = OPTIONS) -> A
 
 
 def lean_kernel(function: Callable[..., Any]) -> Any:
-    """`kernel` for a function that does not allocate memory."""
+    """Like `kernel`, for a function that does not allocate memory."""
     return kernel(function, LEAN)
 
 
@@ -271,7 +273,9 @@ class _Box(numba.types.Type):  # type: ignore[misc]
 
     @property
     def key(self) -> Any:
-        """Types of the arguments, by which Numba distinguishes boxes: two named-tuple classes may have the same name."""
+        """The types of the arguments. Numba distinguishes boxes by this key, because two named-tuple classes may have the same
+        name.
+        """
         return self.arguments
 
 

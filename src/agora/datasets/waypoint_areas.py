@@ -90,7 +90,7 @@ class _Part(NamedTuple):
 
     @staticmethod
     def about(map: Map, place: Doubles, body: float) -> _Part:
-        """Return the part with the free cell nearest to a position."""
+        """Return the connected part of a map that contains the free cell nearest to a position."""
         labels = component_of(map, body)
         row, column = (int(v) for v in map.cell_of(place))
         if not labels[row, column] and labels.any():

@@ -260,7 +260,7 @@ class Stage(Checked):
         return [*(robot_file(name) for name in self.models), types_file(), *self.perception.files()]
 
     def conditions(self) -> Stage:
-        """Return the stage with the parts that a `Start` has already resolved replaced by an open world, no modes and no
+        """Return the stage without the settings that a `Start` has already resolved: with an open world, neutral task modes and no
         modules.
         """
         robots, obstacles = Named.of("robots_modes", "random"), Named.of("obstacles_modes", "none")

@@ -1,5 +1,4 @@
-"""Arrived pedestrians stand still: under every crowd model, pedestrians that stay at a place stand still there until someone
-pushes them.
+"""Pedestrians that stay at a place stand still there, under every crowd model, until someone pushes them.
 
 Under models that slow pedestrians down before the last waypoint, pedestrians come to rest without help, and this module has no
 effect. Under other models, pedestrians overshoot and turn back forever, creep around, or press against a person who already stands

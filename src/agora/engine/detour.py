@@ -121,8 +121,8 @@ def _spread(cost):
 
 @hidden
 def _choose_goal(cost, distance, cell):
-    """Return the cell with the cheapest complete path, among the cells of the line at a distance of ``distance`` metres, and the
-    cost of that path in metres; -1 if there is none.
+    """Choose a cell on the line that lies ``distance`` metres ahead. Return the cell whose complete path is cheapest, and the cost
+    of that path in metres; -1 if there is none.
 
     Of equally good cells, the one nearest to the middle is chosen; if two are equally near, the right-hand one.
     """

@@ -133,7 +133,7 @@ class Observers:
         return seen[number], memory if len(seen) == 1 else memory.get(str(number), {})
 
     def place(self, world: int, robot: int, model: RobotModel) -> None:
-        """Set the robot of a row at the start of an episode.
+        """Set the robot model of a row at the start of an episode.
 
         Raises:
             InputError: the robot's sensors differ from those of the other robots with this number in the batch.
@@ -183,7 +183,7 @@ class Observers:
                 scans.ranges[...] = scans.lidar.range_max
 
     def read_at(self, time: float) -> None:
-        """Set the current time, s, on the clock of external scans."""
+        """Set the current time in seconds, on the clock of external scans."""
         for observer in self._each:
             observer.now = time
 

@@ -75,7 +75,9 @@ class Paths:
         self.plan(w, r, self.pose(w, r), np.array([goals.x[w, r], goals.y[w, r], goals.heading[w, r]], float))
 
     def plan(self, w: int, r: int, here: Array, goal: Array) -> None:
-        """Give a robot the path from a place to a goal, given as (2,), m, or as poses (3,); an empty path if there is none."""
+        """Give a robot the path from a place to a goal, which are points (2,) in metres or poses (3,); an empty path if there is
+        none.
+        """
         if self._needed:
             path = self.find(w, r, here, goal)
             self._observers.set_path(w, r, path)
@@ -91,8 +93,8 @@ class Paths:
         return np.concatenate(self._given[w, r]) if self._keep else None
 
     def find(self, w: int, r: int, here: Array, goal: Array) -> Floats:
-        """Return the global planner's path (K, 2) from a place to a goal, given as (2,), m, or as poses (3,); the path is (0, 2) if
-        there is none.
+        """Return the global planner's path (K, 2) from a place to a goal, which are points (2,) in metres or poses (3,); the path
+        is (0, 2) if there is none.
         """
         return self.question(w, r, here, goal)()
 
@@ -113,8 +115,8 @@ class Paths:
 def path_for(
     model: RobotModel, planner: GlobalPlanner, place: Map, here: Array, there: Array, cost: Array | None = None
 ) -> Floats | None:
-    """Return a global planner's path (K, 2) or (K, 3) for a robot between two places, given as (2,), m, or as poses (3,); None if
-    there is no path.
+    """Return a global planner's path (K, 2) or (K, 3) for a robot between two places, which are points (2,) in metres or poses
+    (3,); None if there is no path.
 
     The path is planned for the disc around the robot's outline or, if there is no such path, for the largest disc inside the
     outline. A planner that handles the outline itself is called only once.

@@ -16,8 +16,8 @@ class AttachedBehaviour(Protocol):
         """Begin an episode in one world."""
 
     def think(self, generation: int) -> Callable[[int, int], None]:
-        """Return a function of (first, last) that makes the decisions in worlds ``first <= w < last`` from this generation (0 or
-        1).
+        """Return a function of (first, last) that makes the decisions in worlds ``first <= w < last``, based on the given
+        generation (0 or 1) of the state.
         """
 
 

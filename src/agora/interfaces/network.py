@@ -71,7 +71,7 @@ class Network(Protocol):
     def learner(self, shape: Shape) -> Any:
         """Return the untrained PyTorch network: a module whose ``policy()`` method converts it to a policy.
 
-        The trainers ``ppo`` and ``cloning`` take an `agora.policies.learners.actor_critic.ActorCritic`.
+        The ``ppo`` and ``cloning`` trainers take an `agora.policies.learners.actor_critic.ActorCritic`.
 
         Args:
             shape: properties of the training run.

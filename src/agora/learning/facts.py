@@ -151,7 +151,9 @@ class _Route(NamedTuple):
         return _Route(path, count, _on_paths(path, count, seen.pose))
 
     def after(self, passed: Passed) -> Floats:
-        """Return the distance to the same path at the end of the period, and the remaining length of the path, (N, 2) m."""
+        """Return each robot's distance to its path and the remaining length of the path, (N, 2) m, for its pose at the end of the
+        period and its path at the beginning.
+        """
         return _on_paths(self.path, self.path_count, passed.observation.pose)
 
 

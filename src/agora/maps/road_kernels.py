@@ -127,7 +127,9 @@ def borders(maps, point, width, rows, columns, least, owner, chosen, best, met):
 
 @hidden
 def cell_near(roads, q, x, y):
-    """Return the number, among all cells, of the nearest cell of roads q in which the disc fits; -1 if it fits nowhere."""
+    """Return the number of the nearest cell in which the disc of roads q fits, counted over the cells of all roads; -1 if it fits
+    nowhere.
+    """
     columns, rows = roads.columns[q], roads.rows[q]
     column = min(max(np.int32((x - roads.origin_x[q]) / roads.cell[q]), 0), columns - 1)
     row = min(max(np.int32((y - roads.origin_y[q]) / roads.cell[q]), 0), rows - 1)

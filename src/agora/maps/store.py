@@ -109,7 +109,7 @@ class MapStore:
         )
 
     def use(self, world: int, map: Map) -> None:
-        """Put a world on a map. The numbers of the map's stages follow the map's own number."""
+        """Assign a map to a world. The numbers of the map's stages follow the map's own number."""
         (slot,) = self._slots.assign(world, [map])
         self.arrays.index[world] = slot * self._family
 

@@ -102,7 +102,7 @@ def out_of_map(recording: Recording) -> float:
 
 @metric("timeout", unit="0/1", direction="lower", formula="ended by the time limit", source=_SOCNAVBENCH)
 def timeout(recording: Recording) -> float:
-    """T among SocNavBench's failure cases (T/PC/EC)."""
+    """SocNavBench's failure case T (timeout); its failure cases are T, PC and EC."""
     return float(recording.outcome == Outcome.TIMEOUT)
 
 
@@ -114,14 +114,16 @@ def timeout(recording: Recording) -> float:
     source=_SOCNAVBENCH,
 )
 def failure_pedestrian_collision(recording: Recording) -> float:
-    """PC among SocNavBench's failure cases; it excludes the other cases and ``success.socnavbench``."""
+    """SocNavBench's failure case PC (pedestrian collision). An episode counted here is not counted as another failure case or in
+    ``success.socnavbench``.
+    """
     walked_into = any(contact.kind == ContactKind.PEDESTRIAN for contact in contacts_of(recording))
     return float((at_goal(recording) and walked_into) or recording.outcome == Outcome.PEDESTRIAN_COLLISION)
 
 
 @metric("failure_wall_collision", unit="0/1", direction="lower", formula="ended by touching a wall", source=_SOCNAVBENCH)
 def failure_wall_collision(recording: Recording) -> float:
-    """EC among SocNavBench's failure cases."""
+    """SocNavBench's failure case EC (environment collision)."""
     return float(recording.outcome == Outcome.WALL_COLLISION)
 
 

@@ -244,7 +244,7 @@ class Driver(Protocol):
         """Return the scans taken since the last call, by `begin`, `advance` or `wait`."""
 
     def look(self, robot: int, camera: Camera) -> Mapping[str, Array]:
-        """Return the current images of a robot's camera, if the simulator has the capability ``rgbd``.
+        """Return the current images of a robot's camera, if the simulator has the ``rgbd`` capability.
 
         Images are keyed by the channel's field names; the result is empty if no image is due.
 

@@ -240,7 +240,9 @@ class Navigator:
         self.replan(robot)
 
     def tolerate(self, robot: int, distance: float, heading: float) -> None:
-        """Set the tolerances of a robot's goal: distance, m, and deviation from its heading, rad; pi or more accepts any."""
+        """Set the tolerances of a robot's goal: the distance in metres, and the deviation from the goal heading in radians; pi or
+        more accepts any heading.
+        """
         goals = self._world.status.goals
         goals.tolerance[0, robot], goals.heading_tolerance[0, robot] = distance, heading
 
@@ -274,7 +276,9 @@ class Navigator:
         return away <= near and (straight >= math.pi or turned <= straight)
 
     def left(self, robot: int) -> tuple[float, float]:
-        """Return the remaining distance of a robot to its goal, m, and to the goal heading, rad; infinite without a goal."""
+        """Return a robot's distance from its goal in metres, and its deviation from the goal heading in radians; both infinite
+        without a goal.
+        """
         goal = self.goal(robot)
         if goal is None:
             return math.inf, math.inf
@@ -401,8 +405,8 @@ class Navigator:
         return self._paths.find(0, robot, np.asarray(start, float), np.asarray(goal, float))
 
     def local_costmap(self, robot: int) -> tuple[Array, Array, float]:
-        """Return the local costmap (H, H) uint8 around a robot that is used for planning, its lower-left corner (2,), m, and its
-        resolution, m.
+        """Return the local costmap (H, H) uint8 that is used for planning around a robot, its lower-left corner (2,) and its
+        resolution, both in metres.
 
         If the planner does not read a costmap, one with the default window is computed.
         """

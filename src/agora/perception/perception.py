@@ -40,7 +40,7 @@ class Perception:
     Attributes:
         source: level of perception.
         detector: parameters of the detector in scans, for the level ``tracked``.
-        tracker: parameters of the tracker, for the levels ``tracked`` and ``camera``.
+        tracker: parameters of the tracker, for the ``tracked`` and ``camera`` levels.
         view: cone of view, for the level ``view``.
         camera: parameters of the detector in the camera's images, for the level ``camera``.
         walls: whether walls hide pedestrians, for the level ``truth``. A pedestrian is hidden if no straight line from the robot

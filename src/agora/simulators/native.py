@@ -217,7 +217,7 @@ class NativeBodies:
         """Do nothing: there is nothing to release."""
 
     def move(self, now: int) -> Work:
-        """Return the work that takes the robots from generation ``now`` to the other one."""
+        """Return the work item that advances the robots from generation ``now`` (0 or 1) to the next one, in the other buffer."""
         w = self._world
         robots, after = w.generation(now)[1], w.generation(1 - now)[1]
         return bind(
@@ -237,7 +237,7 @@ class LedBodies(NativeBodies):
         self.there: Floats = np.zeros((*self.walls.shape, 6), np.float32)
 
     def move(self, now: int) -> Work:
-        """Return the work that takes the robots from generation ``now`` to the other one."""
+        """Return the work item that advances the robots from generation ``now`` (0 or 1) to the next one, in the other buffer."""
         w = self._world
         robots, after = w.generation(now)[1], w.generation(1 - now)[1]
         return bind(lead_robots, robots, after, w.robot_traits, w.maps, w.status, self.there, self.walls, self._centre)

@@ -233,11 +233,11 @@ class TaskGenerator:
 
     @property
     def waypoints(self) -> tuple[Pose, ...]:
-        """The waypoints that the robots mode ``guided`` cycles through."""
+        """The waypoints that the ``guided`` robots mode cycles through."""
         return self._guided().route().waypoints
 
     def append_waypoint(self, pose: Pose) -> None:
-        """Append a waypoint to the list of the robots mode ``guided``.
+        """Append a waypoint to the list of the ``guided`` robots mode.
 
         Raises:
             InputError: the robots mode is another.
@@ -245,7 +245,7 @@ class TaskGenerator:
         self._adopt(replace(self.setup, robots=Named("guided", self._guided().with_waypoint(pose))))
 
     def estimate_pose(self, pose: Pose) -> None:
-        """Clear the list of the robots mode ``guided``, and make the robot start at a pose.
+        """Clear the list of the ``guided`` robots mode, and make the robot start at a pose.
 
         Raises:
             InputError: the robots mode is another.

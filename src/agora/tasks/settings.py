@@ -18,7 +18,7 @@ __all__ = ["Settings"]
 
 @dataclass(frozen=True)
 class ScenarioSettings:
-    """Settings of the modes ``scenario``.
+    """Settings of the ``scenario`` modes.
 
     Attributes:
         file: name of a file in the world's folder ``scenarios``, with or without ``.json``, or a path, which must contain a slash.
@@ -29,7 +29,7 @@ class ScenarioSettings:
 
 @dataclass(frozen=True)
 class ParametrizedSettings:
-    """Settings of the obstacles mode ``parametrized``.
+    """Settings of the ``parametrized`` obstacles mode.
 
     Attributes:
         file: a name in ``configs/parametrized``, or a path, which must contain a slash.
@@ -53,7 +53,7 @@ class StagedSettings:
 
 @dataclass(frozen=True)
 class RandomSettings(Checked):
-    """Settings of the obstacles mode ``random`` and of every random stream.
+    """Settings of the ``random`` obstacles mode and of every random stream.
 
     Attributes:
         seed: seed of every random stream; -1 for the seed that is passed to the generator.
@@ -70,7 +70,7 @@ class RandomSettings(Checked):
 
 @dataclass(frozen=True)
 class ZonesSettings:
-    """Settings of the modes ``zones``.
+    """Settings of the ``zones`` modes.
 
     Attributes:
         file: Arena's key, which must have its default value; the zones of a world are always read from its ``map/zones.yaml``.
@@ -83,7 +83,7 @@ class ZonesSettings:
 
 @dataclass(frozen=True)
 class GuidedSettings:
-    """Settings of the robots mode ``guided``; not in Arena's file, because Arena takes waypoints only from RViz.
+    """Settings of the ``guided`` robots mode; not in Arena's file, because Arena takes waypoints only from RViz.
 
     Attributes:
         waypoints: poses x, y, heading, or points x, y.
@@ -105,12 +105,12 @@ class Settings(Checked):
         goal_radius: distance at which a goal counts as reached, m.
         goal_tolerance_angle: maximum deviation from the goal's heading at which a goal counts as reached, degrees; 180 allows any
             heading.
-        scenario: settings of the modes ``scenario``; upper case in the file.
-        parametrized: settings of the obstacles mode ``parametrized``; upper case in the file.
+        scenario: settings of the ``scenario`` modes; upper case in the file.
+        parametrized: settings of the ``parametrized`` obstacles mode; upper case in the file.
         staged: settings of the ``staged`` module; upper case in the file.
-        random: settings of the obstacles mode ``random``; upper case in the file.
-        zones: settings of the modes ``zones``; upper case in the file.
-        guided: settings of the robots mode ``guided``; upper case in the file.
+        random: settings of the ``random`` obstacles mode; upper case in the file.
+        zones: settings of the ``zones`` modes; upper case in the file.
+        guided: settings of the ``guided`` robots mode; upper case in the file.
         dynamicmap: keys of Arena's ``map_generator.yaml`` for the ``dynamic_map`` module, which override
             ``configs/map_generator/default.yaml``; may be empty, as in Arena's file.
         autoreset: Arena's key, which must have its default value; each episode is always followed by the next.

@@ -330,7 +330,7 @@ def suite_names() -> list[str]:
 def load_suite(name_or_path: str | Path) -> Suite:
     """Return the suite with a name (``configs/benchmark/<name>.yaml``), or from a file.
 
-    A scenario file is a suite of one stage with one episode, in the world whose folder contains the file or that its key ``map``
+    A scenario file is a suite of one stage with one episode, in the world whose folder contains the file or that its ``map`` key
     names. For a suite in a folder ``suites``, worlds and scenarios are looked up in the neighbouring folders
     (`agora.tasks.suite_file`).
 

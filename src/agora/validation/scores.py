@@ -179,8 +179,8 @@ class Instrument:
         return Instrument(read, threads, classify)
 
     def score(self, name: str, crowd: Crowds) -> list[Score]:
-        """Measure a crowd, and return one line per part. If the crowd has no behaviours, formations are measured with the behaviour
-        `groups`.
+        """Measure a crowd, and return one line per part. If the crowd has no behaviours, formations are measured with the `groups`
+        behaviour.
         """
         walked = {part: people.walked(crowd, self.threads) for part, people in self.parts.items()}
         more = {}

@@ -207,7 +207,8 @@ class _Worker:
         return EOFError()
 
     def lost(self, reason: str, *, planner: bool = True) -> Lost:
-        """Return the report on the worker's lost job; the planner is blamed if ``planner`` is set and a call of it was running."""
+        """Return the report on the worker's lost job; the planner is blamed if ``planner`` is set and one of its calls was running.
+        """
         assert self.job is not None
         asked = self.began.value > 0.0 and self.named == PLANNER
         return Lost(self.job.name, reason, self.calls.value if asked and planner else None)

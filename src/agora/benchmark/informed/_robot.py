@@ -37,7 +37,7 @@ class Informed:
     drives: int = 24
 
     def episodes(self, starts: Sequence[Start], conditions: Conditions, watch: Watch) -> Foreseen:
-        """Return the trajectories driven in the given episodes.
+        """Return an iterable that drives the informed robot through the given episodes.
 
         Args:
             starts: starts of the episodes, with one robot each.

@@ -30,7 +30,7 @@ class NamesParts(Protocol):
     """A component whose fields name other components as strings, as a trainer names its teacher."""
 
     def named_parts(self) -> Iterable[Named]:
-        """Return these components as objects."""
+        """Return the named components as objects."""
 
 
 def inputs(*parts: Any) -> dict[str, str]:

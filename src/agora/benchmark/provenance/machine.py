@@ -39,7 +39,7 @@ class Machine:
 
     @property
     def software(self) -> dict[str, str]:
-        """The versions on which numerical results depend, by name: Python's version, without its last number, and those of
+        """The versions on which numerical results depend, by name: Python's version without its patch number, and those of
         `packages`.
         """
         return {"Python": ".".join(self.python.split(".")[:2]), **self.packages}

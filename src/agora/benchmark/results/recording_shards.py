@@ -60,7 +60,7 @@ def write_recordings(path: Path, items: Mapping[str, Recording], run: str = "") 
 
 
 def encode_recordings(items: Mapping[str, Recording], run: str = "") -> bytes:
-    """Return the bytes of a run's shard of recordings by key. Values of absent pedestrians are discarded."""
+    """Return recordings, given by key, as the bytes of a run's shard. Values of absent pedestrians are discarded."""
     import pyarrow as pa
 
     kinds = {kind for recording in items.values() for kind in _kinds(recording)}

@@ -215,7 +215,7 @@ class _Grounds:
         self._maps: dict[int, tuple[Map, int]] = {}  # by id(), which stays unique because the map is kept alive
 
     def number(self, start: Start) -> tuple[int, int]:
-        """Return the indices of a new episode's costs and path lengths."""
+        """Add the grids of a new episode; return the index of its grid of costs, and of its grid of path lengths to the goal."""
         map_ = start.map
         if id(map_) not in self._maps:
             self._maps[id(map_)] = map_, self.costs.add(map_, self._cost.of_map(map_))
@@ -269,7 +269,9 @@ class _Yard:
 
 @dataclass(frozen=True)
 class _Placed(FromLimitToLimit):
-    """The values of another encoding, followed by the robot's pose; actions span the robot's limits."""
+    """Wraps an encoding: the values are those of the wrapped encoding, followed by the robot's pose; actions span the robot's
+    limits.
+    """
 
     observe: KeyPoints
     beams: int = field(init=False, default=0)
@@ -278,12 +280,12 @@ class _Placed(FromLimitToLimit):
         object.__setattr__(self, "beams", self.observe.beams)
 
     def check(self, robot: Any) -> None:
-        """Reject robots that the other encoding rejects."""
+        """Reject robots that the wrapped encoding rejects."""
         self.observe.check(robot)
 
     @property
     def needs(self) -> frozenset[str | Channel]:
-        """Channels that the other encoding needs."""
+        """Channels that the wrapped encoding needs."""
         return self.observe.needs
 
     @property

@@ -72,12 +72,12 @@ class Area(Checked):
 
     @property
     def opening(self) -> float:
-        """Minimum width of an axis-aligned door or corridor that a robot of radius ``passage`` gets through, m."""
+        """Minimum width of an axis-aligned door or corridor through which a robot of radius ``passage`` fits, m."""
         return math.ceil(2 * self.passage / self.resolution + 2 - TINY) * self.resolution
 
     @property
     def lane(self) -> float:
-        """Minimum gap between objects at any angle that the robot gets through on the grid of cells, m."""
+        """Minimum gap between objects through which the robot fits on the grid of cells, whatever the angle of the gap, m."""
         return 2 * self.passage + 4 * self.resolution
 
     def fail(self, parameter: str, why: str) -> PlacementError:

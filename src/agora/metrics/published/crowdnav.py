@@ -90,7 +90,9 @@ def danger_distance_crowdnav(recording: Recording) -> float | None:
     walls="ignored",
 )
 def total_reward_crowdnav(recording: Recording) -> float:
-    """The last step contributes 0 if the episode ended in any other way; 0 if there is no step."""
+    """The reward of the last step is 0 if the episode ended neither at the goal nor in a collision. The total is 0 if there is no
+    step.
+    """
     if len(recording.time) < 2:
         return 0.0
     danger, reward = _is_dangerous(recording), np.zeros(len(recording.time) - 1)

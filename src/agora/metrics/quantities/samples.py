@@ -26,7 +26,7 @@ _T = TypeVar("_T", bound=Array | tuple[Array, ...])
 
 
 def compute_once(function: Callable[[Recording], _T]) -> Callable[[Recording], _T]:
-    """Compute a quantity once for each of the last few recordings, and make its arrays read-only."""
+    """Decorate a function so that its results for the last four recordings are cached, as read-only arrays."""
 
     def compute(recording: Recording) -> _T:
         result = function(recording)

@@ -222,7 +222,7 @@ def cost(band, n, weights, bounds, shape, near, more, work):
 
 @hidden
 def _add(matrix, side, base, row, size, weight, error):
-    """Add one residual to the normal equations; its derivatives by the unknowns from ``base`` on are in ``row``."""
+    """Add one residual to the normal equations; ``row`` holds its derivatives with respect to the unknowns from ``base`` on."""
     for a in range(size):
         scaled = weight * row[a]
         if scaled != ZERO:

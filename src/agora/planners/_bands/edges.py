@@ -39,7 +39,7 @@ def shortfall(value, least):
 
 @hidden
 def length(dx, dy):
-    """Return the length of a step, and its derivatives by dx and dy."""
+    """Return the length of a step, and its derivatives with respect to dx and dy."""
     long = math.sqrt(dx * dx + dy * dy + _TINY)
     return long, dx / long, dy / long
 
@@ -71,8 +71,8 @@ def component(dx, dy, cosine, sine, dt):
 
 @hidden
 def arc_deviation(dx, dy, cosine, sine, next_cosine, next_sine):
-    """Return by how much two poses deviate from lying on a common arc, and its derivatives by dx, dy, the first and the second
-    heading.
+    """Return by how much two poses deviate from lying on a common arc, and its derivatives with respect to dx, dy, the first and
+    the second heading.
     """
     value = (cosine + next_cosine) * dy - (sine + next_sine) * dx
     by_first, by_second = -sine * dy - cosine * dx, -next_sine * dy - next_cosine * dx
@@ -81,13 +81,14 @@ def arc_deviation(dx, dy, cosine, sine, next_cosine, next_sine):
 
 @hidden
 def forward_step(dx, dy, cosine, sine):
-    """Return the component of a step along the first heading, and its derivatives by dx, dy and that heading."""
+    """Return the component of a step along the first heading, and its derivatives with respect to dx, dy and that heading."""
     return dx * cosine + dy * sine, cosine, sine, dy * cosine - dx * sine
 
 
 @hidden
 def radius(dx, dy, turn):
-    """Return the curve radius of a step, and its derivatives by dx, dy and the second heading; the turn must not be 0."""
+    """Return the curve radius of a step, and its derivatives with respect to dx, dy and the second heading; the turn must not be 0.
+    """
     long, long_x, long_y = length(dx, dy)
     rate = ONE / abs(turn)
     return long * rate, long_x * rate, long_y * rate, -long * rate / turn
@@ -95,7 +96,9 @@ def radius(dx, dy, turn):
 
 @hidden
 def acceleration(before, after, dt, next_dt):
-    """Return the rate of change between two speeds, and its derivatives by both speeds and, at constant speeds, by both times."""
+    """Return the rate of change between two speeds, and its derivatives with respect to both speeds and, at constant speeds, both
+    times.
+    """
     rate = TWO / (dt + next_dt)
     value = (after - before) * rate
     return value, -rate, rate, -value * rate / TWO

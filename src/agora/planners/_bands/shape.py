@@ -58,8 +58,8 @@ def points_of(model: str, outlines: Array, radius: Floats) -> tuple[Floats, Floa
 
 @hidden
 def _signed_distance(shape, x, y):
-    """Return the signed distance from a point to the shape, both in the robot's frame, and its derivatives by the point's
-    coordinates.
+    """Return the signed distance from a point to the shape, both in the robot's frame, and its derivatives with respect to the
+    point's coordinates.
     """
     last = shape.x.size - 1
     best, by_x, by_y, inside = _FAR, ONE, ZERO, False
@@ -82,7 +82,9 @@ def _signed_distance(shape, x, y):
 
 @hidden
 def gap(shape, x, y, cosine, sine, other_x, other_y, reach):
-    """Return the distance from a robot at a pose to a disc of radius ``reach``, and its derivatives by x, y and heading."""
+    """Return the distance from a robot at a pose to a disc of radius ``reach``, and its derivatives with respect to x, y and
+    heading.
+    """
     if shape.kind == ROUND:
         far, by_x, by_y = edges.length(x - other_x, y - other_y)
         return far - reach, by_x, by_y, ZERO * far

@@ -217,8 +217,8 @@ class Ends(NamedTuple):
 
 
 def ends_of(clearance: Floats, resolution: float, ends: Doubles, free: Bools) -> Ends | None:
-    """Return the cells of a start and a goal; from a start in a cell that is not free, the path is led to a free cell around
-    obstacles.
+    """Return the cells of a start and a goal. If the start's cell is not free, the path first leads around obstacles to the nearest
+    free cell.
 
     Return None if the start or goal is outside the map, the goal's cell is not free, or no path leads from the start to a free
     cell.

@@ -1,4 +1,4 @@
-"""Retreating from pedestrians: the common part of the interplanners `polite`, `sideways` and `meta`.
+"""Retreating from pedestrians: the common part of the `polite`, `sideways` and `meta` interplanners.
 
 After PoliteInter and SidewaysInter of Arena 3.0 (Kästner et al. 2024, arXiv:2406.00837; its fork of move_base_flex). Three errors
 in the public code are replaced by the evident intention: the speed collapses to 0 or 1 m/s, the bearing of a pedestrian is computed

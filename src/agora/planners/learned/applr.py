@@ -46,8 +46,8 @@ class Applr(SetByPolicy):
         return isinstance(policy.observe, RolloutSettings)
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the result of `SetByPolicy.act`; if the best curve with its settings is to stand still, a robot waits, and the
-        reason says so.
+        """Return the result of `SetByPolicy.act`. If the best roll-out with the policy's settings is to stand still, the robot
+        waits, and the reason ``WAITING`` is noted.
         """
         answer = super().act(observation, memory)
         reason = answer.notes["reason"]

@@ -55,7 +55,7 @@ class SetByPolicy:
         return [weights_file(self.file)]
 
     def named_parts(self) -> list[Named]:
-        """Return the planner that drives; empty as long as no policy names it."""
+        """Return the planner that drives; empty if it is unknown because no policy names it."""
         try:
             return [Named("driver", self.driver)]
         except InputError:

@@ -13,7 +13,7 @@ Differences from the source:
   unknown cells. Gaps and edges that the robot can step over are not in the costmap: each foot finds ground within its reach there
   (`agora.maps.ground`).
 - The cost uses the robot's own speeds; the sideways speed is a fifth of the forward speed, as in upstream. The published speeds are
-  in the preset `artplanner_anymal`.
+  in the `artplanner_anymal` preset.
 - The follower drives along the poses of the plan, 0.25 m and 0.25 rad apart, straight to the last pose that is collinear with the
   preceding ones. Upstream drives from corner to corner of the plan, and turns to face a corner that is more than 1 m away, whatever
   heading the plan has. If a command exceeds the robot's limits, all its components are scaled down by the same factor.

@@ -1,4 +1,4 @@
-"""The PyTorch network that the trainers ``ppo`` and ``cloning`` optimise: an actor and a critic, optionally recurrent."""
+"""The PyTorch network that the ``ppo`` and ``cloning`` trainers optimise: an actor and a critic, optionally recurrent."""
 
 from __future__ import annotations
 

@@ -33,8 +33,8 @@ class Scenario:
 
     Also adds the people of the world.
 
-    Pedestrians with social states use the interactive obstacles. If the scenarios give states, the stage gets the behaviour
-    ``given_states``; if they give reactions to robots, it gets ``social_states``.
+    Pedestrians with social states use the interactive obstacles. If the scenarios give states, the stage gets the ``given_states``
+    behaviour; if they give reactions to robots, it gets ``social_states``.
     """
 
     uses: ClassVar = frozenset({"scenario", "people"})

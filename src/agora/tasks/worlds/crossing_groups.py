@@ -27,7 +27,7 @@ _TRIES = 10_000
 
 @dataclass(frozen=True)
 class CrossingGroups(Checked):
-    """A plane with a robot, people who walk from one point of a circle to another, and standing groups; for the modes ``scenario``.
+    """A plane with a robot, people who walk from one point of a circle to another, and standing groups; for the ``scenario`` modes.
 
     The robot's start and goal are drawn together until they are far enough apart. A group forms a ring, a V, a grid or a row;
     the first group never forms a row. The centre of the first group is at a fraction of the line from the robot's start to its

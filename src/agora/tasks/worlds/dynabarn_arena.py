@@ -15,7 +15,7 @@ class DynaBarnArena:
     """The 20 m square that DynaBARN's cylinders cross, without the cylinders; needs no data.
 
     It has walls on three sides. Its scenario is the BARN challenge's: from (11, 0), outside the open side, to (-9, 0). It is
-    made for the obstacles mode ``motion_profiles``.
+    made for the ``motion_profiles`` obstacles mode.
     """
 
     def names(self) -> list[str]:

@@ -34,8 +34,8 @@ def add_catalogue(app: FastAPI, settings: Settings, own: UserContent, policies: 
 
     @app.get("/api/planners", response_model=list[Planner])
     def planners() -> list[dict[str, Any]]:
-        """Your planners uploaded as code, all other planners and presets, and your policies, each as a preset of the planner
-        ``policy``.
+        """Your planners uploaded as code, all other planners and presets, and your policies, each as a preset of the ``policy``
+        planner.
         """
         return [*policies.code.all(), *_catalogue.planners(), *policies.planners()]
 

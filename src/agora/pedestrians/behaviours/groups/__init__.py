@@ -205,7 +205,7 @@ class AttachedGroups:
         company.centre_x[world, members], company.centre_y[world, members] = centre
 
     def think(self, generation: int) -> Callable[[int, int], None]:
-        """Return the kernel, bound to the given generation."""
+        """Return the kernel, bound to the given generation (0 or 1) of the state."""
         world = self._world
         records = (world.generation(generation)[0], world.traits, world.minds, world.waypoints, world.maps)
         return bind(_groups, self.company, self._settings, np.float32(self._dt), *records, world.status.clock)

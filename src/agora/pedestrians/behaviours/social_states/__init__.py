@@ -164,8 +164,8 @@ class AttachedSocialStates:
         self._bound: list[Callable[[int, int], None]] = []
 
     def think(self, generation: int) -> Callable[[int, int], None]:
-        """Return the function of (first, last) that makes the decisions for worlds ``first <= w < last``, based on this
-        generation.
+        """Return the function of (first, last) that makes the decisions for worlds ``first <= w < last``, based on the given
+        generation of the state.
         """
         if not self._bound:
             self._bind()

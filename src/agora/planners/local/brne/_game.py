@@ -24,8 +24,8 @@ ROUNDS = 10
 
 
 class Costs(NamedTuple):
-    """The parameters of the cost of a pair of paths, and the sum of two radii, m, up to which distances between agents are not
-    reduced.
+    """The parameters ``a1``, ``a2`` and ``a3`` of the cost of a pair of paths, and ``bodies``: distances between two agents are
+    reduced by the amount by which the sum of their radii exceeds ``bodies``, m.
     """
 
     a1: np.float32

@@ -3,7 +3,7 @@ others.
 
 M. Sun, F. Baldini, P. Trautman, T. Murphey, "Mixed-strategy Nash equilibrium for crowd navigation" (Bayesian recursive Nash
 equilibrium), and its code, MurpheyLab/brne 633a5cd: ``brnelib/src/brne.cpp``, ``crowd_nav/src/brne_nav.cpp`` and
-``crowd_nav/config/brne.yaml``, whose costs are the defaults, and ``brne_py``, whose costs are the preset `brne_py`.
+``crowd_nav/config/brne.yaml``, whose costs are the defaults, and ``brne_py``, whose costs are in the `brne_py` preset.
 
 Every agent has the same number of path samples. The robot's samples are roll-outs of 28 speeds by 7 turning rates around the arc to
 a point ahead. A pedestrian's samples are its predicted path plus a Gaussian process whose width grows with the pedestrian's speed.

@@ -22,7 +22,7 @@ _EMERGES, _BRAKES, _REACTS = np.float32(1.5), np.float32(0.68), np.float32(0.5) 
 
 @hidden
 def safety(far, least):
-    """Return the sum of the violation of a minimum distance and its square, and the derivative by the distance."""
+    """Return the sum of the violation of a minimum distance and its square, and the derivative with respect to the distance."""
     missing, slope = edges.shortfall(far, least)
     return missing * missing + missing, slope * (TWO * missing + ONE)
 
@@ -84,7 +84,8 @@ def unseen_cost(robot, person, cosine):
 
 @hidden
 def meeting_time(far, speed, time):
-    """Return the time until a robot meets a person that steps out, and its derivatives by their distance and by the robot's speed.
+    """Return the time until a robot meets a person that steps out, and its derivatives with respect to their distance and the
+    robot's speed.
 
     The person walks at 1.5 m/s and brakes after half a second of reaction time.
     """

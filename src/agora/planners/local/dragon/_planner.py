@@ -26,7 +26,7 @@ Differences from the source:
   for errors of the laser and of odometry, which do not grow with the robot, so all robots have the same margins: 0.05, 0.22, 0.14
   and 0.37 m.
 - Robots drive as fast as they can, along the same arcs: turning rates grow with the speed. The published speeds and all other
-  published values are in the preset `dragon_barn`. If the robot cannot turn as fast as ``turn_rate``, its own limit is the rate at
+  published values are in the `dragon_barn` preset. If the robot cannot turn as fast as ``turn_rate``, its own limit is the rate at
   which it stops driving forward. A car-like robot does not turn in place: it continues at 0.3 times the speed, along as tight a
   curve as it can.
 

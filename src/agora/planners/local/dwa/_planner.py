@@ -15,7 +15,7 @@ Differences from the source:
 - A car-like robot's samples respect its turning radius, and it does not turn in place at the goal. If its path continues behind it,
   the samples are its tightest curves to that side, and it backs up along them; otherwise it would drive straight on, since a short
   roll-out to either side does not bring it closer to the path.
-- Limits that are not given are the robot's; the package's own limits are in the preset `dwa_ros`. Roll-outs end where the fastest
+- Limits that are not given are the robot's; the package's own limits are in the `dwa_ros` preset. Roll-outs end where the fastest
   would leave the window. There is one speed sample per 0.1 m/s instead of three samples in total: with only three, a robot with
   high acceleration would miss its goal.
 - The obstacle cost at the end of the path is subtracted near the end. In upstream, a robot whose goal is near a wall stops short of

@@ -57,8 +57,8 @@ class Plan(NamedTuple):
         return self.resize(n - 1) if self.dt < dt * (1.0 - ratio) and n > least else self
 
     def skip_slow_start(self, least: float) -> Plan:
-        """Return the plan without the initial steps whose commands are below ``least``; the robot stands still at its end for that
-        time instead.
+        """Return the plan without the initial steps whose commands are below ``least``; instead, the robot stands still at the end
+        of the plan for the same time.
         """
         moves: Array = np.abs(self.commands).max(axis=1) >= least
         return self.resample(self.dt * int(np.argmax(moves)), len(self.commands), self.dt) if moves.any() and not moves[0] else self

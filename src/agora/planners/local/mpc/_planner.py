@@ -23,7 +23,7 @@ Differences from the source:
 - ``max_vel_x`` and other limits that are None default to the robot's limits. Poses are 0.12 m apart at full speed, which
   corresponds to the package's 0.3 s at its 0.4 m/s. With larger spacing, a plan cuts corners, and a robot that waits for later
   steps of such a plan never moves. The horizon is 1.5 times the robot's stopping time. The package's own limits and times are in
-  the preset `mpc_ros`.
+  the `mpc_ros` preset.
 - If the step is free, there are 7 to 25 poses; upstream has 2 to 50, and with two poses only a pose straight ahead can be reached.
 - The footprint can be the centre, the circumscribed disc or the rectangle around the outline; the package has lines and polygons.
 - The solver is fatrop; the package's is IPOPT. If it does not converge within its iterations, or the plan would hit something

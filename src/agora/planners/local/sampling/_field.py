@@ -111,7 +111,7 @@ def _sweep(distance, cost, cell):
 
 @hidden
 def write_goal_distances(cost, left, bottom, cell, path, count, x, y, distance):
-    """Write the distances from cell centres to the goal through free space, m; return the distance from which cells count as
+    """Write the distances from cell centres to the goal through free space, m; return the distance at or above which cells count as
     closed.
 
     A cell that the wave does not reach gets the distance of the seed plus `CLOSED`. Without a seed, all cells are closed.

@@ -2,7 +2,7 @@
 
 N. Perez-Higueras and others, Service Robotics Lab, Pablo de Olavide University: robotics-upo/social_force_window_planner 0b373dd
 (ROS 2), with the forces from the version of robotics-upo/lightsfm of that time (7562599). Names, terms and weights are those of the
-package; its numbers, from ``config/local_planner.yaml``, are in the preset `social_force_window_upo`.
+package; its numbers, from ``config/local_planner.yaml``, are in the `social_force_window_upo` preset.
 
 Samples are evenly spaced fractions of the maximum speed and of the maximum turning rate. Each sample is rolled out with the robot's
 acceleration. At each step, the robot exerts a social force on each person, and each person on the robot. The social work is the sum
@@ -19,7 +19,7 @@ Differences from the source:
   wall (``wp_tolerance``).
 - A predictor predicts people's paths. In each sample, the robot's force displaces people from their predicted paths, and the
   displacement decays as in lightsfm. In upstream, each sample simulates all people, who then also avoid each other and the walls,
-  and brake after walking on for a second. With the predictor `crowd_rollout`, people avoid each other (``prediction``).
+  and brake after walking on for a second. With the `crowd_rollout` predictor, people avoid each other (``prediction``).
 - The force uses the robot's velocity in the map frame. Upstream uses the velocity in the robot's frame, as if the robot headed
   along x. All forces of a step are computed after the step; in upstream, some are computed before it.
 - Contact with people is tested with both radii, on the predicted path, also between steps. It costs more than everything else, and

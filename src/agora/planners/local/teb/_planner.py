@@ -19,7 +19,7 @@ Differences from the source:
   0.3 m apart at full speed; 0.6 m, which is what the package's 0.3 s gives at 2 m/s, is too coarse for a door. For a robot slower
   than 0.4 m/s, they are farther apart in time, so that they are 0.12 m apart at full speed, as in the package at its own 0.4 m/s;
   closer poses are pushed back one by one in front of a narrow place, and the robot stays there. The package's own limits and times
-  are in the preset `teb_ros`.
+  are in the `teb_ros` preset.
 - For a robot that cannot drive backwards, the weight on driving forwards is 100,000; the package advises 1000. With a lower weight,
   the band backs away from a wall that the robot must turn away from, and the robot stops. Residuals of acceleration limits below
   the package's 0.5 are relative to the limit.

@@ -32,7 +32,7 @@ Differences from the source:
   `agora.planners.local.dwa`; the package's presets behave as in upstream.
 - At the goal only the footprint is checked for obstacles.
 - A stationary car backs up if no forward curve is better than standing still. Upstream does not support cars.
-- Limits that are not given are the robot's; the package's own limits are in the preset `trajectory_rollout_ros`. Roll-outs end
+- Limits that are not given are the robot's; the package's own limits are in the `trajectory_rollout_ros` preset. Roll-outs end
   where the fastest would leave the window.
 """
 
