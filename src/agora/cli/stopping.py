@@ -21,11 +21,11 @@ STOPS = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}
 
 @contextmanager
 def stoppable(kept: Callable[[], str]) -> Iterator[None]:
-    """Turn Ctrl-C and SIGTERM in this context into an error that states which results are kept; a second signal ends the process
-    immediately.
+    """Return a context manager that turns the first Ctrl-C or SIGTERM into an error stating which results were kept; a second
+    signal ends the process immediately. Use it in the main thread only.
 
     Args:
-        kept: function called after a signal, which returns a text saying what is kept. Use the context in the main thread.
+        kept: function called after a signal; it returns a text that says which results were kept.
 
     Raises:
         StoppedError: a signal arrived.

@@ -32,8 +32,8 @@ class DrlVoReward(Checked):
     Attributes:
         reached: reward for reaching the last goal.
         timeout: reward if the episode ends with a time-out.
-        progress: reward per metre by which the goal is closer than ``periods`` control periods ago; early in an episode, closer
-            than at its start.
+        progress: reward per metre by which the goal is closer than it was ``periods`` control periods ago, or at the start of the
+            episode if that is later.
         periods: number of control periods over which progress is measured; 10 in the code, i.e. 0.5 s.
         collision: reward if the episode ends with a contact or outside the map.
         near: reward per metre by which the shortest range of the scan is below ``room``, in periods without a collision.

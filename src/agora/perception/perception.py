@@ -39,11 +39,11 @@ class Perception:
 
     Attributes:
         source: level of perception.
-        detector: parameters of the detector in scans, for the level ``tracked``.
+        detector: parameters of the detector in scans, for the ``tracked`` level.
         tracker: parameters of the tracker, for the ``tracked`` and ``camera`` levels.
-        view: cone of view, for the level ``view``.
-        camera: parameters of the detector in the camera's images, for the level ``camera``.
-        walls: whether walls hide pedestrians, for the level ``truth``. A pedestrian is hidden if no straight line from the robot
+        view: cone of view, for the ``view`` level.
+        camera: parameters of the detector in the camera's images, for the ``camera`` level.
+        walls: whether walls hide pedestrians, for the ``truth`` level. A pedestrian is hidden if no straight line from the robot
             reaches it now or on its predicted path over the next two seconds (`agora.perception.sight.is_parted`).
     """
 

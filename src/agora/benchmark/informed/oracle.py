@@ -161,8 +161,8 @@ def straight_gap(start: Start, people: Recording) -> float:
 
 
 def foresee(start: Start, conditions: Conditions, drives: int = 24, watch: Watch = UNWATCHED) -> Recording:
-    """Drive an episode repeatedly until the robot arrives without contact. Each attempt is planned for the motion that people had
-    in the previous attempt.
+    """Drive an episode repeatedly until the arrival is clean (`agora.metrics.clean`). Each attempt is planned for the motion that
+    people had in the previous attempt.
 
     The result is an upper bound for planners, because this robot knows the future, including people's reactions.
 

@@ -69,7 +69,7 @@ class ValueLearning(Checked):
         memory: capacity in states.
         epsilon: initial and final fraction of random velocities.
         decay: number of episodes over which epsilon falls.
-        worlds: total number of worlds of all stages.
+        worlds: total number of worlds, across all stages.
         threads: number of PyTorch threads.
         validate: number of rounds between two validations; the first validation is during imitation.
     """

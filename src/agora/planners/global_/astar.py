@@ -30,7 +30,7 @@ class AStar(Checked):
     Unknown cells count as free, as with navfn's ``allow_unknown``.
 
     Attributes:
-        neutral: cost of travelling one cell length far from obstacles.
+        neutral: cost of crossing one cell when no obstacle is near.
         factor: weight of the inflated cost; 0 for the shortest path.
         inflation_radius: distance beyond which an obstacle has no cost, m.
         cost_scaling: rate at which the cost of an obstacle decays with distance, 1/m.

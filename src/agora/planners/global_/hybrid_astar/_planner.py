@@ -68,7 +68,7 @@ class HybridAStar(Checked):
         reverse_cost: cost per metre driven backwards, in metres driven forwards.
         change_cost: cost of a change of direction, m.
         turn_cost: cost per metre on the tightest curve, in metres driven straight.
-        neutral: cost of travelling one cell length far from obstacles.
+        neutral: cost of crossing one cell when no obstacle is near.
         factor: weight of the inflated cost; 0 to ignore it.
         inflation_radius: distance beyond which an obstacle has no cost, m.
         cost_scaling: rate at which the cost of an obstacle decays with distance, 1/m.

@@ -50,7 +50,7 @@ class RrtStar(Checked):
         reach: maximum length of a line in the tree, m.
         bias: fraction of samples that are placed at the goal until it is reached.
         seed: seed of the stream of random numbers.
-        neutral: cost of travelling one cell length far from obstacles.
+        neutral: cost of crossing one cell when no obstacle is near.
         factor: weight of the inflated cost; 0 for the shortest path.
         inflation_radius: distance beyond which an obstacle has no cost, m.
         cost_scaling: rate at which the cost of an obstacle decays with distance, 1/m.
