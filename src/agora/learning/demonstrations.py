@@ -62,7 +62,8 @@ class _Sample(NamedTuple):
 
 
 class _Heard(NamedTuple):
-    """A message to or from a robot: connection, recording time in seconds, and content (for an episode message, the robot's part).
+    """A message to or from a robot: connection, recording time in seconds, and content; for an episode message, only the part of
+    the content that concerns the robot.
     """
 
     connection: Connection

@@ -202,7 +202,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
     def change_stage(self, by: int = 1) -> int:
         """Move the curriculum forward by ``by`` stages, or back if negative, clamped to its first and last stage.
 
-        Call `reset` afterwards. An `InputError` is raised if the suite's stage has no module ``staged``.
+        Call `reset` afterwards. An `InputError` is raised if the suite's stage has no ``staged`` module.
 
         Returns:
             The index of the new curriculum stage.

@@ -43,7 +43,7 @@ def check_backend(simulator: AnySimulator) -> None:
     and whatever the other worlds do.
 
     Args:
-        simulator: simulator with the ability ``step`` that has its own engine or moves robots in the library's engine.
+        simulator: simulator with the ``step`` ability that has its own engine or moves robots in the library's engine.
 
     Raises:
         ContractError: the simulator breaks a clause.

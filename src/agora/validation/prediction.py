@@ -146,8 +146,7 @@ def _mean(errors: list[Doubles]) -> Estimate:
 
 
 def markdown(scores: Sequence[PredictionScore]) -> str:
-    """Return a table with one row per predictor: the average and final errors in each scene, in metres, with intervals in brackets.
-    """
+    """Return a table with one row per predictor: average and final errors in each scene, in metres, with intervals in brackets."""
     scenes, names = (list(dict.fromkeys(getattr(score, key) for score in scores)) for key in ("part", "name"))
     lines = [f"| average / final error (m) | {' | '.join(scenes)} |", "|" + "---|" * (len(scenes) + 1)]
     for name in names:

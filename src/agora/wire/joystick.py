@@ -129,7 +129,7 @@ def seen(images: Mapping[str, Array]) -> dict[str, Any]:
 def opening(place: Map, map_name: str, episode: str, mode: RenderMode = "schematic") -> dict[str, Any]:
     """Return the environment and name of an episode, for its first message. The map's corner is the origin of all poses.
 
-    In the mode full-render, the cells that people leave free are included too; in SocNavBench's own message, all of these cells are
+    In full-render mode, the cells that people leave free are included too; in SocNavBench's own message, all of these cells are
     free.
     """
     rows, columns = place.occupied.shape

@@ -159,8 +159,7 @@ class World:
         return self._pedestrians[number], self._robots[number]
 
     def turn(self, steps: int = 1) -> None:
-        """Swap the two generations of pedestrians and robots. The new current generation is ``steps`` steps later than the old one.
-        """
+        """Swap the two generations of pedestrians and robots; the new current generation is ``steps`` steps after the old one."""
         self.now = 1 - self.now
         self.tick += steps
 

@@ -207,7 +207,8 @@ class _Worker:
         return EOFError()
 
     def lost(self, reason: str, *, planner: bool = True) -> Lost:
-        """Return the report on the worker's lost job; the planner is blamed if ``planner`` is set and one of its calls was running.
+        """Return the report on the worker's lost job. The planner is blamed if ``planner`` is set and one of its calls was in
+        progress when the worker was lost.
         """
         assert self.job is not None
         asked = self.began.value > 0.0 and self.named == PLANNER

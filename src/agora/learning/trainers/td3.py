@@ -46,7 +46,7 @@ class Td3(Checked):
     """Runs the current policy with noise, and learns from a replay memory (TD3).
 
     Attributes:
-        sizes: sizes of the hidden layers of the actor, which is a network ``mlp``, and of both critics.
+        sizes: sizes of the hidden layers of the actor, which is an ``mlp`` network, and of both critics.
         activation: activation of the hidden layers, "relu", "tanh" or "sigmoid".
         observe: encoding of observations and actions.
         reward: reward for each control period.

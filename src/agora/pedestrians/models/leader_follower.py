@@ -61,7 +61,7 @@ def _leader_follower(p, crowd, out_x, out_y, first, last):
 
 @dataclass(frozen=True)
 class LeaderFollower(Checked):
-    """A follower's velocity is its leader's velocity plus a fraction, per second, of the follower's vector to the centre of the
+    """A follower's velocity is its leader's velocity plus ``cohesion`` times the vector from the follower to the centre of the
     group (TAGA, Eq. 6).
 
     The member with the lowest id leads. The paper moves the leader by ORCA (Eq. 5); to reproduce this, give the leader that crowd

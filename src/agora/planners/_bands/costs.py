@@ -1,10 +1,10 @@
 """The costs of a timed elastic band: the weighted squares of its residuals, and the normal equations.
 
 Rösmann, Feiten, Wösch, Hoffmann, Bertram, "Trajectory modification considering dynamic constraints of autonomous robots", ROBOTIK
-2012; facts from teb_local_planner (melodic-devel b68c328, optimal_planner.cpp, edge_*.h). A band of n poses is an array (n, 4) of
-x, y, heading and the time to the next pose. The first and the last pose are fixed; the unknowns are the other poses and all times,
-in the order of the array. A residual depends on at most three consecutive poses, so the normal matrix has ten diagonals in addition
-to the main one.
+2012; based on teb_local_planner (melodic-devel b68c328, optimal_planner.cpp, edge_*.h). A band of n poses is an array (n, 4) of x,
+y, heading and the time to the next pose. The first and the last pose are fixed; the unknowns are the other poses and all times, in
+the order of the array. A residual depends on at most three consecutive poses, so the normal matrix has ten diagonals in addition to
+the main one.
 """
 
 from __future__ import annotations

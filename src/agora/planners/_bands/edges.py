@@ -87,7 +87,8 @@ def forward_step(dx, dy, cosine, sine):
 
 @hidden
 def radius(dx, dy, turn):
-    """Return the curve radius of a step, and its derivatives with respect to dx, dy and the second heading; the turn must not be 0.
+    """Return the curve radius of a step, and its derivatives with respect to dx, dy and the second heading. The turn of the step
+    must not be 0.
     """
     long, long_x, long_y = length(dx, dy)
     rate = ONE / abs(turn)

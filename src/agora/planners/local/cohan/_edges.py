@@ -1,6 +1,6 @@
 """The costs between a robot's band and the bands of people: quantities and their derivatives.
 
-Singamaneni, Favier and Alami, "Human-aware navigation planner for diverse human-robot interaction contexts", IROS 2021; facts from
+Singamaneni, Favier and Alami, "Human-aware navigation planner for diverse human-robot interaction contexts", IROS 2021; based on
 the hateb_local_planner package of CoHAN 2 for ROS 1 (edge_agent_robot_safety.h, edge_agent_robot_rel_velocity.h,
 edge_agent_robot_visibility.h, edge_agent_agent_safety.h, edge_invisible_human.h, penalties.h). Derivatives are ours.
 """
@@ -41,8 +41,8 @@ def closing_cost(robot, after, dt, person, person_after, person_dt, row):
     distance.
 
     c is the dot product of the relative velocity and the vector to the person; the poses are the starts and ends of two steps. The
-    derivatives are written into ``row``: by x and y of the robot's first pose, its time, and x and y of its next pose, followed by
-    the same for the person.
+    derivatives are written into ``row``: with respect to x and y of the robot's first pose, its time, and x and y of its next pose,
+    followed by the same for the person.
     """
     dx, dy = person[0] - robot[0], person[1] - robot[1]
     far, _, _ = edges.length(dx, dy)
@@ -69,8 +69,9 @@ def unseen_cost(robot, person, cosine):
     """Return the cost of a robot that a person cannot see and that moves in the same direction as the person, 5 2^-(distance^2),
     and its derivatives.
 
-    The derivatives are by x and y. The person sees the robot if the angle between the person's heading and the direction to the
-    robot has at least this cosine. Upstream takes radians for degrees, so that the person sees the robot only within 0.05 rad.
+    The derivatives are with respect to x and y. The person sees the robot if the angle between the person's heading and the
+    direction to the robot has at least this cosine. Upstream takes radians for degrees, so that the person sees the robot only
+    within 0.05 rad.
     """
     dx, dy = robot[0] - person[0], robot[1] - person[1]
     far, _, _ = edges.length(dx, dy)

@@ -1,6 +1,6 @@
 """The modes of human-aware planning, and the transitions between them.
 
-Singamaneni, Favier and Alami, "Human-aware navigation planner for diverse human-robot interaction contexts", IROS 2021; facts from
+Singamaneni, Favier and Alami, "Human-aware navigation planner for diverse human-robot interaction contexts", IROS 2021; based on
 the hateb_local_planner package of CoHAN 2 (all_modes.xml, *_exit_condition.cpp, backoff.cpp). Upstream goes through its modes in
 the order single band, dual band, velocity obstacles, back off, and starts again after that or with a new goal. In this planner, a
 robot also returns to the single band when there is no moving person that it considers.

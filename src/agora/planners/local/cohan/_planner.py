@@ -1,9 +1,10 @@
 """CoHAN's human-aware timed elastic bands (the HATEB local planner) as a local planner.
 
 Singamaneni, Favier and Alami, "Human-aware navigation planner for diverse human-robot interaction contexts", IROS 2021; Khambhaita
-and Alami, "Viewing robot navigation in human environment as a cooperative activity", ISRR 2017; facts, weights and thresholds from
-the hateb_local_planner package of CoHAN 2 for ROS 1. The robot's band is that of `teb`, with its differences. The nearest two
-walking people have bands, too; all bands are optimised jointly, so that the robot also plans how people will make way for it.
+and Alami, "Viewing robot navigation in human environment as a cooperative activity", ISRR 2017; equations, weights and thresholds
+are based on the hateb_local_planner package of CoHAN 2 for ROS 1. The robot's band is that of `teb`, with its differences. The
+nearest two walking people have bands, too; all bands are optimised jointly, so that the robot also plans how people will make way
+for it.
 
 In single-band mode, there is no moving person to consider. If a moving person is in sight, people have bands (dual band). If the
 robot has not come closer to its goal for 2 s while a person is within 2.5 m, people are discs at constant velocity (velocity
@@ -23,7 +24,7 @@ Differences from the source:
 - A robot returns to the single band as soon as there is no moving person to consider; in upstream, it does so only after backing
   off or with a new goal. People behind a wall in the costmap are not considered.
 - The position to back off to is one that can be reached in a straight line, within the costmap.
-- Robot limits that are not given are the robot's own; upstream's limits are in the preset `cohan_pr2`.
+- Robot limits that are not given are the robot's own; upstream's limits are in the `cohan_pr2` preset.
 
 Narrow places: a robot is represented by its circumscribed disc, which must stay 0.2 m away from walls. If a place is too narrow for
 that, as for `f1tenth` in a corridor of 1.0 m and for `youbot` and `buddy` in the lanes of a hairpin, the robot stays outside. The

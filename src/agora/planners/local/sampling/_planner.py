@@ -25,9 +25,9 @@ Differences from the source:
   each period; the next spline corrects deviations of the robot.
 - The original's personal-space term is evaluated only on the first spline and added to all splines, so it has no effect. It is left
   out.
-- Limits that are not given are the robot's, including its turning radius; the benchmark robot's limits are in the preset
-  `sampling_socnavbench`. Splines are computed for whole centimetres per second, like the robots' limits. If an interplanner slows a
-  robot down to another speed, the robot drives the splines for the next higher tenth of a metre per second, more slowly.
+- Limits that are not given are the robot's, including its turning radius; the benchmark robot's limits are in the
+  `sampling_socnavbench` preset. Splines are computed for whole centimetres per second, like the robots' limits. If an interplanner
+  slows a robot down to another speed, the robot drives the splines for the next higher tenth of a metre per second, more slowly.
 - If there are no splines for a start speed, those for the nearest start speed that has splines are used.
 
 Narrow places: a robot whose base is not at its centre, such as a car, may touch a door jamb with its nose, because only the
@@ -121,8 +121,8 @@ class Sampling(Checked):
         clearance: distance to obstacles below which the robot does not move closer to them, m; None for the radius of the inscribed
             disc of the robot's outline; 0 as in the original.
         obstacle_margin: distance to obstacles below which they have a cost, m.
-        obstacle_width: distance inside that margin at which the cost reaches ``obstacle_cost``, m; the cost grows with the third
-            power of this distance.
+        obstacle_width: depth inside that margin at which the cost reaches ``obstacle_cost``, m; the cost grows with the third power
+            of the depth.
         obstacle_cost: weight of obstacles.
         goal_cost: weight of the distance to the goal, 1/m2.
         angle_cost: weight of the angle, 1/rad.

@@ -1,8 +1,8 @@
 """Paths around obstacles: homotopy classes of bands, and the search for new classes.
 
 Rösmann, Hoffmann, Bertram, "Integrated online trajectory planning and optimization in distinctive topologies", RAS 88, 2017;
-Bhattacharya, Kumar, Likhachev, "Search-based path planning with homotopy class constraints", AAAI 2010; facts from
-teb_local_planner (h_signature.h, graph_search.cpp, homotopy_class_planner.cpp).
+Bhattacharya, Kumar, Likhachev, "Search-based path planning with homotopy class constraints", AAAI 2010; based on teb_local_planner
+(h_signature.h, graph_search.cpp, homotopy_class_planner.cpp).
 
 A band passes an obstacle on the left or on the right, which is given by the sign of the angle that the band sweeps around the
 obstacle, as seen from the obstacle while both move. Upstream integrates a magnetic field along the band in space and time
