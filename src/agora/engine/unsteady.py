@@ -63,8 +63,7 @@ class Process(NamedTuple):
 
     @staticmethod
     def of(deviation: float, time: float, period: float) -> Process:
-        """Return the process with a given standard deviation and correlation time (in seconds), sampled every ``period`` seconds.
-        """
+        """Return the process with a standard deviation and a correlation time (in seconds), sampled every ``period`` seconds."""
         kept = math.exp(-period / time)
         return Process(*map(np.float32, (kept, deviation * math.sqrt(1.0 - kept * kept), deviation)))
 
