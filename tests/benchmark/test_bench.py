@@ -141,7 +141,7 @@ def test_a_run_that_is_stopped_says_what_is_kept_and_how_to_go_on(reference, tmp
 
 
 def test_a_run_that_is_stopped_before_it_began_says_so(tmp_path):
-    said = "stopped by SIGTERM: no episode was started in .*nowhere; the same command"
+    said = "stopped by SIGTERM: no episode was started in .*nowhere; run the same command"
     before = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)]
     with pytest.raises(StoppedError, match=said) as caught, stoppable(lambda: episodes_kept(tmp_path / "nowhere")):
         os.kill(os.getpid(), signal.SIGTERM)

@@ -70,7 +70,7 @@ def test_bench_scores_whoever_is_at_the_other_side(home):
         ),
         (
             ["bench", "socnavbench", "-p", "socnavbench", "--batch", "3"],
-            "--batch has no effect with --planner socnavbench: one joystick",
+            "--batch has no effect with --planner socnavbench: a single joystick",
         ),
         (
             ["bench", "socnavbench", "-p", "socnavbench", "--workers", "2", "--record", "scan"],

@@ -175,7 +175,7 @@ def test_a_goal_from_before_the_first_transform_is_placed_by_that_one_and_it_is_
         straight(bag, START, 10.0)
     (played,) = read()
     assert played.robots[0].recording.outcome is Outcome.REACHED and (
-        "its position is computed with the first transform, which is 4.0 s later"
+        "its position comes from the first transform, 4.0 s later"
     ) in said(played)
     assert "the last correction of base_link in map is 10.0 s before the end; it is used until the end" in said(played)
 

@@ -151,7 +151,7 @@ def test_a_jump_of_the_clock_leaves_the_longest_stretch(tmp_path):
     (played,) = read_all([write_drive(tmp_path / "x.bag", stamps=late)], Unsaid())
     recording = played.robots[0].recording
     assert len(recording.time) == 70 and recording.time[-1] < 10.0
-    assert "the clock or the position of /odom jumps, so there are 2 drives" in "".join(played.notes)
+    assert "the clock or position of /odom jumps, so there are 2 drives" in "".join(played.notes)
     assert values(played)["failure_to_progress"] is not None
 
 

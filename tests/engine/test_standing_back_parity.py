@@ -14,7 +14,7 @@ from tests.pedestrians.crowds import empty
 from agora.core import state
 from agora.core.jit import bind, kernel
 from agora.core.state import SOCIAL_STATES
-from agora.engine import standing_back
+from agora.engine import other_routes
 from agora.engine.detour import CELLS
 from agora.engine.progress import Progress
 from agora.engine.routes import _empty_routes
@@ -68,7 +68,7 @@ assert all(one.shape[0] != one.shape[1] for one in MAPS)
 
 @kernel
 def _way(roads, maps, x, y, to_x, to_y, barred_x, barred_y, radius):
-    return standing_back._alternative_place(roads, maps, 0, 0, x, y, to_x, to_y, barred_x, barred_y, radius)
+    return other_routes.alternative_place(roads, maps, 0, 0, x, y, to_x, to_y, barred_x, barred_y, radius)
 
 
 def _inside(rng, m, around, spread, width):

@@ -156,7 +156,7 @@ def test_a_replay_of_another_drive_is_found(entry, made):
     ("old", "new", "message"),
     [
         ("  agora: 0.1.0\n", "  agora: 0.0.1\n", r"pins\.agora: the entry was made with Agora 0\.0\.1, but the"),
-        ("  packages:\n    agora", "  packages:\n    lost: 2.0.0\n    agora", r"pins\.packages\.lost is '2\.0\.0' there"),
+        ("  packages:\n    agora", "  packages:\n    lost: 2.0.0\n    agora", r"pins\.packages\.lost was '2\.0\.0'"),
         ("  version: 4\n", "  version: 1\n", r"suite\.version was 1, but is now 4"),
         ("  weights: {}\n", "  weights: {mine.bin: 00ff}\n", r"pins\.weights\.mine\.bin was '00ff', but is now nothing"),
         ("    pedestrians: none\n", "    pedestrians: tracked\n", r"pins\.knows\.pedestrians was 'tracked', but is now 'none'"),
@@ -306,7 +306,7 @@ def test_the_command_exits_with_1_where_an_entry_differs_and_names_the_value(ent
     change(entry, read_entry(entry).rows[2]["key"], jerk_max=999.25)
     answer = CliRunner().invoke(app, ask)
     assert answer.exit_code == 1
-    assert "jerk_max is 999.25 there" in answer.output
+    assert "jerk_max is 999.25 in the file" in answer.output
     change(entry, read_entry(entry).rows[2]["key"], jerk_max=-0.25)
     answer = CliRunner().invoke(app, ask)
     assert answer.exit_code == 1

@@ -244,5 +244,5 @@ def test_learned_planners_pin_their_weights(tmp_path, made):
     weights = read_entry(place).entry.pins.weights
     assert list(weights) == ["configs/policies/td3.safetensors"]
     (place / ENTRY).write_text((place / ENTRY).read_text().replace(*weights.values(), "0a" * 16))
-    with pytest.raises(InputError, match=r"pins\.weights\.configs/policies/td3\.safetensors is '(0a)+' there"):
+    with pytest.raises(InputError, match=r"pins\.weights\.configs/policies/td3\.safetensors was '(0a)+'"):
         check(place, Sample(1), HERE)

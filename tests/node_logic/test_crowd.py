@@ -219,7 +219,7 @@ def test_what_makes_no_crowd_is_refused_and_changes_nothing():
     ):
         with pytest.raises(InputError, match=words):
             crowd.spawn(wrong)
-    with pytest.raises(InputError, match="not finite"):
+    with pytest.raises(InputError, match="non-finite"):
         crowd.feed([0], [[np.nan, 0.0]])
     with pytest.raises(InputError, match=r"a force of 1e\+30 m/s2 acts on a pedestrian; expected at most 1e\+06 m/s2"):
         crowd.feed([0], [[0.0, -1e30]])

@@ -107,7 +107,7 @@ def test_a_path_of_one_pose_leads_there_from_where_the_robot_is():
     ("path", "outcome", "words"),
     [
         ([], ExePath.INVALID_PATH, "the path is empty"),
-        ([(0.5, 0.0, 0.0), (math.nan, 0.0, 0.0)], ExePath.INVALID_PATH, "not finite"),
+        ([(0.5, 0.0, 0.0), (math.nan, 0.0, 0.0)], ExePath.INVALID_PATH, "non-finite"),
         ([(0.5, 0.0, 0.0), (2.0, 9.95, 0.0)], ExePath.OUT_OF_MAP, r"outside the map, at \(2\.00, 9\.95\)"),
     ],
 )

@@ -103,7 +103,7 @@ def test_a_grid_of_people_adds_to_the_map_and_takes_nothing_from_it():
 
 
 def test_what_is_not_there_is_refused_with_what_is():
-    with pytest.raises(InputError, match="robot f1tenth steers"):
+    with pytest.raises(InputError, match="robot f1tenth has car-like steering"):
         parameters("f1tenth")
     with pytest.raises(UnknownNameError, match="did you mean 'teb'"):
         parameters(controller="tep")

@@ -29,7 +29,7 @@ def test_dwa_drives_robots_that_gain_speed_slowly():
 
 
 def test_the_weights_of_the_package_stand_before_the_door_and_the_contract_says_who():
-    with pytest.raises(ContractError, match=r"Dwa: 1 of 1 fail: door: tiago, start 0: timeout after"):
+    with pytest.raises(ContractError, match=r"Dwa: 1 of 1 runs fail: door: tiago, start 0: timeout after"):
         check_narrow_places(named_planner("dwa_ros")[1].part, ["door"], [TIAGO], starts=1)
 
 

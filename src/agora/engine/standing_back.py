@@ -25,8 +25,9 @@ from agora.core.scalar import HALF, ONE, TWO, ZERO
 from agora.core.state import SOCIAL_STATES, Bools, Floats, Ints
 from agora.engine.detour import has_path
 from agora.engine.narrow import gap
+from agora.engine.other_routes import REACHED, alternative_place, line_distance
 from agora.engine.progress import AT_PLACE, AWARE
-from agora.maps.road_kernels import cell_near, road
+from agora.maps.road_kernels import cell_near
 from agora.maps.roads import SEEN
 from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
 
@@ -42,9 +43,6 @@ _GIVES_UP = GIVES_IN, np.float32(2.5), np.float32(2.0)  # s without progress aft
 
 _AHEAD = np.float32(0.6)  # m, from the pedestrian to the middle of the blocked place
 _CLOSES = np.float32(1.0)  # m, from there, within which a standing body blocks the passage
-_BARS = np.float32(0.9)  # m, from the blocked place, within which a road is blocked
-_LEAVES = np.float32(0.6)  # of the distance to the blocked place; a road that comes no nearer leads away from it
-_FURTHER = np.float32(20.0)  # m, by which another route may be longer
 _SHORTEST = np.float32(2.5), np.float32(0.8)  # s, minimum waiting time, and the increment per remainder of the id
 _LONGEST = np.float32(5.0), np.float32(1.0)  # s, initial maximum waiting time, and the increment per remainder of the id
 _LOOKS = np.float32(0.5)  # s, between two checks of the blocked place
@@ -58,7 +56,6 @@ _CLEAR = np.float32(0.8)  # m, minimum distance from the place where it was stuc
 _STANDS = np.float32(0.15)  # m/s
 _ROOM = np.float32(0.1)  # m, to people and walls at its waiting place; if a wall is already nearer, the place is no nearer to walls
 _PACE = np.float32(0.8)  # m/s, at most, while stepping back
-_REACHED = np.float32(1.0)  # m, from the place via which another route leads
 _BEHIND = np.float32(0.4)  # m, between the bodies, within which a pedestrian is asked for room
 _ASKS = np.float32(5.0)  # s, for which a pedestrian asks people who stand to make way
 _COMPANY = np.float32(3.0)  # m, within which others are near
@@ -67,7 +64,6 @@ _QUEUES = np.float32(12.0)  # s without progress in a queue after which a pedest
 _HOPELESS = np.float32(6.0)  # s without progress after which a pedestrian without room gives up its waypoint
 _NEARLY_THERE = np.float32(2.0)  # m, from its waypoint, within which a pedestrian waits where it is
 _TIMES = 2  # times that a pedestrian is held up at the same place before it gives up its waypoint
-_EQUAL = np.float32(0.01)  # m, by which the costs of equal routes may differ
 _MIDDLE = np.float32(0.25), np.float32(3.0)  # m beyond the radius, and radii: clearances that leave no room to pass
 _TINY = np.float32(1e-6)
 _INFINITE = np.float32(np.inf)
@@ -111,117 +107,6 @@ class Backs(NamedTuple):
 
 
 @hidden
-def _line_distance(px, py, ax, ay, bx, by):
-    """Return the distance from a point to the straight line between two others, m."""
-    dx, dy = bx - ax, by - ay
-    share = min(max(((px - ax) * dx + (py - ay) * dy) / max(dx * dx + dy * dy, _TINY), ZERO), ONE)
-    return gap(px, py, ax + share * dx, ay + share * dy)
-
-
-@hidden
-def _is_through(bx, by, ax, ay, cx, cy):
-    """Return whether the straight line from one point to another leads through a blocked place, rather than away from it."""
-    return _line_distance(bx, by, ax, ay, cx, cy) < min(_BARS, _LEAVES * gap(ax, ay, bx, by))
-
-
-@hidden
-def _is_open(roads, q, a, b, bx, by):
-    """Return whether the path from place a to place b avoids a blocked place."""
-    base, n, pairs = roads.place_start[q], roads.places[q], roads.pair_start[q]
-    while a != b:
-        after = roads.after[pairs + np.int64(a) * n + b]
-        if after < 0:
-            return False
-        ax, ay = roads.place_x[base + a], roads.place_y[base + a]
-        if _is_through(bx, by, ax, ay, roads.place_x[base + after], roads.place_y[base + after]):
-            return False
-        a = after
-    return True
-
-
-@hidden
-def _length_past(roads, maps, m, q, x, y, v, bx, by, to_v, radius, most):
-    """Return the cost of the cheapest path between a point and place v that avoids a blocked place; infinite if no such path is
-    cheaper than ``most``. The path leads from the point to the place if ``to_v``, and back otherwise.
-    """
-    base, n, pairs, cell, best = roads.place_start[q], roads.places[q], roads.pair_start[q], cell_near(roads, q, x, y), most
-    for s in range(SEEN if cell >= 0 else 0):
-        a = roads.seen[cell, s]
-        if a < 0:
-            break
-        ax, ay, way = roads.place_x[base + a], roads.place_y[base + a], roads.cost[pairs + np.int64(a) * n + v]
-        if way + gap(x, y, ax, ay) >= best:  # a lower bound of the cost
-            continue
-        way += road(maps, m, x, y, ax, ay, radius)
-        if to_v:
-            passes = way < best and not _is_through(bx, by, x, y, ax, ay) and _is_open(roads, q, a, v, bx, by)
-        else:
-            passes = way < best and not _is_through(bx, by, ax, ay, x, y) and _is_open(roads, q, v, a, bx, by)
-        best = way if passes else best
-    return best if best < most else _INFINITE
-
-
-@hidden
-def _usual_path(roads, maps, m, q, x, y, to_x, to_y, bx, by, radius):
-    """Return the cost of the cheapest path from one point to another, infinite if there is none, and whether it avoids a blocked
-    place.
-    """
-    base, n, pairs, best, first, last = roads.place_start[q], roads.places[q], roads.pair_start[q], _INFINITE, -1, -1
-    here, there = cell_near(roads, q, x, y), cell_near(roads, q, to_x, to_y)
-    for s in range(SEEN if here >= 0 and there >= 0 else 0):
-        a = roads.seen[here, s]
-        for t in range(SEEN if a >= 0 else 0):
-            b = roads.seen[there, t]
-            if b < 0:
-                break
-            way = roads.cost[pairs + np.int64(a) * n + b]
-            way += road(maps, m, x, y, roads.place_x[base + a], roads.place_y[base + a], radius)
-            way += road(maps, m, roads.place_x[base + b], roads.place_y[base + b], to_x, to_y, radius)
-            if way < best:
-                best, first, last = way, a, b
-    if first < 0:
-        return best, False
-    ax, ay, zx, zy = (
-        roads.place_x[base + first],
-        roads.place_y[base + first],
-        roads.place_x[base + last],
-        roads.place_y[base + last],
-    )
-    passes = not _is_through(bx, by, x, y, ax, ay) and not _is_through(bx, by, zx, zy, to_x, to_y)
-    return best, passes and _is_open(roads, q, first, last, bx, by)
-
-
-@hidden
-def _alternative_place(roads, maps, m, q, x, y, to_x, to_y, bx, by, radius):
-    """Return a place near the middle of the cheapest path from one point to another that avoids a blocked place.
-
-    Returns -1 if there is no such path or only a long one, or if the usual path does not lead through the blocked place. Of equally
-    cheap paths, the right-hand one is chosen.
-    """
-    usual, avoids = _usual_path(roads, maps, m, q, x, y, to_x, to_y, bx, by, radius)
-    if avoids or usual == _INFINITE:
-        return -1
-    base = roads.place_start[q]
-    # Of places on equally cheap routes, the one closest to the middle of its route is taken (the shorter part is longest), then the
-    # right-hand one.
-    best, middle, right, found = usual + _FURTHER, ZERO, -_INFINITE, -1
-    for v in range(roads.places[q]):
-        vx, vy = roads.place_x[base + v], roads.place_y[base + v]
-        if gap(x, y, vx, vy) < _REACHED + HALF or _is_through(bx, by, x, y, vx, vy):
-            continue  # the pedestrian is there already, or the straight line to place v leads through the blocked place
-        there = _length_past(roads, maps, m, q, x, y, v, bx, by, True, radius, best + _EQUAL)
-        if there == _INFINITE:
-            continue
-        on = _length_past(roads, maps, m, q, to_x, to_y, v, bx, by, False, radius, best + _EQUAL - there)
-        total, inner = there + on, min(there, on)
-        side = (vx - x) * (by - y) - (vy - y) * (bx - x)
-        same = total > best - _EQUAL and (inner < middle - _EQUAL or (inner < middle + _EQUAL and side <= right))
-        if total < best + _EQUAL and inner >= _REACHED and not same:
-            best, middle, right, found = min(best, total), inner, side, v
-    return found
-
-
-@hidden
 def _people_on_line(people, traits, robots, robot_traits, sees, w, i, x, y, to_x, to_y):
     """Return how many people are on the straight line from one point to another, and whether the line is blocked. It is blocked if
     someone is at the other point, or if a robot or a person who wants to stand is on the line.
@@ -233,13 +118,13 @@ def _people_on_line(people, traits, robots, robot_traits, sees, w, i, x, y, to_x
         reach = own + traits.radius[w, j]
         if gap(people.x[w, j], people.y[w, j], to_x, to_y) < reach + _ROOM:
             return met, True
-        if _line_distance(people.x[w, j], people.y[w, j], x, y, to_x, to_y) < min(reach, gap(people.x[w, j], people.y[w, j], x, y)):
+        if line_distance(people.x[w, j], people.y[w, j], x, y, to_x, to_y) < min(reach, gap(people.x[w, j], people.y[w, j], x, y)):
             if traits.speed[w, j] == ZERO:
                 return met, True
             met += ONE
     for r in range(robots.x.shape[1] if sees & SEES_ROBOTS else 0):
         rx, ry, reach = robots.x[w, r], robots.y[w, r], own + robot_traits.radius[w, r]
-        near = _line_distance(rx, ry, x, y, to_x, to_y) < min(reach, gap(rx, ry, x, y)) or gap(rx, ry, to_x, to_y) < reach + _ROOM
+        near = line_distance(rx, ry, x, y, to_x, to_y) < min(reach, gap(rx, ry, x, y)) or gap(rx, ry, to_x, to_y) < reach + _ROOM
         if robots.active[w, r] and near:
             return met, True
     return met, False
@@ -395,7 +280,7 @@ def _give_in(roads, maps, m, people, traits, waypoints, minds, robots, robot_tra
     backs.barred_x[w, i], backs.barred_y[w, i], backs.since[w, i], backs.time[w, i] = bx, by, ZERO, ZERO
     q, v = routes.roads[w, i], -1
     if q >= 0 and closed and not nearly and times == 0:
-        v = _alternative_place(roads, maps, m, q, x, y, waypoints.x[w, i], waypoints.y[w, i], bx, by, traits.radius[w, i])
+        v = alternative_place(roads, maps, m, q, x, y, waypoints.x[w, i], waypoints.y[w, i], bx, by, traits.radius[w, i])
     if nearly:
         backs.what[w, i], backs.x[w, i], backs.y[w, i] = STAY, x, y
     elif v >= 0:
@@ -521,7 +406,7 @@ def stand_back(
                     period, maps, m, people, traits, waypoints, robots, robot_traits, sees, routes, progress, backs, w, i, cost[w]
                 )
             elif backs.what[w, i] == ROUND:
-                if gap(people.x[w, i], people.y[w, i], backs.x[w, i], backs.y[w, i]) < _REACHED:
+                if gap(people.x[w, i], people.y[w, i], backs.x[w, i], backs.y[w, i]) < REACHED:
                     backs.what[w, i] = FREE
                 else:
                     waypoints.x[w, i], waypoints.y[w, i] = backs.x[w, i], backs.y[w, i]

@@ -90,14 +90,14 @@ def test_a_columns_type_does_not_depend_on_which_values_a_shard_has(tmp_path):
     [
         ([], "no rows"),
         ([row(0), row(0)], "two rows for 'demo/corridor/0/dwa/jackal'"),
-        ([row(0, stage="a/b")], "stage 'a/b'.*without '/'"),
-        ([row(0, planner="")], "planner ''"),
-        ([row(0, seed=None)], "'seed' holds NoneType"),
+        ([row(0, stage="a/b")], "stage of a row: .*without '/', got 'a/b'"),
+        ([row(0, planner="")], "planner of a row: .*, got ''"),
+        ([row(0, seed=None)], "'seed': .*got NoneType"),
         ([row(0, seed=2**64)], "'seed'"),
-        ([row(0), row("1")], "'episode' holds int and str"),
-        ([row(0, spl=float("nan"))], "'spl' holds NaN.*or None"),
-        ([row(0, spl=0.5), row(1, spl="high")], "'spl' holds float and str"),
-        ([row(0, spl=[0.5])], "'spl' holds list"),
+        ([row(0), row("1")], "'episode': .*got int and str"),
+        ([row(0, spl=float("nan"))], "'spl': .*or None, got NaN"),
+        ([row(0, spl=0.5), row(1, spl="high")], "'spl': .*got float and str"),
+        ([row(0, spl=[0.5])], "'spl': .*got list"),
     ],
 )
 def test_rows_that_make_no_sense_are_refused_and_nothing_is_written(tmp_path, rows, message):

@@ -407,7 +407,7 @@ def test_a_suite_that_joysticks_cannot_play_is_refused(suite, tmp_path):
     slow = replace(stage, periods=replace(stage.periods, physics=0.025), pedestrians="visible")
     with pytest.raises(InputError, match="requires pedestrians: truth, periods.physics equal to periods.control"):
         rows_by_joystick(replace(suite, stages=(slow,)), tmp_path, Meeting())
-    with pytest.raises(InputError, match="needs world: socnavbench"):
+    with pytest.raises(InputError, match="requires world: socnavbench"):
         rows_by_joystick(load_suite("demo"), tmp_path, Meeting())
 
 

@@ -287,6 +287,6 @@ def test_live_episodes_of_a_page_make_room_for_those_that_it_begins(client):
         kept = [client.post("/api/live", json=form).json()["id"] for _ in range(2)]
         with client.websocket_connect(f"/api/live/{kept[0]}") as three, client.websocket_connect(f"/api/live/{kept[1]}") as four:
             three.receive_text(), four.receive_text()
-            assert "already in use" in client.post("/api/live", json=form).json()["error"]
+            assert "already open" in client.post("/api/live", json=form).json()["error"]
             assert client.post(f"/api/live?instead={first},nothing", json=form).status_code == 201
             assert first not in [live["id"] for live in client.get("/api/live").json()]

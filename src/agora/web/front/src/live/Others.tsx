@@ -11,7 +11,7 @@ export function Others({ ids }: { ids: string[] }) {
       <ul class="plain">
         {lives.map(({ id, title, state }) => (
           <li key={id}>
-            <a href={`/live/${id}`}>{title}</a> <small>{state}{ids.length < MOST && <>, <a href={`/live/${[...ids, id].join(",")}`} aria-label={`show next to this episode: ${title}`}>show next to this one</a></>}</small>
+            <a href={`/live/${id}`}>{title}</a> <small>{state}{ids.length < MOST && <>, <a href={`/live/${[...ids, id].join(",")}`} aria-label={`show next to this one: ${title}`}>show next to this one</a></>}</small>
           </li>
         ))}
       </ul>
