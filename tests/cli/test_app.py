@@ -61,8 +61,8 @@ def small(tmp_path_factory):
 def test_every_command_says_what_it_does_and_what_each_option_means(agora, command):
     code, help_, _ = agora(*command.split(), "--help")
     assert code == 0
-    lines = [line.strip("│ ") for line in help_.splitlines() if line.startswith("│ ")]
-    starts = [line for line in lines if re.match(r"(\* +)?(--|[a-z{])", line)]
+    lines = [line for line in help_.splitlines() if line.startswith("│ ")]
+    starts = [line.strip("│ ") for line in lines if re.match(r"│ (\* )? {0,5}(--|[a-z{])", line)]  # others continue a line
     assert starts
     assert all(re.search(r" {2,}\S.*[A-Za-z]{2,}", line) for line in starts), lines
     assert re.search(r"[A-Z][a-z].*\.", help_)

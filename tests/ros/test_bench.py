@@ -127,7 +127,7 @@ def test_a_suite_in_ros_that_is_stopped_says_what_is_kept(graph, tmp_path):
     os.killpg(process.pid, signal.SIGINT)
     said = process.communicate(timeout=60)[1]
     assert process.returncode == 130, said
-    assert f"stopped by Ctrl-C: 1 of 3 episodes are finished and kept in {tmp_path / 'run'}; the same command with" in said
+    assert f"stopped by Ctrl-C: 1 of 3 episodes are finished and kept in {tmp_path / 'run'}; run the same command with" in said
     assert "Traceback" not in said
 
 

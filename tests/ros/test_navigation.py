@@ -332,7 +332,7 @@ def test_in_lock_step_a_plan_is_the_librarys_for_the_moment_that_it_is_asked_abo
         batch.world.command(expected.twists, batch.active, {})
         batch.advance()
     late = ask(99, said)
-    assert not late.success and "waited 0.4 s for scan of one of 11.950 s" in late.message
+    assert not late.success and "waited 0.4 s for scan of one with timestamp 11.950 s" in late.message
     names[0] = "another"
     other = ask(12, said)
     assert not other.success and "robots are ['one']" in other.message

@@ -118,7 +118,7 @@ def test_a_step_that_does_not_fit_is_refused_with_what_is_wrong_and_the_next_tha
     assert "the episode's robots are ['my robot']" in driver.call(other).message
     nowhere = driver.robots()
     nowhere.x = [float("nan")]
-    assert "not finite" in driver.call(nowhere).message
+    assert "non-finite" in driver.call(nowhere).message
     assert driver.step().step == 3
     assert "Traceback" not in node.said("refused")
 

@@ -244,7 +244,7 @@ def test_parts_come_late_answer_late_and_die(graph: Any, start: Any, wait_until:
     graph.param("navigation", "external")
     numbers, episodes = graph.hear("scenario_reset", Int16), graph.hear("task_generator_server/episode", Episode)
     node = start()
-    wait_until(lambda: "simulator/pause since" in node.log, "a word about who is missing")
+    wait_until(lambda: "simulator/pause for" in node.log, "a word about who is missing")
     made = {part: stand_in(graph, part, slow=6.0) for part in ("map_generator", "simulator")}
     made["pedsim_simulator"] = stand_in(graph, "pedsim_simulator")
     wait_until(lambda: "simulator/begin has not answered for 5 s" in node.log, "a word about who is slow")
@@ -465,7 +465,7 @@ def test_robots_that_explore_are_put_elsewhere_at_a_timeout(parts: Parts, start:
     parts.say(robots=[RobotStatus(name="jackal"), spawned])
     parts.say(done=True, robots=[RobotStatus(name="jackal", goal=2, by_hand=1, **hit), spawned])
     assert not identical(crowd_of(parts.begun(wait_until, 3)).position, crowd_of(first).position)
-    node.said("episode 2: jackal pedestrian collision, 7.6 s, 1 goal reached, goal set by hand, 1 contact; spawned under way")
+    node.said("episode 2: jackal pedestrian collision, 7.6 s, 1 goal reached, goal set by hand, 1 contact; spawned still driving")
     assert [episode.number for episode in parts.episodes] == [1, 2, 3]
 
 
