@@ -335,7 +335,7 @@ def test_in_lock_step_a_plan_is_the_librarys_for_the_moment_that_it_is_asked_abo
     assert not late.success and "waited 0.4 s for scan of one with timestamp 11.950 s" in late.message
     names[0] = "another"
     other = ask(12, said)
-    assert not other.success and "robots are ['one']" in other.message
+    assert not other.success and "robots of the episode are ['one']" in other.message
 
 
 def test_a_real_robot_is_driven_on_a_map_by_odometry_and_tf(graph, wait_until):

@@ -240,9 +240,7 @@ class Navigator:
         self.replan(robot)
 
     def tolerate(self, robot: int, distance: float, heading: float) -> None:
-        """Set the tolerances of a robot's goal: the distance in metres, and the deviation from the goal heading in radians; pi or
-        more accepts any heading.
-        """
+        """Set the tolerances of a robot's goal, for the distance in metres and the heading in radians; pi accepts any heading."""
         goals = self._world.status.goals
         goals.tolerance[0, robot], goals.heading_tolerance[0, robot] = distance, heading
 
@@ -276,9 +274,7 @@ class Navigator:
         return away <= near and (straight >= math.pi or turned <= straight)
 
     def left(self, robot: int) -> tuple[float, float]:
-        """Return a robot's distance from its goal in metres, and its deviation from the goal heading in radians; both infinite
-        without a goal.
-        """
+        """Return a robot's distance to its goal in metres, and to the goal heading in radians; infinite without a goal."""
         goal = self.goal(robot)
         if goal is None:
             return math.inf, math.inf
