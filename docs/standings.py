@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from episodes import ranked, read_episodes
-from rows import labelled, measured, read_rows, table
+from rows import STALE, labelled, measured, read_rows, stale_in, table
 
 from agora.benchmark.informed import INFORMED
 from agora.tasks.modules.axis import axis_of
@@ -31,6 +31,7 @@ def standings(place: Path | None = None) -> list[str]:
             None, the folder of the manual, in which case stale rows are marked.
     """
     kept = measured(EDITION) if place is None else read_rows(place / "measured" / f"{EDITION}.csv")
+    stale = stale_in(f"{SUITE}, {AXIS}") if place is None else set()
     place, rows = place or REFERENCE, {row["planner"]: row for row in kept}
     limits = {row["planner"]: row for row in read_rows(place / "limits.csv") if (row["axis"], row["outcome"]) == (AXIS, "success")}
     ends = [row for row in read_episodes(EDITION, place / "measured" / "episodes") if row["planner"] != INFORMED]
@@ -39,7 +40,8 @@ def standings(place: Path | None = None) -> list[str]:
         row, limit = rows[one.planner], limits.get(one.planner)
         shares = [_share(row, name) for name in ("success", "clean_arrival")]
         rank, cause = f"{number} [{one.low}, {one.high}]", row["clean_arrival_spoilt_by"] or "nothing"
-        lines.append([rank, labelled(row), *shares, cause, _limit(limit) if limit else "not measured"])
+        reached = " ".join([_limit(limit), *([f"({STALE})"] if one.planner in stale else [])]) if limit else "not measured"
+        lines.append([rank, labelled(row), *shares, cause, reached])
     head = [
         "rank [95 %]",
         "planner",
