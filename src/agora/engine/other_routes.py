@@ -1,6 +1,6 @@
-"""Other routes: paths over the roads of a map that avoid a blocked place.
+"""Other routes: paths along the roads of a map that avoid a blocked place.
 
-A pedestrian on another route first walks to a place near the middle of that route (`agora.engine.standing_back`).
+A pedestrian that takes another route first walks to a place near the middle of it (`agora.engine.standing_back`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Standing back: a pedestrian that cannot get through takes another route, or steps out of the passage and waits.
 
-A pedestrian gives in if it makes no progress for `GIVES_IN`, or walks back and forth without coming nearer to its waypoint. By then
-it has found no detour (`agora.engine.detour`), and no one has made way. It then stops pushing ahead. If its waypoint is near and
+A pedestrian gives in if it makes no progress for `GIVES_IN`, or walks back and forth without coming nearer to its waypoint. At that
+point it has found no detour (`agora.engine.detour`) and no one has made way, so it stops pushing ahead. If its waypoint is near and
 people stand next to it, it waits where it is. If a robot or a standing person blocks a road, and another route over the roads of
 the map leads to its waypoint, it takes that route. Otherwise, it steps back to the side of the passage, and waits until no one
 stands at the blocked place any more, or for some seconds at most. Then it tries again. If it is held up a second time at the same
@@ -9,7 +9,7 @@ place, or on the other route, it does not take another route, but steps back and
 (`agora.engine.occupied_waypoints`).
 
 The people behind it step back in the same way, and sooner if it has no room to step back. People with free space behind them step
-back first. No one steps back from a queue in which all people go the same way; the first in a queue does so after `_ASKS`.
+back first. From a queue in which all people go the same way, only the person at the front steps back, after `_ASKS`.
 """
 
 from __future__ import annotations
