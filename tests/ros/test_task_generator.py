@@ -14,6 +14,7 @@ import rospy
 from agora_ros.conversions import from_episode, from_pose, to_pose
 from agora_task_generator.parameters import Parameters
 from agora_task_generator.playlist import driven, playlist_of
+from agora_task_generator.reconfigure import Reconfigure
 from dynamic_reconfigure.client import Client
 from geometry_msgs.msg import PointStamped, PoseStamped, PoseWithCovarianceStamped
 from std_msgs.msg import Bool, Int16, String
@@ -303,6 +304,36 @@ def test_modes_and_settings_are_switched_while_it_runs(
     reset()
     assert node.log.count("gided") == said
     client.close()
+
+
+def test_a_parameter_that_is_set_between_reading_and_writing_keeps_its_value(graph: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    read = rospy.get_param
+
+    def late(name: str, *default: Any) -> Any:
+        value = read(name, *default)
+        if name == "~":
+            rospy.set_param("~timeout", 33.0)
+        return value
+
+    try:
+        monkeypatch.setattr(rospy, "get_param", late)
+        settings = Reconfigure("", {})
+        monkeypatch.undo()
+        assert settings.settings.timeout != 33.0 and read("~timeout") == 33.0
+        settings.look(read("~"), {})
+        assert settings.settings.timeout == 33.0
+        rospy.set_param("~RANDOM_dynamic_max", 5)
+        before = read("~")
+        rospy.set_param("~timeout", 34.0)
+        settings.look(before, {})
+        assert settings.settings.parameters()["RANDOM_dynamic_max"] == 5 and read("~timeout") == 34.0
+        settings.look(read("~"), {})
+        assert settings.settings.timeout == 34.0
+        rospy.set_param("~timeout", "soon")
+        settings.look(read("~"), {})
+        assert float(read("~timeout")) == 34.0
+    finally:
+        rospy.delete_param("~")
 
 
 def test_a_wrong_start_waits_until_it_is_right(graph: Any, parts: Parts, start: Any, wait_until: Any) -> None:

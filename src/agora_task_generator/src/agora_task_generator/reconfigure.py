@@ -65,6 +65,31 @@ def _read(name: str, value: Any) -> Any:
         return value
 
 
+class _Server(Server):
+    """A dynamic_reconfigure server that writes a parameter only to change it, so that it never undoes a ``rosparam set`` that
+    arrives between reading and writing.
+
+    Args:
+        values: values in use, which become the defaults.
+        stored: values that are on the parameter server.
+    """
+
+    def __init__(self, values: dict[str, Any], stored: dict[str, Any]) -> None:
+        self.stored = stored
+        super().__init__(description(values), lambda config, _: config)
+
+    def _copy_from_parameter_server(self) -> None:
+        """The values in use have been read already."""
+
+    def _copy_to_parameter_server(self) -> None:
+        for name in self.type.defaults:
+            if name in self.stored and self.stored[name] == self.config[name]:
+                continue
+            if name in self.stored or not rospy.has_param(self.ns + name):
+                rospy.set_param(self.ns + name, self.config[name])
+            self.stored[name] = self.config[name]
+
+
 class Reconfigure:
     """The settings in use, and everything that can change them.
 
@@ -87,15 +112,14 @@ class Reconfigure:
         early = {name: _read(name, private[name]) for name in base.parameters() if name in private}
         self.settings = base.with_parameters(given | early)
         self._given, self._seen = given, self.settings.parameters()
-        for name, value in _shown(self._seen).items():
-            rospy.set_param(f"~{name}", value)
-        self._server = Server(description(_shown(self._seen)), lambda config, _: config)
+        self._server = _Server(_shown(self._seen), self._stored(private))
 
     def look(self, private: dict[str, Any], given: dict[str, Any]) -> None:
         """Apply changes in the file, the launch arguments and the private parameters; log the reason if one is invalid."""
         fresh = self._file()
         fresh |= {name: value for name, value in given.items() if self._given.get(name) != value}
         self._given = given
+        self._server.stored = self._stored(private)
         now = {name: _read(name, private[name]) if name in private else value for name, value in self._seen.items()} | fresh
         if now == self._seen:
             return
@@ -112,6 +136,10 @@ class Reconfigure:
         """Use these settings, and show them in dynamic_reconfigure."""
         self.settings, self._seen = settings, settings.parameters()
         self._server.update_configuration(_shown(self._seen))
+
+    def _stored(self, private: dict[str, Any]) -> dict[str, Any]:
+        """Return the private parameters of these settings as dynamic_reconfigure shows them."""
+        return _shown({name: _read(name, private[name]) for name in self._seen if name in private})
 
     def _file(self) -> dict[str, Any]:
         """Return the changes in the file since the last check."""
