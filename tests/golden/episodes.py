@@ -1,4 +1,5 @@
-"""Golden episodes: some planners among some crowd models, every planner among one, and every crowd model around one planner.
+"""Golden episodes: some planners among some crowd models, every planner among one, every crowd model around one planner, and
+crowded places with groups, itineraries, arrivals and queues, in which people get in each other's way.
 
 To write them anew: ``python -m tests.golden.episodes``.
 """
@@ -18,12 +19,23 @@ from tests.suites import PLANNERS, planners, suite, write_world
 
 from agora.benchmark.bench import run_all
 from agora.benchmark.request import Options, Request
+from agora.benchmark.results.recording_shards import read_recordings
+from agora.config import build
 from agora.planners.presets import runnable_planners
 from agora.registry import available, required
 from agora.tasks.suite import Suite
 
 FILE = Path(__file__).with_suffix(".json")
 SHOWN = ("outcome", "duration", "path_length", "clearing_distance_min", "closest_pedestrian_distance_min", "jerk_average")
+PLACES = {
+    "office": ("office", 0.15),
+    "ward": ({"name": "hospital_ward", "corridor_width": 2.4}, 0.15),
+    "canteen": ("canteen", 0.2),
+    "doorway": ({"name": "doorway", "door": 1.2, "doors": 1}, 0.12),
+    "corridor": ({"name": "corridor", "corridor_width": 2.2}, 0.3),
+    "indoor": ({"name": "rosmap_indoor", "corridor_radius": 1.1}, 0.2),
+}
+"""Generator and density (people per m2) of the crowded places."""
 
 
 def episodes(columns: Iterable[str] = ()) -> dict[str, Any]:
@@ -39,15 +51,50 @@ def episodes(columns: Iterable[str] = ()) -> dict[str, Any]:
             _named("planners", suite(world, 1, crowds=("anticipation",))), runnable_planners()[0], Path(scratch) / "planners"
         )
         rows += _rows(_named("crowds", suite(world, 1, crowds=_crowds())), ("pure_pursuit",), Path(scratch) / "crowds")
+        rows += _rows(_places(), ("pure_pursuit",), Path(scratch) / "places")
+        people = _people(Path(scratch) / "places")
     names = list(columns) or sorted(set.intersection(*map(set, rows)))
     shown = {}
     for row in rows:
         shown[row["key"]] = {name: row[name] for name in SHOWN} | {"digest": _digest([row[name] for name in names], 8)}
+        if row["key"] in people:
+            shown[row["key"]]["people"] = people[row["key"]]
     return {"columns": {name: _digest([row[name] for row in rows], 4) for name in names}, "rows": shown}
 
 
 def _rows(suite: Suite, names: Iterable[str], folder: Path) -> list[dict[str, Any]]:
-    return run_all(Request(suite, planners(*names), folder, Options(workers=0)))
+    return run_all(Request(suite, planners(*names), folder, Options(workers=0, trajectories="all")))
+
+
+def _people(folder: Path) -> dict[str, str]:
+    """Return a digest of the paths of all people by episode: a row says little about people far from the robot."""
+    files = sorted((folder / "trajectories").glob("*.parquet"))
+    recordings = {key: one for file in files for key, one in read_recordings(file).items()}
+    return {key: hashlib.blake2b(one.pedestrian_position.tobytes(), digest_size=8).hexdigest() for key, one in recordings.items()}
+
+
+def _places() -> Suite:
+    """Crowded places in which people step back, walk around each other, wait for a seat and hold doors."""
+    crowd = {
+        "unsteady": {},
+        "models": [{"model": "anticipation"}, {"model": "anticipation", "share": 0.3, "minds_robots": "never"}],
+    }
+    stages = [
+        {
+            "name": name,
+            "episodes": 1,
+            "world": {"name": "generated", "generator": generator, "count": 1, "seed": 7},
+            "robots": {"name": "random", "distance": 6.0, "goals": 6},
+            "obstacles": {"name": "itineraries", "density": density},
+            "crowd": crowd,
+            "robot": "tiago",
+            "pedestrians": "tracked",
+            "ends": ["out_of_map"],
+            "timeout": 60.0,
+        }
+        for name, (generator, density) in PLACES.items()
+    ]
+    return build({"name": "places", "seed": 3, "stages": stages}, Suite)
 
 
 def _named(name: str, suite: Suite) -> Suite:
