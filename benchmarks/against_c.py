@@ -7,7 +7,7 @@ from collections.abc import Callable
 from itertools import cycle
 
 import numpy as np
-from measure import Bench, Line, paired
+from measure import Bench, Effort, Line, paired
 from plain_c import PlainC, library
 from scene import SOCIAL_FORCE, Worlds, free_points, hall, halls
 
@@ -35,7 +35,7 @@ def _check_step(worlds: Worlds, plain: PlainC, step: Callable[[], None]) -> None
         raise RuntimeError(f"a step differs from plain C by {off:.2g} m or m/s")
 
 
-def world_step(worlds: int, quick: bool) -> Line:
+def world_step(worlds: int, effort: Effort) -> Line:
     """Time 32 pedestrians, a robot and its scan. In a single world, the robot is at a different position at every call, because
     otherwise the processor would learn the branches.
     """
@@ -64,10 +64,10 @@ def world_step(worlds: int, quick: bool) -> Line:
         mine.restart()
         plain.restart()
 
-    return Line.of(paired(ours, other, pairs=5 if quick else 15, before=before))
+    return Line.of(paired(ours, other, effort, before=before))
 
 
-def social_force(pedestrians: int, worlds: int, quick: bool) -> Line:
+def social_force(pedestrians: int, worlds: int, effort: Effort) -> Line:
     """Time pedestrians without a robot."""
     scene = halls(worlds, pedestrians)
     mine, plain = Worlds(scene, SOCIAL_FORCE), PlainC(scene)
@@ -77,10 +77,10 @@ def social_force(pedestrians: int, worlds: int, quick: bool) -> Line:
         mine.restart()
         plain.restart()
 
-    return Line.of(paired(mine.engine.step, plain.step, pairs=5 if quick else 15, before=before))
+    return Line.of(paired(mine.engine.step, plain.step, effort, before=before))
 
 
-def evacuation(pedestrians: int, worlds: int, quick: bool) -> Line:
+def evacuation(pedestrians: int, worlds: int, effort: Effort) -> Line:
     """Time one substep of pedestrians who may be in contact."""
     scene, model = halls(worlds, pedestrians), Evacuation()
     mine, plain = Worlds(scene, model, dt=model.max_step), PlainC(scene)
@@ -90,7 +90,7 @@ def evacuation(pedestrians: int, worlds: int, quick: bool) -> Line:
         mine.restart()
         plain.restart()
 
-    return Line.of(paired(mine.engine.step, plain.evacuate, pairs=5 if quick else 15, before=before))
+    return Line.of(paired(mine.engine.step, plain.evacuate, effort, before=before))
 
 
 def benches() -> list[Bench]:

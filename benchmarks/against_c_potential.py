@@ -6,7 +6,7 @@ import ctypes
 import functools
 
 import numpy as np
-from measure import Bench, Line, paired
+from measure import Bench, Effort, Line, paired
 from plain_c import PlainC, library
 from scene import Worlds, halls
 
@@ -23,7 +23,7 @@ class _PlainPotential(PlainC):
         self._forces = (*self._forces, ctypes.c_void_p(self._units.ctypes.data))
 
 
-def deep_social_force(pedestrians: int, worlds: int, quick: bool) -> Line:
+def deep_social_force(pedestrians: int, worlds: int, effort: Effort) -> Line:
     """Time pedestrians without a robot, after checking that one step agrees to 1 mm for 999 of 1,000 pedestrians (not all, because
     the field of view has an edge).
     """
@@ -39,7 +39,7 @@ def deep_social_force(pedestrians: int, worlds: int, quick: bool) -> Line:
         mine.restart()
         plain.restart()
 
-    return Line.of(paired(mine.engine.step, plain.step, pairs=5 if quick else 15, before=before))
+    return Line.of(paired(mine.engine.step, plain.step, effort, before=before))
 
 
 def benches() -> list[Bench]:

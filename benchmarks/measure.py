@@ -9,9 +9,28 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 
 import numpy as np
+
+
+class Effort(Enum):
+    """How often a line repeats its measurement."""
+
+    SMOKE = "smoke"
+    """Once, without waiting for the machine: the line runs, and both sides agree, but the times mean nothing."""
+    QUICK = "quick"
+    FULL = "full"
+
+    def times(self, full: int, quick: int) -> int:
+        """Return the number of repetitions, of which `FULL` makes ``full`` and `QUICK` makes ``quick``."""
+        return {Effort.SMOKE: 1, Effort.QUICK: quick, Effort.FULL: full}[self]
+
+    @property
+    def waits(self) -> bool:
+        """Whether a line that needs every core waits until no other process uses them."""
+        return self is Effort.FULL
 
 
 @dataclass(frozen=True)
@@ -34,8 +53,9 @@ class Pair:
 def paired(
     ours: Callable[[], object],
     other: Callable[[], object],
+    effort: Effort,
     *,
-    pairs: int,
+    pairs: tuple[int, int] = (15, 5),
     block: float = 0.06,
     most: int = 10**9,
     before: Callable[[], object] = lambda: None,
@@ -45,7 +65,8 @@ def paired(
     Args:
         ours: callable that is timed repeatedly.
         other: callable to compare with, timed in the same way.
-        pairs: number of pairs of blocks.
+        effort: how often the comparison is repeated.
+        pairs: number of pairs of blocks, full and quick.
         block: approximate duration of a block, s.
         most: maximum number of calls in a block.
         before: called before every block, outside the timed part (resets both scenes to their start).
@@ -54,9 +75,9 @@ def paired(
     for function in (ours, other):
         before()
         clock(function, 1)
-        counts.append(min(most, max(1, int(block / clock(function, 1)))))
-    seconds = np.zeros((pairs, 2))
-    for k in range(pairs):
+        counts.append(1 if effort is Effort.SMOKE else min(most, max(1, int(block / clock(function, 1)))))
+    seconds = np.zeros((effort.times(*pairs), 2))
+    for k in range(len(seconds)):
         for side in (0, 1) if k % 2 == 0 else (1, 0):
             before()
             seconds[k, side] = clock((ours, other)[side], counts[side])
@@ -107,14 +128,14 @@ class Bench:
         name: name of the line.
         against: what it is compared with.
         target: minimum value of the result, or maximum value if ``most``.
-        measure: function that returns the line; its argument is True for a quick measurement.
+        measure: function that returns the line.
         unit: unit of the value, "x" for a ratio.
     """
 
     name: str
     against: str
     target: float
-    measure: Callable[[bool], Line]
+    measure: Callable[[Effort], Line]
     most: bool = False
     unit: str = "x"
 

@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 import numpy as np
-from measure import Bench, Line, Pair, duration, paired, wait_for_cores
+from measure import Bench, Effort, Line, Pair, duration, paired, wait_for_cores
 from scene import CELLS, LIDAR, RESOLUTION, SOCIAL_FORCE, Scene, crowd, free_points, halls, starts_of
 
 from agora.episode import Batch, Conditions
@@ -68,11 +68,11 @@ def _pillars(worlds: int) -> tuple[Scene, np.ndarray]:
     return Scene(maps=[place] * worlds, robot=robots, **alike), np.tile((17.0, 10.0), (worlds, 1))
 
 
-def plan(planner: Any, poses: int, bands: int, quick: bool) -> Line:
+def plan(planner: Any, poses: int, bands: int, effort: Effort) -> Line:
     """Measure the median processor time of a call for one robot; for teb, of calls with at least ``bands`` alternative paths, the
     first of which has at least ``poses`` poses.
     """
-    worlds, times = 4 if quick else 12, []
+    worlds, times = effort.times(12, 4), []
     scene, goal = _pillars(worlds) if bands > 1 else _halls(worlds)
     for w in range(worlds):
         part = Scene(*(getattr(scene, name)[w : w + 1] for name in Scene.__dataclass_fields__))
@@ -88,23 +88,23 @@ def plan(planner: Any, poses: int, bands: int, quick: bool) -> Line:
     return Line(duration(1e-3 * middle), f"{len(times)} calls", float(middle), f"{low:.3g} .. {high:.3g}")
 
 
-def two_threads(planner: Any, quick: bool) -> Line:
+def two_threads(planner: Any, effort: Effort) -> Line:
     """Time a complete control period of 64 worlds: the best of four tries, each made, if possible, when no other process uses the
     cores.
     """
     tries = []
-    for _ in range(1 if quick else 4):
-        if not quick:
+    for _ in range(effort.times(4, 1)):
+        if effort.waits:
             wait_for_cores()
-        tries.append(_threads_once(planner, 7 if quick else 15))
+        tries.append(_threads_once(planner, effort))
     return Line.of(max(tries, key=lambda pair: pair.ratio))
 
 
-def _threads_once(planner: Any, pairs: int) -> Pair:
+def _threads_once(planner: Any, effort: Effort) -> Pair:
     """Time a control period with two threads (ours) and with one (other); both sides run the same periods."""
     scene, goal = _halls(64)
     two, one = (Fleet(scene, goal, planner, threads) for threads in (2, 1))
-    pair = paired(two.period, one.period, pairs=pairs, most=1)
+    pair = paired(two.period, one.period, effort, pairs=(15, 7), most=1)
     two.batch.engine.close()
     return pair
 

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
-from measure import Bench, Line, paired
+from measure import Bench, Effort, Line, paired
 
 ROWS = 64
 
 
-def _line(ours: object, theirs: object, quick: bool) -> Line:
+def _line(ours: Callable[[], object], theirs: Callable[[], object], effort: Effort) -> Line:
     """Return the line with microseconds per row of both; the value is ours."""
-    pair = paired(ours, theirs, pairs=5 if quick else 15)  # type: ignore[arg-type]
+    pair = paired(ours, theirs, effort)
     mine, its = (1e6 * seconds / ROWS for seconds in (pair.ours, pair.other))
     return Line(f"{mine:.1f} us", f"{its:.1f} us", mine, f"{pair.spread[0]:.3g} .. {pair.spread[1]:.3g}")
 
 
-def mlp(quick: bool) -> Line:
+def mlp(effort: Effort) -> Line:
     """Time two layers of 256 units, with 36 beams and 6 pedestrians."""
     import torch
 
@@ -30,10 +32,13 @@ def mlp(quick: bool) -> Line:
     policy = Policy.of_torch(observe, network)
     seen = np.random.default_rng(3).uniform(-1.0, 1.0, (ROWS, observe.length)).astype(np.float32)
     with torch.no_grad():
-        return _line(lambda: policy(seen), lambda: network(torch.from_numpy(seen)), quick)
+        off = float(np.abs(policy(seen) - network(torch.from_numpy(seen)).numpy()).max())
+        if off > 1e-3:
+            raise RuntimeError(f"a row differs from PyTorch by {off:.2g}")
+        return _line(lambda: policy(seen), lambda: network(torch.from_numpy(seen)), effort)
 
 
-def sarl(quick: bool) -> Line:
+def sarl(effort: Effort) -> Line:
     """Time the 81 look-aheads of the policy sarl among five people."""
     import torch
 
@@ -57,7 +62,7 @@ def sarl(quick: bool) -> Line:
         return network(torch.from_numpy(pairs.reshape(-1, *pairs.shape[2:])), present)
 
     with torch.no_grad():
-        return _line(lambda: sarl.returns(policy.arrays, states), theirs, quick)
+        return _line(lambda: sarl.returns(policy.arrays, states), theirs, effort)
 
 
 def benches() -> list[Bench]:

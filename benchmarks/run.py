@@ -17,7 +17,7 @@ import against_peers  # noqa: E402
 import planning  # noqa: E402
 import training  # noqa: E402
 import whole  # noqa: E402
-from measure import Bench, Line, busy  # noqa: E402
+from measure import Bench, Effort, Line, busy  # noqa: E402
 
 import policies  # noqa: E402
 
@@ -25,7 +25,9 @@ import policies  # noqa: E402
 def main() -> None:
     """Run the requested measurements; a missed target is not an error."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="fewer repetitions: for a first look")
+    efforts = parser.add_mutually_exclusive_group()
+    efforts.add_argument("--quick", action="store_true", help="fewer repetitions: for a first look")
+    efforts.add_argument("--smoke", action="store_true", help="run every line once, without timing: for the tests")
     parser.add_argument("--only", metavar="NAME", action="append", help="lines whose name contains NAME; may be repeated")
     options = parser.parse_args()
     files = (against_c, against_c_potential, against_peers, planning, policies, training, whole)
@@ -33,13 +35,23 @@ def main() -> None:
     chosen = [b for b in benches if not options.only or any(part in b.name for part in options.only)]
     if not chosen:
         parser.error(f"no line is called that; there are {', '.join(b.name for b in benches)}")
+    if not options.smoke:
+        _print_head()
+    for bench in chosen:
+        if options.smoke:
+            bench.measure(Effort.SMOKE)
+            print(bench.name, flush=True)
+        else:
+            others = busy()
+            _print(bench, bench.measure(Effort.QUICK if options.quick else Effort.FULL), others)
+
+
+def _print_head() -> None:
+    """Print what the columns mean, and their names."""
     print(
         f"{_cpu()}, {os.cpu_count()} cores. Ratio: median seconds of the other / ours. Busy: cores that others used just before.\n"
     )
     print(f"{'name':22} {'against':14} {'ours':>9} {'other':>9} {'value':>9} {'spread':>17} {'target':>8}  {'':6} {'busy':>4}")
-    for bench in chosen:
-        others = busy()
-        _print(bench, bench.measure(options.quick), others)
 
 
 def _cpu() -> str:

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from types import SimpleNamespace
 
-from measure import Bench, Line, Pair, paired, wait_for_cores
+from measure import Bench, Effort, Line, Pair, paired, wait_for_cores
 
 from agora.config import build
 from agora.tasks.suite import Suite
@@ -112,7 +112,7 @@ class _Theirs:
 
 
 @functools.cache
-def _timed(quick: bool) -> Pair:
+def _timed(effort: Effort) -> Pair:
     """Time a round: a few rounds of each side in turn, after a warm-up."""
     import torch
 
@@ -120,9 +120,9 @@ def _timed(quick: bool) -> Pair:
     with tempfile.TemporaryDirectory() as folder:
         suite = _suite(Path(folder))
         ours, theirs = _Ours(suite), _Theirs(suite)
-        if not quick:
+        if effort.waits:
             wait_for_cores()
-        pair = paired(ours.round, theirs.round, pairs=3 if quick else 9, most=1)
+        pair = paired(ours.round, theirs.round, effort, pairs=(9, 3), most=1)
         ours.close()
         theirs.close()
     torch.set_num_threads(1)
@@ -134,17 +134,17 @@ def _rate(seconds: float) -> float:
     return WORLDS * STEPS / seconds
 
 
-def against_stable_baselines3(quick: bool) -> Line:
+def against_stable_baselines3(effort: Effort) -> Line:
     """Measure the steps per second of both, and the ratio."""
-    pair = _timed(quick)
+    pair = _timed(effort)
     return Line(
         f"{_rate(pair.ours):.0f}/s", f"{_rate(pair.other):.0f}/s", pair.ratio, f"{pair.spread[0]:.3g} .. {pair.spread[1]:.3g}"
     )
 
 
-def rate(quick: bool) -> Line:
+def rate(effort: Effort) -> Line:
     """Measure our steps per second, shown next to published values."""
-    steps = _rate(_timed(quick).ours)
+    steps = _rate(_timed(effort).ours)
     return Line(f"{steps:.0f}/s", f"{_PUBLISHED}/s", steps / 1000.0)
 
 

@@ -10,7 +10,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from measure import Bench, Line, Pair, duration, paired, wait_for_cores
+from measure import Bench, Effort, Line, Pair, duration, paired, wait_for_cores
 from scene import SOCIAL_FORCE, Worlds, companies, halls
 
 from agora.pedestrians.models.helbing import Helbing
@@ -20,7 +20,7 @@ _CHILD = Path(__file__).parent / "child.py"
 _HELP = "import sys; sys.argv = ['agora', '--help']; from agora.cli.app import main; main()"
 
 
-def _threads_once(worlds: int, pairs: int) -> Pair:
+def _threads_once(worlds: int, effort: Effort, pairs: tuple[int, int]) -> Pair:
     """Time the world step with two threads (ours) and with one (other)."""
     scene = halls(worlds, 32)
     two, one = (Worlds(scene, SOCIAL_FORCE, robots=True, threads=n) for n in (2, 1))
@@ -33,31 +33,36 @@ def _threads_once(worlds: int, pairs: int) -> Pair:
         two.restart()
         one.restart()
 
-    pair = paired(lambda: step(two), lambda: step(one), pairs=pairs, before=before)
+    before()
+    step(two)
+    step(one)
+    if any((a != b).any() for a, b in zip(two.world.pedestrians, one.world.pedestrians, strict=True)):
+        raise RuntimeError("a step with two threads differs from a step with one")
+    pair = paired(lambda: step(two), lambda: step(one), effort, pairs=pairs, before=before)
     two.engine.close()
     return pair
 
 
-def two_threads(quick: bool) -> Line:
+def two_threads(effort: Effort) -> Line:
     """Time 1,024 worlds: the best of four tries, each made, if possible, when no other process uses the cores."""
     tries = []
-    for _ in range(1 if quick else 4):
-        if not quick:
+    for _ in range(effort.times(4, 1)):
+        if effort.waits:
             wait_for_cores()
-        tries.append(_threads_once(1024, 7 if quick else 15))
+        tries.append(_threads_once(1024, effort, (15, 7)))
     return Line.of(max(tries, key=lambda p: p.ratio))
 
 
-def one_world(quick: bool) -> Line:
+def one_world(effort: Effort) -> Line:
     """Time one world: both sides run the same code, so this shows the effect of chance. The value is the median over several
     engines, whose arrays lie differently in memory.
     """
-    tries = sorted((_threads_once(1, 5) for _ in range(3 if quick else 11)), key=lambda p: p.ratio)
+    tries = sorted((_threads_once(1, effort, (5, 5)) for _ in range(effort.times(11, 3))), key=lambda p: p.ratio)
     middle = tries[len(tries) // 2]
     return Line.of(replace(middle, spread=(tries[0].ratio, tries[-1].ratio)))
 
 
-def behaviours(names: tuple[str, ...], quick: bool) -> Line:
+def behaviours(names: tuple[str, ...], effort: Effort) -> Line:
     """Time 1,024 worlds with 30 pedestrians and a robot at 20 steps per second: the step with behaviours relative to the step
     without.
     """
@@ -67,7 +72,7 @@ def behaviours(names: tuple[str, ...], quick: bool) -> Line:
     for _ in range(100):
         thinking.engine.step()
         plain.engine.step()
-    line = Line.of(paired(plain.engine.step, thinking.engine.step, pairs=5 if quick else 15))
+    line = Line.of(paired(plain.engine.step, thinking.engine.step, effort))
     return replace(line, ours=line.other, other=line.ours)
 
 
@@ -78,22 +83,22 @@ def _run(*command: str) -> tuple[float, str]:
     return time.perf_counter() - began, answer.stdout
 
 
-def started(command: tuple[str, ...], quick: bool) -> Line:
+def started(command: tuple[str, ...], effort: Effort) -> Line:
     """Measure the median wall time of a process, once everything is compiled."""
     _run(*command)
-    seconds = sorted(_run(*command)[0] for _ in range(3 if quick else 7))
+    seconds = sorted(_run(*command)[0] for _ in range(effort.times(7, 3)))
     middle = statistics.median(seconds)
     return Line(duration(middle), "", middle, f"{seconds[0]:.3g} .. {seconds[-1]:.3g}")
 
 
-def memory(quick: bool) -> Line:
+def memory(effort: Effort) -> Line:
     """Measure the peak memory of a process with 1,024 worlds, once everything is compiled; compiling needs as much again."""
     _run(str(_CHILD), "memory")
     size = int(_run(str(_CHILD), "memory")[1])
     return Line(f"{size / 2**20:.0f} MiB", "", size / 2**30)
 
 
-def episodes(planner: str, tries: int, quick: bool) -> Line:
+def episodes(planner: str, tries: int, effort: Effort) -> Line:
     """Measure simulated seconds per wall second for a whole run, including the start of its process and workers.
 
     The run needs both cores, so on a busy machine the result depends more on other processes than on Agora. The measurement
@@ -102,8 +107,8 @@ def episodes(planner: str, tries: int, quick: bool) -> Line:
     command = (str(_CHILD), "episodes", planner)
     _run(*command)
     runs = []
-    for _ in range(1 if quick else tries):
-        if not quick:
+    for _ in range(effort.times(tries, 1)):
+        if effort.waits:
             wait_for_cores()
         seconds, printed = _run(*command)
         runs.append((float(printed) / seconds, seconds))

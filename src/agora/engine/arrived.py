@@ -12,11 +12,11 @@ import math
 
 import numpy as np
 
-from agora.core.jit import hidden, lean_kernel
+from agora.core.jit import hidden, lean_inlined, lean_kernel
 from agora.core.scalar import ONE, ZERO
 from agora.core.state import STAY
-from agora.engine.occupied_waypoints import ROOM, STANDS
-from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
+from agora.engine.occupied_waypoints import ROOM, STANDS, largest_radius
+from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, lanes
 
 _STILL = np.float32(0.05)  # m/s, speed below which a pedestrian counts as at rest
 _PATIENCE = np.float32(4.0)  # s of moving around the place; a pedestrian that slows down comes to rest within three seconds
@@ -58,16 +58,34 @@ def _shares_place(waypoints, w, i, j, reach):
     return _is_staying(waypoints, w, j) and dx * dx + dy * dy <= reach * reach
 
 
+@lean_inlined
+def _is_anyone_near(people, traits, w, i):
+    """Return whether another pedestrian's body is within `_STEP` metres of that of pedestrian i. (The loop vectorises.)"""
+    x, y, radius, active, near = people.x[w], people.y[w], traits.radius[w], people.active[w], np.int32(0)
+    xi, yi, own = x[i], y[i], radius[i]
+    for j in range(lanes(traits.count[w])):
+        dx, dy, reach = x[j] - xi, y[j] - yi, own + radius[j] + ROOM - ROOM + _STEP
+        near = np.int32(near + np.int32((j != i) & active[j] & (dx * dx + dy * dy < reach * reach)))
+    return near > 0
+
+
 @hidden
-def _is_there(sees, people, traits, waypoints, robots, robot_traits, restless, w, i):
-    """Return whether pedestrian i is at the place where it stays, or as near to it as the people there allow."""
+def _is_there(sees, people, traits, waypoints, robots, robot_traits, restless, widest, someone_stays, w, i):
+    """Return whether pedestrian i is at the place where it stays, or as near to it as the people there allow.
+
+    ``widest`` is the radius of the largest body, m. ``someone_stays`` is False if no pedestrian has been brought to rest: then only
+    a body at the place itself counts.
+    """
     if not _is_staying(waypoints, w, i):
         return False
     tolerance, own = waypoints.tolerance[w, i], traits.radius[w, i]
     if _is_within(people, waypoints, w, i, tolerance):
         return True
+    if not someone_stays and not _is_within(people, waypoints, w, i, tolerance + (own + widest + ROOM)):
+        return False
     x, y = people.x[w, i], people.y[w, i]
-    for j in range(traits.count[w] if sees & SEES_PEDESTRIANS else 0):
+    others = sees & SEES_PEDESTRIANS and _is_anyone_near(people, traits, w, i)
+    for j in range(traits.count[w] if others else 0):
         px, py, bodies = people.x[w, j] - x, people.y[w, j] - y, own + traits.radius[w, j] + ROOM
         reach = bodies - ROOM + _STEP
         if j != i and people.active[w, j] and px * px + py * py < reach * reach:
@@ -140,6 +158,9 @@ def stop_arrived(
     for w in range(first, last):
         if clock.done[w]:
             continue
+        widest, someone_stays = largest_radius(traits, robot_traits, w), False
+        for i in range(traits.count[w]):
+            someone_stays |= restless[w, i] == _FOR_GOOD
         for i in range(traits.count[w]):
             vx, vy = out_x[w, i], out_y[w, i]
             stands = restless[w, i] == _FOR_GOOD
@@ -148,7 +169,9 @@ def stop_arrived(
                 continue
             if replay.last[w, i] >= replay.first[w, i]:
                 continue
-            there = forced[w, i] == 0 and _is_there(sees, people, traits, waypoints, robots, robot_traits, restless, w, i)
+            there = forced[w, i] == 0 and _is_there(
+                sees, people, traits, waypoints, robots, robot_traits, restless, widest, someone_stays, w, i
+            )
             if there and _is_pushed(sees, people, traits, waypoints, robots, robot_traits, w, i):
                 restless[w, i] = ZERO
                 continue
@@ -157,7 +180,7 @@ def stop_arrived(
                 continue
             restless[w, i] += h if speed2 > _STILL * _STILL else _CALM * h
             if restless[w, i] > _PATIENCE:
-                restless[w, i] = _FOR_GOOD
+                restless[w, i], someone_stays = _FOR_GOOD, True
                 ux, uy = people.vx[w, i], people.vy[w, i]
                 speed = math.sqrt(ux * ux + uy * uy + _TINY * _TINY)
                 share = max(ONE - _BRAKE * h / speed, ZERO)

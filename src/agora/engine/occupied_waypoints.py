@@ -67,7 +67,7 @@ def _is_occupied(sees, people, traits, waypoints, robots, robot_traits, w, i):
 
 
 @lean_inlined
-def _largest_radius(traits, robot_traits, w):
+def largest_radius(traits, robot_traits, w):
     """Return the radius of the largest body, m."""
     widest = ZERO
     for i in range(traits.count[w]):
@@ -134,7 +134,7 @@ def pass_occupied(
     for w in range(first, last):
         if clock.done[w]:
             continue
-        widest = _largest_radius(traits, robot_traits, w)
+        widest = largest_radius(traits, robot_traits, w)
         for i in range(traits.count[w]):
             k = waypoints.index[w, i]
             if waypoints.count[w, i] < 1 or not people.active[w, i]:
