@@ -1,4 +1,4 @@
-"""The child processes that `whole.py` starts: `python child.py start|memory` or `python child.py episodes PLANNER`."""
+"""The child processes that `whole.py` starts: `python child.py start|memory` or `python child.py episodes PLANNER [COUNT]`."""
 
 from __future__ import annotations
 
@@ -28,14 +28,16 @@ def memory() -> None:
     print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
 
 
-def episodes(planner: str) -> None:
-    """Run the suite with a planner on two workers, with recordings and metrics, and print the simulated seconds."""
+def episodes(planner: str, count: str = "100") -> None:
+    """Run the first episodes of the suite with a planner on two workers, with recordings and metrics, and print the simulated
+    seconds.
+    """
     from agora.benchmark.bench import run_all
     from agora.benchmark.request import Options, Request
     from agora.registry import Named
     from agora.tasks.suite import load_suite
 
-    suite = load_suite(Path(__file__).parent / "continuous.yaml")
+    suite = load_suite(Path(__file__).parent / "continuous.yaml").part(episodes=int(count))
     with tempfile.TemporaryDirectory() as folder:
         rows = run_all(Request(suite, {planner: Named.of("planners", planner)}, Path(folder) / "run", Options(workers=2)))
     print(sum(float(row["duration"]) for row in rows))

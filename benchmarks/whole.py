@@ -93,7 +93,8 @@ def started(command: tuple[str, ...], effort: Effort) -> Line:
 
 def memory(effort: Effort) -> Line:
     """Measure the peak memory of a process with 1,024 worlds, once everything is compiled; compiling needs as much again."""
-    _run(str(_CHILD), "memory")
+    if effort is not Effort.SMOKE:
+        _run(str(_CHILD), "memory")
     size = int(_run(str(_CHILD), "memory")[1])
     return Line(f"{size / 2**20:.0f} MiB", "", size / 2**30)
 
@@ -104,6 +105,9 @@ def episodes(planner: str, tries: int, effort: Effort) -> Line:
     The run needs both cores, so on a busy machine the result depends more on other processes than on Agora. The measurement
     therefore waits for a quiet moment and takes the best of a few runs; the slowest and fastest are shown.
     """
+    if effort is Effort.SMOKE:
+        seconds, printed = _run(str(_CHILD), "episodes", planner, "2")
+        return Line(duration(seconds), "", float(printed) / seconds)
     command = (str(_CHILD), "episodes", planner)
     _run(*command)
     runs = []
