@@ -1,30 +1,31 @@
-"""ArtPlanner on the local costmap: every second, a lazy roadmap of poses is built to a point on the global path, and a follower
-drives the result.
+"""ArtPlanner on the local costmap: every second, the planner builds a lazy roadmap of poses up to a point on the global path, and a
+follower drives along the resulting plan.
 
 Wellhausen and Hutter, "ArtPlanner: Robust Legged Robot Navigation in the Field", Field Robotics 3, 2023 (its code
-leggedrobotics/art_planner: the planner of `agora.planners._roadmaps.plan`, and ``path_follower.py``). In every pose, the torso is
-free of obstacles and the feet find ground. Moving sideways costs five times as much as moving ahead, so the robot passes narrow
-places lengthwise.
+leggedrobotics/art_planner: the planner of `agora.planners._roadmaps.plan`, and ``path_follower.py``). At every pose of a plan, the
+torso is clear of obstacles and every foot finds ground to stand on. Moving sideways costs five times as much as moving forward, so
+the robot goes through narrow places lengthwise.
 
 Differences from the source:
-- The plan leads to the last point of the global path that is well inside the window, with any heading, or to the goal if that is
+- The plan ends at the last point of the global path that is well inside the window, with any heading, or at the goal if the goal is
   nearer. Upstream plans to the goal, and moves a goal outside its map to the border of the map.
 - Obstacles are the lethal cells of the costmap, including people at their positions at the time of the plan. Feet cannot stand on
-  unknown cells. Gaps and edges that the robot can step over are not in the costmap: each foot finds ground within its reach there
-  (`agora.maps.ground`).
+  unknown cells. The costmap does not contain gaps and edges that the robot can step over, because each foot finds ground within its
+  reach (`agora.maps.ground`).
 - The cost uses the robot's own speeds; the sideways speed is a fifth of the forward speed, as in upstream. The published speeds are
   in the `artplanner_anymal` preset.
-- The follower drives along the poses of the plan, 0.25 m and 0.25 rad apart, straight to the last pose that is collinear with the
-  preceding ones. Upstream drives from corner to corner of the plan, and turns to face a corner that is more than 1 m away, whatever
-  heading the plan has. If a command exceeds the robot's limits, all its components are scaled down by the same factor.
-- The box published for the ANYmal is about 0.06 m wider on each side than the robot. Other robots get the same margin.
-- Sideways motions are also planned for wheeled robots. These robots turn to face the next pose, or turn their back to it if that
-  takes a smaller turn, and drive there, whatever heading the plan has in between. A car-like robot drives as tight a curve as it
-  can, but the plan does not take into account that it cannot turn in place; if it would touch something, it stops.
+- The poses of the plan are 0.25 m and 0.25 rad apart, and the follower drives straight to the last pose that is collinear with the
+  poses before it. Upstream drives from corner to corner of the plan, and turns to face a corner that is more than 1 m away,
+  regardless of the planned heading. If a command exceeds the robot's limits, all its components are scaled down by the same factor.
+- The published box for the ANYmal extends about 0.06 m beyond the robot on each side. Other robots get the same margin.
+- Plans for wheeled robots may also contain sideways motions. A wheeled robot turns to face the next pose, or turns its back to the
+  pose if that takes a smaller turn, and drives to it, regardless of the headings planned in between. A car-like robot drives as
+  tight a curve as it can, but the plan does not take into account that the robot cannot turn in place; if the robot would touch
+  something, it stops.
 
-Limits: the planner treats people as static obstacles, which it sees with a delay of up to a second. The robot walks into people
-that cross its path, and in a crowd it stops and starts. It passes all narrow places that were tested, except that a car may touch
-the wall of a corridor as it turns into it.
+Limits: the planner treats people as static obstacles, which it sees with a delay of up to a second. The robot runs into people that
+cross its path, and repeatedly stops and starts in a crowd. It gets through all narrow places that were tested, except that a car
+may touch the wall of a corridor while turning into the corridor.
 """
 
 from __future__ import annotations
@@ -48,12 +49,12 @@ from agora.planners._roadmaps.stance import bodies
 from agora.ranges import Chance, Checked, Distance, Length, Number, Period, Positive, TopSpeed, Within
 from agora.seeds import key_of
 
-_POSES = 128  # maximum number of poses that are kept of a plan
-_CORNERS = 64  # maximum number of poses of a plan as computed
+_POSES = 128  # maximum number of poses stored per plan
+_CORNERS = 64  # maximum number of corner poses of a computed plan
 _APART = np.float32(0.25)  # m and rad
 _ASIDE = np.float32(0.2)  # fraction of the forward speed
-_TURNED = np.float32(0.2)  # rad: error of the heading at which a pose is reached
-_BEND = np.float32(0.6)  # rad: a robot that cannot move aside turns first
+_TURNED = np.float32(0.2)  # rad: heading error below which a pose counts as reached
+_BEND = np.float32(0.6)  # rad: above this bearing, a robot that cannot move sideways turns before it drives
 _CRAWL, _TINY, _FAR = np.float32(0.3), np.float32(1e-6), np.float32(3e38)
 
 _TUNABLE: dict[str, Span] = {
@@ -68,29 +69,29 @@ _TUNABLE: dict[str, Span] = {
 
 @dataclass(frozen=True)
 class ArtPlanner(Checked):
-    """Every ``replan`` seconds, finds the fastest path through poses in which the torso is free and the feet find ground, and
-    follows it.
+    """Finds, every ``replan`` seconds, the fastest path through poses at which the torso is clear of obstacles and every foot finds
+    ground to stand on, and follows this path.
 
     Attributes:
         window: local costmap.
-        lon: forward speed in the cost, m/s; None for the robot's.
-        lat: sideways speed in the cost, m/s; None for a fifth of ``lon``.
-        yaw: turning rate in the cost, rad/s; None for the robot's.
-        foot_x: distance of the feet from the robot's centre along the robot, as a fraction of half its length.
-        foot_y: distance of the feet from the robot's centre across the robot, as a fraction of half its width.
-        foot_reach: side of the box within which a foot must find ground, as a fraction of the robot's length; 0 for a robot without
-            feet.
+        lon: forward speed assumed by the cost, m/s; None for the robot's maximum forward speed.
+        lat: sideways speed assumed by the cost, m/s; None for a fifth of ``lon``.
+        yaw: turning rate assumed by the cost, rad/s; None for the robot's maximum turning rate.
+        foot_x: longitudinal distance of the feet from the robot's centre, as a fraction of half the robot's length.
+        foot_y: lateral distance of the feet from the robot's centre, as a fraction of half the robot's width.
+        foot_reach: side length of the box within which a foot must find ground, as a fraction of the robot's length; 0 for a robot
+            without feet.
         density: number of roadmap poses per m2.
         vertices: maximum number of poses in the roadmap.
         attempts: maximum number of samples drawn for each pose.
-        edge: maximum length of an edge, m.
-        start_radius: distance from an invalid start within which a valid pose is searched for, m (published: 0.2).
-        goal_radius: distance from an invalid goal within which a pose is accepted, m.
+        edge: maximum length of a roadmap edge, m.
+        start_radius: radius around an invalid start within which the planner searches for a valid pose, m (published: 0.2).
+        goal_radius: radius around an invalid goal within which a valid pose is accepted instead, m.
         replan: time between two plans, s.
         position_gain: speed per metre of distance to the next pose, 1/s.
         heading_gain: turning rate per radian of heading error, 1/s.
-        near: distance at which a pose counts as reached, m (published: 0.2).
-        padding: margin around the outline, m; equal to the margin of upstream's box around its robot.
+        near: distance to a pose below which the pose counts as reached, m (published: 0.2).
+        padding: margin around the robot's outline, m; the default is the margin of upstream's box around its robot.
         seed: seed of the random samples.
     """
 
@@ -128,7 +129,7 @@ class ArtPlanner(Checked):
 
     @cached_property
     def drawing(self) -> Drawing:
-        """Return the roadmap settings."""
+        """Return the settings for sampling the roadmap."""
         f, key = np.float32, key_of("artplanner", self.seed, "roadmap")
         radii = (f(self.start_radius), f(self.goal_radius))
         return Drawing(key, f(self.density), self.vertices, self.attempts, f(self.edge), *radii)
@@ -196,7 +197,7 @@ class ArtPlanner(Checked):
         now["left"][due] = self.replan
 
     def _cost_speeds(self, o: Observation) -> Floats:
-        """Return the speeds (N, 3) that determine the cost."""
+        """Return the forward, sideways and turning speeds (N, 3) assumed by the cost, m/s and rad/s."""
         rows, m = len(o.pose), o.limits
         lon = m.max_vx if self.lon is None else np.full(rows, self.lon)
         lat = _ASIDE * lon if self.lat is None else np.full(rows, self.lat)
@@ -220,7 +221,7 @@ def _empty_memory(rows: int) -> Memory:
 @lean_kernel
 def _aim(path, path_count, pose, goal, rows, reach, target, first, last):
     """Write the targets of the ``rows`` from ``first`` to ``last``: the goal, or the point where the path leaves the usable part of
-    the window.
+    the window before reaching the goal.
     """
     for i in range(first, last):
         n = rows[i]
@@ -250,7 +251,9 @@ def _aim(path, path_count, pose, goal, rows, reach, target, first, last):
 
 @lean_kernel
 def _spread(out, counts, start, touching, corner, poses, kept, first, last):
-    """Write as many poses of each plan as fit, 0.25 m and 0.25 rad apart, without the first pose, in the map frame."""
+    """Write each plan as poses in the map frame, 0.25 m and 0.25 rad apart, without the start pose; poses that do not fit into
+    ``poses`` are dropped.
+    """
     for n in range(first, last):
         x, y, heading, count = start[n, 0], start[n, 1], start[n, 2], 0
         for k in range(0 if touching[n] else 1, counts[n]):
@@ -269,8 +272,8 @@ def _spread(out, counts, start, touching, corner, poses, kept, first, last):
 
 @hidden
 def _turn_and_drive(along, across, error, gains, min_vx, max_vx, turning_radius):
-    """Return the speed and turning rate, within the limits, that take a robot that cannot move sideways to a pose; ``error`` is its
-    heading error.
+    """Return the speed and turning rate, within the limits, that move a robot that cannot move sideways to a pose; ``error`` is the
+    difference between the pose's heading and the robot's.
     """
     gain, turning, near = gains
     distance, ahead = math.sqrt(along * along + across * across), ONE
@@ -291,8 +294,8 @@ def _turn_and_drive(along, across, error, gains, min_vx, max_vx, turning_radius)
 
 @hidden
 def _is_straight_ahead(poses, first, last, x, y, near, turned):
-    """Return whether the straight line to a pose of a plan stays near all poses before it, and their headings are almost the
-    same.
+    """Return whether the straight line to a pose of a plan passes near all poses before it, and all these poses have almost the
+    same heading as that pose.
     """
     dx, dy = poses[last, 0] - x, poses[last, 1] - y
     length = max(math.sqrt(dx * dx + dy * dy), _TINY)

@@ -1,4 +1,4 @@
-"""Straight to the goal, ignoring all obstacles: the baseline that every other planner should beat."""
+"""Drives straight to the goal, ignoring all obstacles: the baseline that every other planner should beat."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _ARRIVED = np.float32(0.52)
 class GoToGoal(Checked):
     """Drives straight to the goal, ignoring walls and pedestrians, brakes in time, and turns to the goal's heading.
 
-    If the goal of a car-like robot lies inside its turning circle, the robot drives straight on until the goal lies outside; it
-    keeps the heading at which it arrives.
+    If the goal of a car-like robot lies inside its turning circle, the robot drives straight on until the goal lies outside. A
+    car-like robot keeps the heading with which it arrives.
 
     Attributes:
         speed: speed, limited to the robot's maximum, m/s; None for the robot's maximum speed.
-        lookahead: distance ahead, on the line to the goal, of the point to steer to, m.
-        tolerance: the robot comes to a stop at half this distance from the goal, m.
+        lookahead: distance from the robot to the point to steer to, which is on the line to the goal, m.
+        tolerance: twice the distance to the goal at which the robot stops, m.
     """
 
     speed: Speed | None = None

@@ -1,13 +1,14 @@
 """The social force model as a robot planner, in two published versions.
 
 `SocialForce` is the baseline of SocNavBench (Biswas et al., THRI 2022): the forces of libpedsim with the factors from SocNavBench's
-code. `SocialForceSimple` is the version used in the CrowdNav family (code of DS-RNN and AG-RL), which TAGA is also compared with.
-Both follow the global path instead of driving straight to the goal; the second ignores walls and relies on the path.
+code. `SocialForceSimple` is the version used in the CrowdNav family (code of DS-RNN and AG-RL); TAGA is also compared with it. Both
+planners follow the global path instead of driving straight to the goal. `SocialForceSimple` ignores walls and relies on the path to
+avoid them.
 
-Narrow places: walls repel the robot, but the repulsion may come too late. At its 2 m/s, `jackal` passes an empty door of 0.9 m in
-11 of 12 runs, and touches the jamb in one; `rto`, at 2.8 m/s, passes in one run of three. When driving around the end of a wall
-with 1 m on both sides, these two and `tiago` usually touch the wall. A robot is represented by the disc around its outline, so
-`f1tenth` does not pass that door.
+Narrow places: walls repel the robot, but the repulsion may come too late. `jackal`, at 2 m/s, gets through an empty door of 0.9 m
+in 11 of 12 runs, and touches the jamb in one run; `rto`, at 2.8 m/s, gets through in one run of three. When driving around the end
+of a wall with 1 m of space on both sides, `jackal`, `rto` and `tiago` usually touch the wall. A robot is represented by the disc
+around its outline, so `f1tenth` does not fit through the door.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ _OPPOSITE, _NARROW, _FAR2 = np.float32(2.5), np.float32(0.3), np.float32(400.0)
 
 @device
 def _target(path, count, goal, x, y, ahead):
-    """Return the first path point at least ``ahead`` from (x, y), searching from the nearest point on; the goal if there is
-    none.
+    """Return the first path point after the one nearest to (x, y) that is at least ``ahead`` m away from (x, y); the goal if there
+    is no such point.
     """
     nearest, least = 0, np.float32(3e38)
     for k in range(count):
@@ -171,23 +172,25 @@ class SocialForce(Checked):
     The new velocity is v' = v + a dt, clipped; the commanded velocity is (v + v') / 2, because the original moves the robot at that
     velocity. Walls are the lethal cells of the local costmap, and only the nearest exerts a force, as in libpedsim. The original
     does not damp motion across the path, so the robot swings wide in curves and circles a goal that it has missed (with the radius
-    v_max); ``side_damping`` prevents this, and has no effect on a straight path. The original corresponds to ``side_damping`` 0
-    and, because it has no path and drives straight to the goal, ``follow_path`` False.
+    v_max); ``side_damping`` prevents this, and has no effect on a straight path. The original corresponds to ``side_damping=0``
+    and, because it has no path and drives straight to the goal, ``follow_path=False``.
 
     Attributes:
         max_speed: v_max, m/s; None for the robot's maximum speed (SocNavBench: 1.2).
         desired_factor: ratio of the acceleration along the path to ``max_speed``.
-        near_factor: the same ratio near the goal, i.e. within ``near_radii`` robot radii of it.
+        near_factor: ratio of the acceleration along the path to ``max_speed`` near the goal, i.e. within ``near_radii`` robot radii
+            of the goal.
         near_radii: distance to the goal within which ``near_factor`` applies, in robot radii.
         social_factor: weight of the interaction.
-        obstacle_factor: weight of the force from the nearest wall; 0 ignores walls and relies on the path.
+        obstacle_factor: weight of the force from the nearest wall; with 0, the planner ignores walls and relies on the path to
+            avoid them.
         obstacle_sigma: distance over which the wall's force falls to 1/e, m.
-        window: local costmap, for walls.
+        window: local costmap, used to avoid walls.
         look_ahead_factor: weight of the acceleration (0.5 m/s2) towards the side with fewer oncoming people.
-        importance: lambda of the interaction (`agora.pedestrians.shared.moussaid`).
-        gamma: gamma of the interaction.
-        n: n of the interaction.
-        n_prime: n' of the interaction.
+        importance: parameter lambda of the interaction (`agora.pedestrians.shared.moussaid`).
+        gamma: parameter gamma of the interaction.
+        n: parameter n of the interaction.
+        n_prime: parameter n' of the interaction.
         cutoff: distance beyond which people and robots exert no force, m.
         follow_path: whether the robot aims at a point on the path; False aims at the goal.
         path_ahead: distance to the path point that the robot aims at, m.
@@ -261,9 +264,9 @@ class SocialForceSimple(Checked):
 
     Attributes:
         speed: preferred speed, m/s; None for the robot's maximum speed (CrowdNav: 1).
-        relaxation: K_i, 1/s.
-        repulsion: A, m/s2.
-        length: B, m.
+        relaxation: gain K_i of the acceleration towards the desired velocity, 1/s.
+        repulsion: strength A of the repulsion, m/s2.
+        length: decay length B of the repulsion, m.
         path_ahead: distance to the path point that the robot aims at, m.
         heading_gain: heading gain for robots that cannot move sideways (`agora.planners.steering`), 1/s.
     """

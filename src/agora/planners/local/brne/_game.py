@@ -24,8 +24,8 @@ ROUNDS = 10
 
 
 class Costs(NamedTuple):
-    """The parameters ``a1``, ``a2`` and ``a3`` of the cost of a pair of paths, and ``bodies``: distances between two agents are
-    reduced by the amount by which the sum of their radii exceeds ``bodies``, m.
+    """Parameters of the cost of a pair of paths: ``a1``, ``a2`` and ``a3`` as in `cost_of`, and ``bodies``, m; if the sum of two
+    agents' radii exceeds ``bodies``, the excess is subtracted from their distance.
     """
 
     a1: np.float32
@@ -35,7 +35,7 @@ class Costs(NamedTuple):
 
 
 class Ways(NamedTuple):
-    """The samples of all agents, the robot's first.
+    """The sampled paths of all agents; the robot is the first agent.
 
     Attributes:
         x: (A, T, S) x of the positions at the times dt, 2 dt ... T dt, m.
@@ -59,7 +59,7 @@ def deviations(steps: int, dt: float, a1: float, a2: float) -> Doubles:
 
 @hidden
 def roll_out(way_x, way_y, speed, turn, dt):
-    """Write the paths (T, S) of a robot for constant speeds and turning rates (S,), integrated by the Runge-Kutta method."""
+    """Write the paths (T, S) of a robot for constant speeds and turning rates (S,), integrated with the Runge-Kutta method."""
     steps, samples = way_x.shape
     for s in range(samples):
         x, y, heading = ZERO, ZERO, ZERO
@@ -76,8 +76,8 @@ def roll_out(way_x, way_y, speed, turn, dt):
 
 @hidden
 def write_pedestrian_paths(way_x, way_y, mean, factor, scale, key, agent, call, sine, cosine, draws):
-    """Write the paths (T, S) of a pedestrian about their mean (T, 2), which is along the map's axes, rotated to the robot's
-    heading.
+    """Write the sampled paths (T, S) of a pedestrian, rotated to the robot's heading; their mean path ``mean`` (T, 2) is given
+    along the map's axes.
 
     The random numbers depend on the agent, the call, the sample and the time step.
     """
@@ -101,8 +101,8 @@ def write_pedestrian_paths(way_x, way_y, mean, factor, scale, key, agent, call, 
 def cost_of(squared, costs, excess):
     """Return the cost of two paths with the given squared minimum distance: a3 at contact, 0 far apart.
 
-    It is a3 (2 - 2 / (1 + exp(-a1 d^(2 a2)))), which falls with the distance d, so the maximum cost over time is that of the
-    minimum d.
+    The cost is a3 (2 - 2 / (1 + exp(-a1 d^(2 a2)))). It falls with the distance d, so its maximum over time occurs at the minimum
+    d.
     """
     distance = max(math.sqrt(squared) - excess, ZERO)
     exponent = costs.a1 * (distance * distance) ** costs.a2
@@ -135,11 +135,11 @@ def write_pair_costs(table, ways, agents, radius, costs, nearest):
 
 @hidden
 def respond_in_turn(weights, table, agents, mean):
-    """Write the weights (A, S), with mean 1, after ten rounds in which the agents respond one after the other to the current
-    weights.
+    """Write the weights (A, S) of all agents' samples, with mean 1 for each agent, after ten rounds in which the agents update
+    their weights one after the other in response to the current weights of the others.
 
-    The weight of a sample is exp(-expected cost); the minimum cost of an agent is subtracted first, which has no effect on the
-    weights because they are divided by their mean.
+    The weight of a sample is exp(-expected cost); an agent's minimum cost is subtracted first, which does not change the weights
+    because they are divided by their mean.
     """
     samples = weights.shape[1]
     share = ONE / np.float32((agents - 1) * samples)

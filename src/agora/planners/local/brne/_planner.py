@@ -7,40 +7,42 @@ equilibrium), and its code, MurpheyLab/brne 633a5cd: ``brnelib/src/brne.cpp``, `
 
 Every agent has the same number of path samples. The robot's samples are roll-outs of 28 speeds by 7 turning rates around the arc to
 a point ahead. A pedestrian's samples are its predicted path plus a Gaussian process whose width grows with the pedestrian's speed.
-A pair of samples costs a3 (2 - 2 / (1 + exp(-a1 d^(2 a2)))) at their minimum distance d. Weights start at 1. In each of ten rounds,
-starting with the robot, each agent weights a sample by exp(-c), where c is its expected cost under the current weights of the other
-agents, and divides by the mean. The robot then drops samples that leave the corridor or come near the nearest pedestrian's current
-position, and drives the weighted mean of the rest. With no one nearby, it drives the sample that ends nearest to the goal; if all
-samples come near someone, it stops.
+The cost of a pair of samples is a3 (2 - 2 / (1 + exp(-a1 d^(2 a2)))), where d is the minimum distance between them. Weights start
+at 1. In each of ten rounds, starting with the robot, each agent gives each of its samples the weight exp(-c), where c is the
+sample's expected cost under the current weights of the other agents, and divides its weights by their mean. The robot then drops
+samples that leave the corridor or come near the nearest pedestrian's current position, and drives the weighted mean of the rest. If
+no one is nearby, the robot drives the sample that ends nearest to the goal. If all samples come near that pedestrian, the robot
+stops.
 
 Differences from the source:
-- The arc to the point ahead has the radius d / (2 sin(bearing)); upstream constructs it from an axis that is suitable only for
-  goals along x. If the point is behind the robot, the robot turns in place; a car-like robot drives its tightest curve.
+- The arc to the point ahead has the radius d / (2 sin(bearing)), where d is the distance to the point; upstream constructs the arc
+  from an axis that is suitable only for goals along x. If the point is behind the robot, the robot turns in place; a car-like robot
+  drives its tightest curve.
 - The point ahead is on the path (``lookahead``), as in `orca`. BRNE only plans arcs, so without a path the robot cannot get around
-  a corner (``follow_path`` False is the upstream behaviour).
-- Walls also exclude samples: those that come within 5 cm of a wall within ``wall_horizon`` or while braking or, if the robot is
-  already closer than that, those that touch a wall. If no sample is left, all samples are repeated at half the speed, down to 0.
-  The mean of samples to the left and right of an obstacle may hit the obstacle; the sample with the largest weight is driven in
-  that case. If a robot can neither drive nor turn, it backs up, provided that no one is near and the space behind it is free.
-  Upstream only considers the sides of a corridor (``wall_horizon`` 0).
-- The corridor is around the line from the robot's position when it received the goal to the goal. If all samples leave it, the
-  robot stops until one does not; upstream abandons the goal.
+  a corner (``follow_path=False`` is the upstream behaviour).
+- Samples are also dropped because of walls: if they come within 5 cm of a wall within ``wall_horizon`` or while braking or, if the
+  robot is already closer than 5 cm to a wall, if they touch a wall. If no sample is left, the robot is sampled once more at half
+  the speed, including standing still. The mean of samples to the left and right of an obstacle may hit the obstacle; in that case,
+  the robot drives the sample with the largest weight. If a robot can neither drive nor turn, it backs up, provided that no one is
+  near and the space behind it is free. Upstream only considers the sides of a corridor (``wall_horizon=0``).
+- The corridor surrounds the line to the goal from the position at which the robot received the goal. If all samples leave the
+  corridor, the robot stops until a sample stays inside; upstream abandons the goal.
 - Pedestrians are predicted by a predictor, at the same times as the robot's samples; upstream predicts at constant velocity, with a
-  lag of one step of 0.1 s. Other robots are agents like pedestrians, at constant velocity.
-- If two agents' radii add up to more than 0.6 m, the excess is subtracted from their distance, and the robot stops for a person
-  within 0.1 m of contact. Upstream uses the distance between centres in both cases, for a robot dog of 0.3 m (``bodies``,
-  ``close_stop``).
-- The nominal speed is two thirds of the maximum speed, like the published 0.4 of 0.6 m/s. It is lower near the goal, and for sharp
-  turns towards it; otherwise a robot would pass its goal and circle around it.
-- The random numbers of a call depend on the number of the call, the agent, the sample and the time step (`agora.seeds`), in the
+  lag of one step of 0.1 s. Other robots are treated like pedestrians, but predicted at constant velocity.
+- If two agents' radii add up to more than 0.6 m, the excess is subtracted from their distance (``bodies``). The robot stops for a
+  person within 0.1 m of contact (``close_stop``). In both cases upstream uses the distance between centres, for a robot dog of 0.3
+  m.
+- The nominal speed is two thirds of the maximum speed, which is the ratio of the published values, 0.4 and 0.6 m/s. It is reduced
+  near the goal and for sharp turns towards the goal; otherwise a robot would overshoot its goal and circle around it.
+- The random numbers depend on the number of the call, the agent, the sample and the time step (`agora.seeds`), and apply in the
   robot's frame.
 
-Limits: paths are arcs that last 2.5 s, so the robot does not pass between people that stand close together, and it stops while a
-person stays within the stopping distance. The pedestrians' samples ignore walls.
+Limits: paths are arcs that last 2.5 s, so the robot does not pass between people that stand close together. The robot stops for as
+long as a person stays within the stopping distance. The pedestrians' samples ignore walls.
 
-Narrow places: with samples left and right of a door jamb, none may be left in between. `rto`, at 2.8 m/s, and `rlca`, which cannot
-back up, get stuck there. A box-shaped robot with a corner at the end of a wall neither drives on nor turns (`jackal_barn` in the
-hairpin).
+Narrow places: if there are samples to the left and right of a door jamb, it can happen that no sample is allowed. `rto`, at 2.8
+m/s, and `rlca`, which cannot back up, get stuck at door jambs. A box-shaped robot with a corner at the end of a wall can neither
+drive on nor turn (`jackal_barn` in the hairpin).
 """
 
 from __future__ import annotations
@@ -107,36 +109,38 @@ _TUNABLE: dict[str, Span] = {
 
 @dataclass(frozen=True)
 class Brne(Checked):
-    """Drives the mean of sampled arcs, weighted by how little they conflict with the nearest agents, which choose their paths in
-    the same way.
+    """Drives the weighted mean of sampled arcs; an arc has a large weight if it conflicts little with the paths of the nearest
+    agents, which choose their paths in the same way.
 
     Attributes:
-        cost_a1: rate at which the cost of a pair of paths falls with their distance (brne_py: 4).
-        cost_a2: sharpness of that fall (brne_py: 1).
-        cost_a3: cost of two paths that meet (brne_py: 80).
-        kernel_a1: rate at which the correlation of a pedestrian's path falls with the time difference, 1/s2.
-        kernel_a2: variance of a pedestrian's path in the far future, per m2/s2 of squared speed.
+        cost_a1: rate at which the cost of a pair of paths decays with the distance between them (brne_py: 4).
+        cost_a2: sharpness of this decay (brne_py: 1).
+        cost_a3: cost of a pair of paths that meet (brne_py: 80).
+        kernel_a1: rate at which the correlation between two points of a pedestrian's path decays with the squared time difference,
+            1/s2.
+        kernel_a2: variance of a pedestrian's position in the far future, m2 per m2/s2 of squared speed.
         samples: number of samples per agent; must be the square of an even number.
         steps: number of time steps of a path.
         step: time between two time steps, s.
-        max_agents: maximum number of agents: the robot and the nearest others.
+        max_agents: maximum number of agents, including the robot; the agents nearest to the robot are used.
         activation: distance beyond which other agents are ignored, m.
-        prediction: predictor of pedestrians.
-        bodies: sum of two agents' radii above which the excess reduces their distance, m; 10 or more to use distances between
-            centres.
-        close_stop: samples that come closer than this to the nearest pedestrian's current position are dropped, m (upstream: 0.5);
-            None for the sum of the radii plus 0.1.
+        prediction: predictor of the pedestrians' paths.
+        bodies: limit for the sum of two agents' radii, m; the amount by which the sum exceeds this limit is subtracted from their
+            distance. With a limit of 10 or more, distances are measured between centres.
+        close_stop: distance to the nearest pedestrian's current position below which samples are dropped, m (upstream: 0.5); None
+            for the sum of the radii plus 0.1.
         corridor: distance from the line to the goal beyond which samples are dropped, m (upstream: 0.6); None for no corridor.
-        wall_horizon: time for which samples must avoid walls, s, or longer if braking takes longer; 0 leaves walls to the path.
-        window: local costmap, for walls.
-        follow_path: drive to a point on the path; False drives to the goal.
-        lookahead: distance along the path of the point to drive to, m.
-        speed: maximum speed, m/s (upstream: 0.6); None for the robot's.
+        wall_horizon: time for which samples must avoid walls, s, extended if braking takes longer; with 0, samples ignore walls,
+            and only the path avoids them.
+        window: local costmap, used to avoid walls.
+        follow_path: whether to drive to a point on the path; False drives straight to the goal.
+        lookahead: distance along the path to the point to drive to, m.
+        speed: maximum speed, m/s (upstream: 0.6); None for the robot's maximum speed.
         nominal_speed: speed around which samples are placed, m/s (upstream: 0.4); None for two thirds of the maximum speed.
         turn_rate: maximum turning rate, rad/s (upstream: 1); None for a rate proportional to the maximum speed, 1.67 at 1 m/s, but
-            at most the robot's.
+            at most the robot's maximum.
         stop: distance to the goal at which the robot stops, m (upstream: 0.5); None for half of the task's tolerance.
-        seed: seed of the samples.
+        seed: seed of the random samples.
     """
 
     cost_a1: Positive = 15.0
@@ -212,7 +216,7 @@ class Brne(Checked):
         return Answer(twists, kept | ({"prediction": foretold} if foretold else {}), {"reason": reasons})
 
     def _parameters(self, dt: np.float32) -> Any:
-        """Return the kernel's parameters for a control period, s."""
+        """Return the kernel's parameters; ``dt`` is the control period, s."""
         f = np.float32
         costs = Costs(f(self.cost_a1), f(self.cost_a2), f(self.cost_a3), f(self.bodies))
         given = {name: getattr(self, name) or 0.0 for name in _FROM_ROBOT}
@@ -225,7 +229,7 @@ class Brne(Checked):
         return 2 * side, side // 2
 
     def _nearest_agents(self, o: Observation, memory: Memory) -> tuple[tuple[Array, ...], Memory]:
-        """Return the nearest agents of each robot, relative to it, and the memory of the predictor.
+        """Return the agents nearest to each robot, with positions relative to the robot, and the predictor's memory.
 
         The agents are returned as their number (N,), positions (N, A, 2), radii (N, A), speeds (N, A) and predicted paths (N, A, T,
         2), where A is ``max_agents`` - 1.
@@ -254,10 +258,10 @@ _Parameters = kernel_record("_Parameters", Brne, limits=("speed",), computed=("d
 
 @hidden
 def _grid(speed, turn, shape, nominal, bend, top, fastest, turning_radius):
-    """Write the speeds and turning rates (S,) of the samples; return whether any sample moves.
+    """Write the speeds and turning rates (S,) of the samples.
 
-    The samples are all combinations of speeds and turning rates around the nominal values, symmetric as far as both sides stay
-    within the limits.
+    The samples are all combinations of speeds and turning rates around the nominal values. Their ranges are symmetric about the
+    nominal values, and narrow enough to stay within the limits.
     """
     ahead, beside = min(nominal, top - nominal), min(fastest + bend, fastest - bend)
     lengths, turns = shape
@@ -273,9 +277,10 @@ def _grid(speed, turn, shape, nominal, bend, top, fastest, turning_radius):
 
 @hidden
 def _sample(p, ways, speed, turn, allowed, shape, around, horizon, corridor, limits):
-    """Write the robot's samples, and which of them are allowed by the walls and the corridor; return whether any is allowed.
+    """Write the robot's samples, and which samples avoid walls and stay in the corridor, i.e. are allowed; return whether any
+    sample is allowed.
 
-    If none is allowed, the samples are repeated at half the speed or less, including samples that do not move.
+    If no sample is allowed, the robot is sampled once more around at most half the nominal speed, including standing still.
     """
     nominal, curve, top, fastest, turning_radius = limits
     offset, side_x, side_y = corridor
@@ -307,10 +312,10 @@ def _nearest_end(ways, allowed, x, y):
 
 @hidden
 def _mean(ways, weights, speed, turn, allowed, x, y, keep):
-    """Return the mean speed and turning rate of the allowed samples that stay away from a position, and the sample with the largest
-    weight.
+    """Return the weighted mean speed and turning rate of the allowed samples that stay more than ``keep`` m away from a position,
+    and the sample with the largest weight.
 
-    The sample is -1 if no sample qualifies.
+    The index of that sample is -1 if no sample qualifies.
     """
     total, forward, bend, most, best = ZERO, ZERO, ZERO, -ONE, -1
     for s in range(speed.size):
@@ -375,7 +380,7 @@ def _act(p, robot, route, walls, others, factor, shape, kept, twists, reasons, f
         begins_touching = call == 0 and touches(around, radii[n], places[n], bodies[n], count)
         aside = math.copysign(min(fastest, stopping_speed(abs(bearing), max_alpha[n], p.dt)), bearing)
         behind = abs(bearing) > HALF_PI
-        # Arc to the target with radius d / (2 sin(bearing)); the tightest curve for a target behind.
+        # An arc to the target with radius d / (2 sin(bearing)), or the tightest curve if the target is behind.
         curve = math.copysign(_FAR, bearing) if behind else TWO * math.sin(bearing) / max(distance, _TINY)
         if turning_radius[n] > ZERO:
             curve = min(max(curve, -ONE / turning_radius[n]), ONE / turning_radius[n])
@@ -387,7 +392,7 @@ def _act(p, robot, route, walls, others, factor, shape, kept, twists, reasons, f
         corridor = (offset, across_x * cosine + across_y * sine, across_y * cosine - across_x * sine)
         limits = (nominal, curve, top, fastest, turning_radius[n])
         turns = behind and turning_radius[n] <= ZERO
-        # The target is behind, or no sample is allowed: turn towards the target, or back up.
+        # If the target is behind or no sample is allowed, turn towards the target, or back up.
         if turns or not _sample(p, ways, speed, turn, allowed, shape, around, horizon, corridor, limits):
             if turning_radius[n] <= ZERO and is_free(*around, ZERO, aside, horizon):
                 twists[n, 2] = aside
@@ -396,7 +401,7 @@ def _act(p, robot, route, walls, others, factor, shape, kept, twists, reasons, f
             retreat = backing_speed(around, top, min_vx[n], horizon, radii[n], places[n], bodies[n], count)
             twists[n, 0], reasons[n] = retreat, _TOUCHED if begins_touching else (_ESCAPING if retreat < ZERO else _BLOCKED)
             continue
-        # With no one nearby, there is no game: take the sample that ends nearest to the target.
+        # If no one is nearby, there is no game; take the sample that ends nearest to the target.
         if count == 0:
             reach = min(left, top * p.step * np.float32(steps)) / max(distance, _TINY)
             best = _nearest_end(ways, allowed, reach * tx, reach * ty)
@@ -420,7 +425,7 @@ def _act(p, robot, route, walls, others, factor, shape, kept, twists, reasons, f
         if best < 0:
             reasons[n] = _TOUCHED if begins_touching else _WAITING
             continue
-        # The mean of allowed samples may touch a wall: in that case take the sample with the largest weight.
+        # The mean of allowed samples may touch a wall; if it does, take the sample with the largest weight.
         if not is_free(*around, forward, bend, horizon):
             forward, bend = speed[best], turn[best]
         twists[n, 0], twists[n, 2] = forward, bend

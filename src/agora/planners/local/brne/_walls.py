@@ -13,9 +13,9 @@ _PACE, _NEAR, _CRAWL = np.float32(0.1), np.float32(0.5), np.float32(0.2)
 
 @hidden
 def is_free(cost, corners, x, y, resolution, heading, speed, turn, reach):
-    """Return whether a robot at (x, y) in a window is and stays free of walls for the time ``reach`` at a constant twist.
+    """Return whether a robot at (x, y) in a window stays clear of walls if it drives at a constant twist for the time ``reach``, s.
 
-    The outline is tested at points about 0.1 m apart.
+    The outline is tested at poses about 0.1 m apart, starting with the current pose.
     """
     if cost.shape[0] == 0:
         return True
@@ -44,8 +44,8 @@ def touches(around, radius, place, body, count):
 
 @hidden
 def backing_speed(around, top, lowest, horizon, radius, place, body, count):
-    """Return the speed at which the robot backs up in a straight line, if the space behind it is free and no one is near; otherwise
-    0.
+    """Return the negative speed at which the robot can back up in a straight line; 0 if the space behind the robot is not free or
+    if an agent is near.
     """
     for a in range(count):
         keep = radius + body[a] + _NEAR
@@ -57,8 +57,8 @@ def backing_speed(around, top, lowest, horizon, radius, place, body, count):
 
 @hidden
 def is_in_corridor(x, y, s, offset, side_x, side_y, wide):
-    """Return whether a sample of the robot stays within a corridor; the robot's lateral offset from the centre line is
-    ``offset``.
+    """Return whether a sample of the robot stays within a corridor; ``offset`` is the robot's current lateral offset from the
+    centre line, m.
     """
     farthest = ZERO
     for t in range(x.shape[0]):

@@ -1,8 +1,8 @@
 """The costs of a robot's band together with the bands of two people: the coupling between them, and the joint normal equations.
 
-The poses of different bands are paired by index, as in upstream. The unknowns are ordered pose by pose, at each pose the robot's
-first and then those of the people, so that the normal matrix has few diagonals: 10 for the robot alone, 18 with one person, 26 with
-two people. A fixed unknown, or one beyond the end of a band, has the index -1.
+The poses of different bands are paired by index, as in upstream. The unknowns are ordered by pose; for each pose, the robot's
+unknowns come first, followed by those of the people. The normal matrix therefore has few diagonals: 10 for the robot alone, 18 with
+one person, 26 with two people. An unknown that is fixed, or is beyond the end of a band, has the index -1.
 """
 
 from __future__ import annotations
@@ -51,21 +51,21 @@ class Crowd(NamedTuple):
 
     Attributes:
         bands: (3, M, 4) poses of the bands.
-        trial: (3, M, 4) bands on trial.
+        trial: (3, M, 4) trial bands.
         counts: (3,) number of poses of each band.
-        nominal: (3,) usual speeds of the people, m/s; the robot's is not used.
-        hidden: (H, 2) positions from which people may step out, relative to the robot, m; only the first entries are valid.
-        hiding: (1,) number of valid positions.
-        trig: (3, M, 2).
-        steps: (3, M, 12).
-        matrix: (3, 4 M, 11).
-        side: (3, 4 M).
+        nominal: (3,) usual speeds of the people, m/s; the robot's entry is not used.
+        hidden: (H, 2) positions from which people may step out, relative to the robot, m; the first ``hiding`` entries are valid.
+        hiding: (1,) number of valid entries of ``hidden``.
+        trig: (3, M, 2) as in `agora.planners._bands.costs.SolverMemory`.
+        steps: (3, M, 12) as in `agora.planners._bands.costs.SolverMemory`.
+        matrix: (3, 4 M, 11) lower bands of the bands' separate normal matrices.
+        side: (3, 4 M) right-hand sides of the bands' separate normal equations.
         joint: (12 M, 27) lower band of the joint normal matrix.
         factor: (12 M, 27) lower band of its factor.
-        right: (12 M,) right-hand side.
+        right: (12 M,) right-hand side of the joint normal equations.
         change: (12 M,) change of all bands.
         row: (27,) derivatives of a residual.
-        unknowns: (10,) unknowns of a residual.
+        unknowns: (10,) indices of a residual's unknowns.
     """
 
     bands: Floats
@@ -88,7 +88,7 @@ class Crowd(NamedTuple):
 
 @hidden
 def memory_of(crowd, b):
-    """Return the part of the working memory that is used for the band's own costs."""
+    """Return the part of the working memory that is used for the costs of band ``b`` alone."""
     c = crowd
     return SolverMemory(c.trig[b], c.steps[b], c.matrix[b], c.factor, c.side[b], c.change, c.row, c.trial[b])
 
@@ -106,7 +106,7 @@ def unknown_number(crowd, many, b, i, k):
 
 @hidden
 def _join(crowd, width, size, weight, error):
-    """Add a residual to the normal equations; its ``size`` derivatives and unknowns are in ``row`` and ``unknowns``."""
+    """Add a residual to the normal equations; the residual's ``size`` derivatives and unknowns are in ``row`` and ``unknowns``."""
     for a in range(size):
         at = crowd.unknowns[a]
         scaled = weight * crowd.row[a]
@@ -121,15 +121,15 @@ def _join(crowd, width, size, weight, error):
 
 @hidden
 def _point(crowd, many, b, i, at):
-    """Write the indices of the unknowns x and y of pose ``i`` of a band as entries ``at`` and ``at`` + 1 of a residual's
-    unknowns.
-    """
+    """Write the indices of x and y of pose ``i`` of a band to the entries ``at`` and ``at + 1`` of ``crowd.unknowns``."""
     crowd.unknowns[at], crowd.unknowns[at + 1] = unknown_number(crowd, many, b, i, 0), unknown_number(crowd, many, b, i, 1)
 
 
 @hidden
 def _pair_cost(crowd, bands, many, width, b, i, s, shape, near, writes):
-    """Return the costs between the robot and person ``b`` at pose ``i``: the safety cost if ``near``, and the visibility cost."""
+    """Return the costs between the robot and person ``b`` at pose ``i``: the visibility cost and, if ``near`` is true, the safety
+    cost.
+    """
     robot, person, trig, total = bands[0, i], bands[b, i], crowd.trig, ZERO
     if near:
         far, by_x, by_y, by_heading = shapes.gap(
@@ -157,7 +157,7 @@ def _pair_cost(crowd, bands, many, width, b, i, s, shape, near, writes):
 
 @hidden
 def _relative_velocity_cost(crowd, bands, many, width, b, i, s, writes):
-    """Return the cost of the relative velocity between the robot and person ``b`` in the steps from pose ``i``."""
+    """Return the cost of the relative velocity between the robot and person ``b`` during the steps that start at pose ``i``."""
     robot, person = bands[0], bands[b]
     value = edges.closing_cost(robot[i], robot[i + 1], robot[i, 3], person[i], person[i + 1], person[i, 3], crowd.row)
     e, slope = edges.excess(value, s.rel_vel_cost_threshold - s.epsilon)
@@ -174,7 +174,7 @@ def _relative_velocity_cost(crowd, bands, many, width, b, i, s, writes):
 
 @hidden
 def _usual_speed_cost(crowd, many, width, b, i, s, writes):
-    """Return the cost of the deviation of a person's speed from the usual speed, in the step from pose ``i``."""
+    """Return the cost of the deviation of a person's speed from the person's usual speed, in the step that starts at pose ``i``."""
     step = crowd.steps[b, i]
     e = step[0] - crowd.nominal[b]
     if writes:
@@ -189,8 +189,9 @@ def _usual_speed_cost(crowd, many, width, b, i, s, writes):
 
 @hidden
 def _people_distance_cost(crowd, bands, many, width, i, s, writes):
-    """Return the cost of the distance between the two people at pose ``i``. Upstream computes a weight for this cost but uses 1
-    instead.
+    """Return the cost of the distance between the two people at pose ``i``.
+
+    Upstream computes a weight for this cost, but then uses 1.
     """
     x, y = bands[1, i, 0] - bands[2, i, 0], bands[1, i, 1] - bands[2, i, 1]
     far, by_x, by_y = teb_edges.length(x, y)
@@ -235,13 +236,13 @@ def costs_between(crowd, bands, many, s, shape, near, writes):
     """Return the costs between ``many`` bands; if ``writes`` is true, add them to the normal equations.
 
     Args:
-        crowd: `Crowd`, measured.
-        bands: its bands, or the trial bands.
+        crowd: `Crowd` whose bands have been measured.
+        bands: the crowd's bands or trial bands.
         many: number of bands.
         s: `Social`.
         shape: the robot's shape.
         near: whether a person is close enough for the safety cost.
-        writes: whether to write the normal equations.
+        writes: whether to add the costs to the normal equations.
     """
     total, width = ZERO, 8 * many + 2
     for b in range(1, many):

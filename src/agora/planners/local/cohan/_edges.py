@@ -2,7 +2,7 @@
 
 Singamaneni, Favier and Alami, "Human-aware navigation planner for diverse human-robot interaction contexts", IROS 2021; based on
 the hateb_local_planner package of CoHAN 2 for ROS 1 (edge_agent_robot_safety.h, edge_agent_robot_rel_velocity.h,
-edge_agent_robot_visibility.h, edge_agent_agent_safety.h, edge_invisible_human.h, penalties.h). Derivatives are ours.
+edge_agent_robot_visibility.h, edge_agent_agent_safety.h, edge_invisible_human.h, penalties.h). The derivatives are our own.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ _EMERGES, _BRAKES, _REACTS = np.float32(1.5), np.float32(0.68), np.float32(0.5) 
 
 @hidden
 def safety(far, least):
-    """Return the sum of the violation of a minimum distance and its square, and the derivative with respect to the distance."""
+    """Return v + v^2, where v is the amount by which a distance is below its minimum, and the derivative with respect to the
+    distance.
+    """
     missing, slope = edges.shortfall(far, least)
     return missing * missing + missing, slope * (TWO * missing + ONE)
 
@@ -37,12 +39,13 @@ def excess(value, most):
 
 @hidden
 def closing_cost(robot, after, dt, person, person_after, person_dt, row):
-    """Return the cost of the robot's speed and of the speed at which it and a person approach each other: (max(c, 0) + |v| + 1) /
-    distance.
+    """Return the cost of the robot's speed and of the speed at which the robot and a person approach each other: (max(c, 0) + |v| +
+    1) / distance.
 
-    c is the dot product of the relative velocity and the vector to the person; the poses are the starts and ends of two steps. The
-    derivatives are written into ``row``: with respect to x and y of the robot's first pose, its time, and x and y of its next pose,
-    followed by the same for the person.
+    v is the robot's velocity, and c is the dot product of the relative velocity and the vector from the robot to the person. The
+    poses are those at the start and at the end of a step of the robot and of the person. The derivatives are written into ``row``:
+    with respect to x and y of the robot's first pose, the duration of its step, and x and y of its next pose, followed by the same
+    for the person.
     """
     dx, dy = person[0] - robot[0], person[1] - robot[1]
     far, _, _ = edges.length(dx, dy)
@@ -66,12 +69,11 @@ def closing_cost(robot, after, dt, person, person_after, person_dt, row):
 
 @hidden
 def unseen_cost(robot, person, cosine):
-    """Return the cost of a robot that a person cannot see and that moves in the same direction as the person, 5 2^-(distance^2),
-    and its derivatives.
+    """Return the cost 5 2^-(distance^2) of a robot that a person cannot see and that faces in a similar direction to the person,
+    and the derivatives of the cost with respect to x and y.
 
-    The derivatives are with respect to x and y. The person sees the robot if the angle between the person's heading and the
-    direction to the robot has at least this cosine. Upstream takes radians for degrees, so that the person sees the robot only
-    within 0.05 rad.
+    The person sees the robot if the cosine of the angle between the person's heading and the direction to the robot is greater than
+    ``cosine``. Upstream treats radians as degrees, so that the person sees the robot only within 0.05 rad.
     """
     dx, dy = robot[0] - person[0], robot[1] - person[1]
     far, _, _ = edges.length(dx, dy)
@@ -85,10 +87,10 @@ def unseen_cost(robot, person, cosine):
 
 @hidden
 def meeting_time(far, speed, time):
-    """Return the time until a robot meets a person that steps out, and its derivatives with respect to their distance and the
-    robot's speed.
+    """Return the time until a robot meets a person that steps out, and the derivatives of this time with respect to the distance
+    between them and the robot's speed.
 
-    The person walks at 1.5 m/s and brakes after half a second of reaction time.
+    The person walks at 1.5 m/s, and brakes after a reaction time of 0.5 s.
     """
     together = _EMERGES + speed - _SLOW
     on = ONE

@@ -2,8 +2,8 @@
 
 Singamaneni, Favier and Alami, "Human-aware navigation planner for diverse human-robot interaction contexts", IROS 2021; based on
 the hateb_local_planner package of CoHAN 2 (all_modes.xml, *_exit_condition.cpp, backoff.cpp). Upstream goes through its modes in
-the order single band, dual band, velocity obstacles, back off, and starts again after that or with a new goal. In this planner, a
-robot also returns to the single band when there is no moving person that it considers.
+the order single band, dual band, velocity obstacles, back off; it returns to the first mode after backing off or when it gets a new
+goal. In this planner, a robot also returns to the single band when there is no moving person to consider.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ _FAR, _EIGHTH = np.float32(3e38), np.float32(math.pi / 4.0)
 
 @lean
 def is_at_door(scene, n, route, points, width):
-    """Return whether the path leads through a door within the next 1 m: a passage that is narrower than ``width`` m, with a width
-    of 2 m before or behind it.
+    """Return whether the path leads through a door within the next 1 m: a passage narrower than ``width`` m, with free space at
+    least 2 m wide before or after it.
 
-    In upstream, doors are an input.
+    In upstream, the doors are given as an input.
 
     Args:
         scene: `agora.planners.local.teb.scene.Observed`.
         n: row.
         route: (A, 2) local path, relative to the robot, m; the first ``points`` entries are valid.
-        points: number of points of the path.
+        points: number of points in the path.
         width: maximum width of a door, m.
     """
     cost, inverse = scene.cost[n], ONE / scene.resolution
@@ -61,18 +61,18 @@ def is_at_door(scene, n, route, points, width):
 
 @lean
 def next_mode(mode, clock, dt, distance, count, nearest, state, moves, door):
-    """Return the mode of this period.
+    """Return the mode for the current control period.
 
     Args:
         mode: mode of the previous period, not `BACK_OFF`.
-        clock: (4,) reference distance to the goal, time since that distance was reached, time in `OBSTACLES`, time in `PASS`;
-            updated.
+        clock: (4,) reference distance to the goal, m; time since the robot reached that distance, time in the mode `OBSTACLES`, and
+            time at a door, s; updated.
         dt: control period, s.
         distance: distance to the goal, m.
         count: number of people that the robot considers.
         nearest: distance to the nearest person, m.
         state: state of the nearest person.
-        moves: whether any of these people moves or is stuck.
+        moves: whether any of the people considered is moving or stuck.
         door: whether the robot is at a door.
     """
     if abs(clock[GOAL] - distance) > _MOVED:
@@ -106,9 +106,9 @@ def _is_clear(cost, inverse, x, y, radius):
 def find_retreat(scene, n, radius, still, standing, out):
     """Write the pose to which the robot retreats; return whether there is such a pose.
 
-    Candidates lie next to the robot's path back, two radii to the right or to the left, in steps of half a metre; paths rotated by
-    up to 90 degrees are tried as well. On each path, the first candidate is chosen that the robot can reach in a straight line and
-    where its disc has no cost. Of these candidates, the nearest one is chosen.
+    Candidates are spaced half a metre apart next to the straight line behind the robot, two radii to the right or to the left;
+    lines rotated by up to 90 degrees are tried as well. On each line, the first candidate is chosen that the robot can reach in a
+    straight line and where the robot's disc has no cost. Of these candidates, the nearest one is chosen.
 
     Args:
         scene: `agora.planners.local.teb.scene.Observed`.

@@ -1,7 +1,7 @@
-"""The people that a robot considers: visible people and their states, and positions where an unseen person may step out.
+"""The people that a robot considers: visible people and their states, and positions from which an unseen person may step out.
 
 Based on the agent_path_prediction package of CoHAN 2 (agents_class.cpp). Upstream has a separate node that searches a map for
-positions of invisible people; in this planner, they are at the edges of the visible area in the robot's costmap.
+positions of invisible people; in this planner, such positions are at the edges of the visible area in the robot's costmap.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _FAR = np.float32(3e38)
 
 @hidden
 def next_state(ids, states, name, walks):
-    """Record whether a person is walking, and return the person's state: static (has not moved yet), moving, stopped, or still
-    blocked.
+    """Record whether a person is walking, and return the person's state: static (has not moved yet), moving, stopped, or stuck (has
+    not moved since blocking the robot).
 
     Args:
-        ids: (K,) identities plus 1 of the known people; 0 for an empty slot. A new person takes the first free slot or, if there is
-            none, the slot (identity mod K).
+        ids: (K,) identities of the known people, plus 1; 0 for an empty slot. A new person takes the first free slot or, if there
+            is none, the slot (identity mod K).
         states: (K,) states of the known people.
         name: identity of the person.
         walks: whether the person is walking.
@@ -56,7 +56,8 @@ def next_state(ids, states, name, walks):
 
 @hidden
 def wall_distance(cost, inverse, x, y, dx, dy, most):
-    """Return the distance from a position in a window to the next lethal cell along a unit vector, in steps of half a cell.
+    """Return the distance, m, from a position in a window to the first lethal cell along a unit vector, found in steps of half a
+    cell.
 
     The distance is limited to ``most``.
     """
@@ -73,10 +74,10 @@ def wall_distance(cost, inverse, x, y, dx, dy, most):
 
 @lean
 def update_people(scene, n, names, radius, ids, states, seen):
-    """Update the states of the people around a robot, and write the people that it considers, nearest first.
+    """Update the states of the people around a robot, and write the people that the robot considers, nearest first.
 
-    The robot considers people ahead of it within ``radius`` m that are not hidden by a wall. People outside its costmap count as
-    visible.
+    The robot considers people ahead of it within ``radius`` m that are not hidden by a wall. People outside the robot's costmap
+    count as visible.
 
     Args:
         scene: `agora.planners.local.teb.scene.Observed`.
@@ -120,10 +121,11 @@ def update_people(scene, n, names, radius, ids, states, seen):
 
 @lean
 def corners(scene, n, radius, places):
-    """Write the positions behind edges from which a person may step out, relative to the robot, m; return how many there are.
+    """Write the positions behind edges from which a person may step out, relative to the robot, m; return the number of positions.
 
-    Rays of 4 m are cast ahead of the robot, every 5 degrees. If a ray ends more than 1 m before its neighbour, a person may stand
-    behind its end: at the first position along that ray, from the person's radius to 1 m beyond the end, whose cell is not lethal.
+    Rays of 4 m are cast ahead of the robot, every 5 degrees. If a ray is more than 1 m shorter than its neighbour, a person may
+    stand behind the end of the shorter ray. The position is the first one along that ray, between the person's radius and 1 m
+    beyond the ray's end, whose cell is not lethal.
 
     Args:
         scene: `agora.planners.local.teb.scene.Observed`.

@@ -1,4 +1,4 @@
-"""The human-aware planner for one row after another: people, mode, bands, feasibility check, command.
+"""The human-aware planner, computed row by row: people, mode, bands, feasibility check, command.
 
 Based on the hateb_local_planner package of CoHAN 2 (hateb_local_planner_ros.cpp, optimal_planner.cpp).
 """
@@ -56,15 +56,15 @@ class Humans(NamedTuple):
 
 
 class Mood(NamedTuple):
-    """The part of the memory in addition to the bands; all values are zero at the start of an episode.
+    """The memory apart from the bands; all values are zero at the start of an episode.
 
     Attributes:
         mode: (N,) mode, as numbered in `agora.planners.local.cohan._modes`.
         clock: (N, 4) as in `agora.planners.local.cohan._modes.next_mode`.
         ids: (N, K) as in `agora.planners.local.cohan._people.next_state`.
         states: (N, K) as in `agora.planners.local.cohan._people.next_state`.
-        spot: (N, 3) pose to back off to, in the map frame.
-        who: (N,) identity, plus 1, of the person for whom the robot backs off.
+        spot: (N, 3) pose to which the robot backs off, in the map frame.
+        who: (N,) identity of the person for whom the robot backs off, plus 1.
     """
 
     mode: Ints
@@ -93,7 +93,9 @@ class Room(NamedTuple):
 
 @spliced
 def _is_out_of_way(q, scene, names, n, mood):
-    """Return whether the person for whom the robot backed off is out of its way: behind it, far away, or no longer seen."""
+    """Return whether the person for whom the robot backed off is out of the robot's way: behind the robot, far away, or no longer
+    visible.
+    """
     d = scene.discs
     for k in range(names.shape[1]):
         if d.present[n, k] and names[n, k] + 1 == mood.who[n]:
@@ -105,7 +107,7 @@ def _is_out_of_way(q, scene, names, n, mood):
 
 @spliced
 def _update_mode(p, q, scene, names, n, mood, scratch, room, points, standing, seen):
-    """Update and return the mode."""
+    """Update the mode of row ``n``, and return it."""
     count, moves = seen
     mode, clock = mood.mode[n], mood.clock[n]
     dx, dy = scene.goal[n, 0] - scene.pose[n, 0], scene.goal[n, 1] - scene.pose[n, 1]
@@ -172,7 +174,7 @@ def _start_people(q, scene, names, n, others, room, count):
 
 @hidden
 def _walking_limits(bounds, speed):
-    """Return the limits of a person that walks at a speed."""
+    """Return a person's limits, with ``speed`` as the current forward speed."""
     b = bounds
     return Bounds(
         *(b.forward, b.backward, b.sideways, b.omega, b.acceleration, b.acceleration_y, b.alpha, b.turning_radius),
@@ -182,7 +184,7 @@ def _walking_limits(bounds, speed):
 
 @hidden
 def _reduced_limits(bounds, most):
-    """Return the limits of a robot, reduced to a speed of at most ``most``."""
+    """Return a robot's limits, with the forward speed limited to at most ``most``."""
     b = bounds
     return Bounds(
         *(min(b.forward, most), b.backward, b.sideways, b.omega, b.acceleration, b.acceleration_y, b.alpha, b.turning_radius),
@@ -192,8 +194,8 @@ def _reduced_limits(bounds, most):
 
 @spliced
 def _optimise_together(p, q, times, weights, bounds, body, points, walls, movers, scratch, room, many):
-    """Resize and optimise ``many`` bands in turn, with the robot's first; ``walls`` holds the number of stationary discs that are
-    walls, and the number of all stationary discs.
+    """Resize ``many`` bands and optimise them jointly, several times; the first band is the robot's. ``walls`` holds the number of
+    stationary discs that represent walls, and the number of all stationary discs.
 
     The robot's ``body`` is its shape, the radius around the shape, and the minimum desired distance to walls in lanes.
     """
@@ -296,7 +298,7 @@ def _row(p, q, scene, names, n, others, recall, mood, scratch, room):
 
 @lean_kernel
 def plan_among(p, q, scene, names, others, recall, mood, scratch, room, twists, reasons, first, last):
-    """Plan the rows ``first <= n < last``.
+    """Write the twists and the reasons for the rows ``first <= n < last``.
 
     Args:
         p: record returned by `Teb.parameters`.
@@ -308,7 +310,7 @@ def plan_among(p, q, scene, names, others, recall, mood, scratch, room, twists, 
         mood: `Mood`, changed in place.
         scratch: `agora.planners.local.teb.scene.Scratch` of this thread.
         room: `Room` of this thread.
-        twists: out, (N, 3).
+        twists: out, (N, 3) twists, m/s and rad/s.
         reasons: out, (N,) values of `agora.core.recording.Reason`.
         first: first row.
         last: one past the last row.

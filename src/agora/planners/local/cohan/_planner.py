@@ -2,33 +2,34 @@
 
 Singamaneni, Favier and Alami, "Human-aware navigation planner for diverse human-robot interaction contexts", IROS 2021; Khambhaita
 and Alami, "Viewing robot navigation in human environment as a cooperative activity", ISRR 2017; equations, weights and thresholds
-are based on the hateb_local_planner package of CoHAN 2 for ROS 1. The robot's band is that of `teb`, with its differences. The
-nearest two walking people have bands, too; all bands are optimised jointly, so that the robot also plans how people will make way
-for it.
+are based on the hateb_local_planner package of CoHAN 2 for ROS 1. The robot has the band of `teb`, including the differences from
+the source listed in `teb`. The nearest two walking people have bands, too. All bands are optimised jointly, so the robot also plans
+how people will make way for it.
 
-In single-band mode, there is no moving person to consider. If a moving person is in sight, people have bands (dual band). If the
-robot has not come closer to its goal for 2 s while a person is within 2.5 m, people are discs at constant velocity (velocity
-obstacles). If the nearest person has stopped and 2 s have passed in that mode, the robot backs off to a position next to its path
-and waits there until the people have passed, for at most 30 s. In a door, the robot drives slowly, and people are discs.
+If there is no moving person to consider, only the robot has a band (single band). If a moving person is in sight, people have
+bands, too (dual band). If the robot has not come closer to its goal for 2 s while a person is within 2.5 m, people are treated as
+discs that move at constant velocity (velocity obstacles). If the nearest person has stopped and the robot has been in that mode for
+2 s, the robot backs off to a position next to its path and waits until the person has passed, for at most 30 s. In a door, the
+robot drives slowly, and people are treated as discs.
 
 Differences from the source:
-- Two errors of upstream are fixed: the field of view is in radians instead of degrees, and the weight for the distance between two
+- Two errors in upstream are fixed: the field of view is in radians instead of degrees, and the weight for the distance between two
   people takes effect.
-- The weight for people that may step out is 0.1 instead of 1, because there are many edges in the costmap, and the robot would stop
-  at each of them.
-- People's bands are initialised from the predicted path, at the person's own speed; in this mode, upstream assumes that people walk
-  to a point behind the robot. The bands are reinitialised in every period.
-- A person counts as walking above 0.1 m/s. Standing people are static obstacles; their heading is unknown, so there is no cost for
-  being behind them.
+- The weight for people that may step out is 0.1 instead of 1, because the costmap contains many edges, and the robot would
+  otherwise stop at each of them.
+- People's bands are initialised from the predicted path, at the person's own speed; upstream assumes, in dual-band mode, that
+  people walk to a point behind the robot. The bands are reinitialised in every period.
+- A person counts as walking at more than 0.1 m/s. People who stand still are static obstacles; their heading is unknown, so there
+  is no cost for being behind them.
 - Doors, and positions from which a person may step out, are detected in the costmap; upstream gets them from separate nodes.
 - A robot returns to the single band as soon as there is no moving person to consider; in upstream, it does so only after backing
   off or with a new goal. People behind a wall in the costmap are not considered.
-- The position to back off to is one that can be reached in a straight line, within the costmap.
-- Robot limits that are not given are the robot's own; upstream's limits are in the `cohan_pr2` preset.
+- The robot backs off only to a position in the costmap that it can reach in a straight line.
+- Limits that are not set default to the robot's own; upstream's limits are in the `cohan_pr2` preset.
 
-Narrow places: a robot is represented by its circumscribed disc, which must stay 0.2 m away from walls. If a place is too narrow for
-that, as for `f1tenth` in a corridor of 1.0 m and for `youbot` and `buddy` in the lanes of a hairpin, the robot stays outside. The
-robot stops in front of two people that stand closer together than its width; it does not search for another path.
+Narrow places: a robot is represented by its circumscribed disc, which must stay 0.2 m away from walls. The robot does not enter a
+place that is too narrow for this disc, such as a corridor of 1.0 m for `f1tenth`, or the lanes of a hairpin for `youbot` and
+`buddy`. The robot stops in front of two people that stand closer together than its own width, and does not search for another path.
 
 Not implemented: upstream's costmap layers around people, prediction of goals from a list of places, alternative paths around
 obstacles.
@@ -72,7 +73,7 @@ _TUNABLE: dict[str, Span] = {
 
 
 def _band() -> Teb:
-    """Return the robot's band, with the upstream settings that do not depend on the robot."""
+    """Return the settings of the robot's band: upstream's values for all settings that do not depend on the robot."""
     return Teb(
         max_vel_x_backwards=0.4,
         min_obstacle_dist=0.2,
@@ -109,27 +110,27 @@ class Cohan(Checked):
         agent_acc_lim_theta: angular acceleration limit of a person, rad/s2.
         agent_fov: angle to either side of a person's heading within which the person sees the robot, rad.
         add_invisible_humans: whether to consider people that may step out from behind an edge.
-        min_agent_robot_dist: desired distance between the robot and a person, m.
-        min_agent_agent_dist: desired distance between two people, m.
+        min_agent_robot_dist: desired minimum distance between the robot and a person, m.
+        min_agent_agent_dist: desired minimum distance between two people, m.
         rel_vel_cost_threshold: relative-velocity cost below which there is no penalty, 1/s.
         visibility_cost_threshold: visibility cost below which there is no penalty.
         invisible_human_threshold: desired minimum time until the robot would meet a person that steps out, s.
         passage_width: width below which a passage counts as a door, m.
         passage_vel: maximum speed in a door, m/s.
-        weight_max_agent_vel_x: weight of the squared residual of a person's speed.
-        weight_max_agent_vel_y: weight of the squared residual of a person's sideways speed.
-        weight_max_agent_vel_theta: weight of the squared residual of a person's turning rate.
-        weight_nominal_agent_vel_x: weight of the squared difference between a person's speed and the person's current speed (or 0.3
-            m/s, if that is higher).
-        weight_agent_acc_lim_x: weight of the squared residual of a person's acceleration.
-        weight_agent_acc_lim_y: weight of the squared residual of a person's sideways acceleration.
-        weight_agent_acc_lim_theta: weight of the squared residual of a person's angular acceleration.
-        weight_agent_optimaltime: weight of a person's squared time.
-        weight_agent_viapoint: weight of a person's squared distance to points of the predicted path.
+        weight_max_agent_vel_x: weight of the squared residual of a person's speed limit.
+        weight_max_agent_vel_y: weight of the squared residual of a person's sideways speed limit.
+        weight_max_agent_vel_theta: weight of the squared residual of a person's turning-rate limit.
+        weight_nominal_agent_vel_x: weight of the squared difference between a person's planned speed and current speed (or 0.3 m/s,
+            if the current speed is lower).
+        weight_agent_acc_lim_x: weight of the squared residual of a person's acceleration limit.
+        weight_agent_acc_lim_y: weight of the squared residual of a person's sideways acceleration limit.
+        weight_agent_acc_lim_theta: weight of the squared residual of a person's angular acceleration limit.
+        weight_agent_optimaltime: weight of the squared time between the poses of a person's band.
+        weight_agent_viapoint: weight of the squared distance between a person's band and the points of the person's predicted path.
         weight_agent_robot_safety: weight of the squared residual of the distance between the robot and a person.
         weight_agent_agent_safety: weight of the squared residual of the distance between two people.
-        weight_agent_robot_rel_vel: weight of the squared residual of the relative velocity.
-        weight_agent_robot_visibility: weight of the squared residual of the robot being outside a person's field of view.
+        weight_agent_robot_rel_vel: weight of the squared residual of the cost of the relative velocity.
+        weight_agent_robot_visibility: weight of the squared residual of the cost of being outside a person's field of view.
         weight_invisible_human: weight of the squared residual of the time until the robot would meet a person that steps out.
     """
 
@@ -186,8 +187,8 @@ class Cohan(Checked):
         )
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3); the memory (that of `teb`, plus modes and people's states); and the reasons why robots stop or
-        back off.
+        """Return the twists (N, 3); the memory, i.e. the memory of `teb` plus modes and people's states; and the reasons why robots
+        stop or back off.
         """
         o = observation
         assert o.path is not None and o.path_count is not None and o.costmap is not None and o.pedestrians is not None
@@ -202,7 +203,7 @@ class Cohan(Checked):
         return Answer(twists, recall._asdict() | mood._asdict() | {"prediction": foretold}, {"reason": reasons})
 
     def _humans(self, dt: float) -> Humans:
-        """Return those kernel parameters that concern people."""
+        """Return the kernel parameters that concern people."""
         f = np.float32
         named = [getattr(self, f"weight_{name}") for name in Social._fields[:6]]
         limits = (
@@ -255,7 +256,7 @@ class Cohan(Checked):
 
 
 def _empty_like(near: Near) -> Near:
-    """Return empty arrays with the same shapes."""
+    """Return uninitialised arrays with the same shapes as those of ``near``."""
     return near._replace(**{name: np.empty_like(array) for name, array in near._asdict().items()})
 
 

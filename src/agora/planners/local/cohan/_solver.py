@@ -21,7 +21,7 @@ _SHORTEST = np.float32(1e-3)
 
 @hidden
 def _move_bands(crowd, many):
-    """Write the trial bands: the current bands with the change applied to the unknowns."""
+    """Write the trial bands, which are the current bands after the change of the unknowns."""
     for b in range(many):
         for i in range(crowd.counts[b]):
             write_pose(crowd.trial[b], i, crowd.bands[b, i])
@@ -38,11 +38,12 @@ def _move_bands(crowd, many):
 def optimise_all(crowd, many, weights, bounds, shape, nears, more, s, near, iterations):
     """Optimise ``many`` bands in place; return their cost.
 
-    Every iteration lowers the cost or is the last one; iteration stops when the expected gain is less than 1e-5 of the cost.
+    Every iteration except possibly the last lowers the cost. The iteration stops when the expected gain is less than 1e-5 of the
+    cost.
 
     Args:
         crowd: `agora.planners.local.cohan._costs.Crowd`.
-        many: number of bands, including the robot's, which is the first.
+        many: number of bands, including the robot's band, which is the first.
         weights: three `agora.planners._bands.costs.TebWeights`, for the robot and for people.
         bounds: three `agora.planners._bands.costs.Bounds`.
         shape: three `agora.planners._bands.shape.Shape`.

@@ -17,7 +17,7 @@ from agora.core.state import Array, Floats
 _SAME = np.float32(0.1)  # m: distance within which two gaps are the same
 _INHERITS = np.float32(0.14)  # m, Jackal's length / 4: a gap this close to an old one counts as visited if the old one was
 _FAVOUR = np.float32(0.8)  # m
-_BESIDE = np.float32(0.2)  # m: width of the goal, which is given two sides like a gap
+_BESIDE = np.float32(0.2)  # m: offset of the goal's two sides; the goal is given sides like a gap
 _FAR = np.float32(3e38)
 _TINY = np.float32(1e-6)
 _SEAM = np.float32(1e-3)  # rad
@@ -27,7 +27,7 @@ GOAL = np.int64(-1)
 
 
 class Sizes(NamedTuple):
-    """The sizes for one robot, m, as in `agora.planners.local.dragon.Dragon`."""
+    """The widths and distances for one robot, m, as described in `agora.planners.local.dragon.Dragon`."""
 
     body: np.float32
     gap: np.float32
@@ -40,7 +40,7 @@ class Gaps(NamedTuple):
     """The gaps that one robot remembers, at most K.
 
     Attributes:
-        place: (K, 6) centre and the two sides: x, y, x, y, x, y, m.
+        place: (K, 6) positions of the centre and of the two sides: x, y, x, y, x, y, m.
         state: (K,) 0 for an empty slot, `KNOWN` or `VISITED`.
     """
 
@@ -49,11 +49,11 @@ class Gaps(NamedTuple):
 
 
 class Points(NamedTuple):
-    """The valid beams of one scan, counter-clockwise; all arrays are (B,), the first ``count`` entries in use.
+    """The valid beams of one scan, counter-clockwise; all arrays are (B,), and the first ``count`` entries are valid.
 
     Attributes:
-        x: x of their ends, m.
-        y: y of their ends, m.
+        x: x of the beams' end points, m.
+        y: y of the beams' end points, m.
         reach: ranges, m.
         angle: increasing angles in the robot's frame, rad.
         solid: whether the beams hit something.
@@ -68,7 +68,8 @@ class Points(NamedTuple):
 
 @hidden
 def read_beams(points, scan, angles, mount, farthest, dx, dy, sine, cosine):
-    """Write the beams that are not NaN, for a scan taken at (dx, dy) with the robot's heading at that time; return their number.
+    """Write the valid beams, i.e. those that are not NaN, of a scan taken at (dx, dy) with the given heading of the robot; return
+    their number.
 
     A scan that covers a full turn starts behind the robot, so that no gap ahead is cut in two.
     """
@@ -101,8 +102,9 @@ def read_beams(points, scan, angles, mount, farthest, dx, dy, sine, cosine):
 def find(points, count, least, found):
     """Write the gaps (K, 4) of a scan, each as the positions of its two sides; return their number.
 
-    A gap starts where the next point, in either direction, is at least ``least`` away and farther from the robot; its other side is
-    the nearest point to that side in the half turn beyond it, also at least ``least`` away.
+    One side of a gap is a point whose neighbour, in either direction, is at least ``least`` m away from it and farther from the
+    robot. The other side is the point nearest to this side within the half turn beyond it, and must also be at least ``least`` m
+    away.
     """
     made, wide = np.int64(0), least * least
     for turn in range(2):
@@ -141,10 +143,10 @@ def is_clear(points, count, x, y, keep):
 
 @hidden
 def is_admissible(points, count, ax, ay, bx, by, sizes, scratch):
-    """Return whether a robot fits between the obstacles left and right of the straight line from a to b, and at b.
+    """Return whether a robot fits at b, and fits between the obstacles to the left and right of the straight line from a to b.
 
-    No point may be nearer to b than half the body, and among the points within a body's width of the line, none on the left may be
-    within the passage's width of one on the right.
+    No obstacle may be nearer to b than half the body's width. Of the obstacles within a body's width of the line, none on the left
+    may be within the passage width of an obstacle on the right.
     """
     dx, dy = bx - ax, by - ay
     squared = dx * dx + dy * dy
@@ -191,8 +193,8 @@ def is_line_clear(points, count, x, y, keep):
 
 @hidden
 def remember(gaps, current, points, count, found, made, x, y, sizes):
-    """Delete blocked gaps, add new gaps, and mark the gaps that the robot has reached; return the current gap, or `GOAL` if there
-    is none.
+    """Delete blocked gaps, add new gaps, and mark the gaps that the robot has reached; return the current gap, or `GOAL` if it no
+    longer exists or has been reached.
 
     A gap within 0.1 m of a remembered gap is the same gap; other remembered gaps within half the body's width of a new gap are
     merged into it. If the memory is full, the gap farthest from the robot is deleted.
@@ -240,7 +242,9 @@ def remember(gaps, current, points, count, found, made, x, y, sizes):
 
 @hidden
 def _sight(x, y, cosine, sine):
-    """Return a number from -2 to 2 that increases with the angle between a position and a direction; needs no trigonometry."""
+    """Return a number from -2 to 2 that increases with the signed angle from a direction to a position, without trigonometric
+    functions.
+    """
     ahead, left = x * cosine + y * sine, y * cosine - x * sine
     size = max(math.sqrt(x * x + y * y), _TINY)
     up = left / size
@@ -249,11 +253,11 @@ def _sight(x, y, cosine, sine):
 
 @hidden
 def choose(gaps, current, points, count, x, y, goal_x, goal_y, sizes, scratch, tried):
-    """Return the target to drive to, as the number of a gap or `GOAL`, and whether it is admissible.
+    """Return the target to drive to, which is the index of a gap or `GOAL`, and whether the target is admissible.
 
-    The admissible target nearest to the goal is chosen; the current target counts as 0.8 m nearer, and the goal itself is a
-    candidate. If the straight line to the chosen target is not free, the nearest gap on the way is taken instead, provided that the
-    gap is admissible and so is the line from it to the target.
+    The goal itself is chosen if it is admissible, otherwise the admissible gap nearest to the goal, where the current gap counts as
+    0.8 m nearer. If the straight line to the chosen target is not free, the nearest gap on the way is chosen instead, provided that
+    both this gap and the line from it to the target are admissible.
     """
     gx, gy, most = goal_x - x, goal_y - y, gaps.state.size
     best, found = GOAL, is_admissible(points, count, ZERO, ZERO, gx, gy, sizes, scratch)

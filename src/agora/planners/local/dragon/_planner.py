@@ -2,37 +2,39 @@ r"""Dragon: finds gaps in the laser scan, and uses a cone to drive through them,
 
 University of Virginia, Autonomous Mobile Robots Lab, BARN challenge 2022 (nocholasrift/UVA-AMR-BARN--ICRA2022; read in
 Arena-Rosnav/dragon 17248cc: ``src/followgap.cpp``, ``include/utils.h``, ``scripts/cone_bench.py``). It uses the scan, the goal and
-odometry (in Agora, the robot's pose). It sees pedestrians only in the scan, and plans no path beyond the scan.
+odometry (in Agora, the robot's pose). It sees pedestrians only in the scan, and does not plan a path beyond the scan.
 
 Differences from the source:
 - The gaps are stored in a list of fixed length instead of a quadtree; if it is full, the gap farthest from the robot is deleted.
-- The gap is chosen at every call, with the same preference for the current one. Upstream chooses a new gap when the current one is
-  reached, deleted or no longer admissible, which scan noise often causes.
-- A gap counts as on the way to the chosen gap if it is nearer, ahead of the robot, and overlaps the chosen gap as seen from the
-  robot. Upstream, it must also lie in the axis-aligned box between the two, and the first gap found replaces the chosen one during
-  the search.
+- The gap is chosen at every call, with the same preference for the current gap as in upstream. Upstream chooses a new gap when the
+  current one is reached, deleted or no longer admissible, which scan noise often causes.
+- A gap is considered to be on the way to the chosen gap if it is nearer to the robot, is ahead of the robot, and overlaps the
+  chosen gap as seen from the robot. In upstream, it must also lie in the axis-aligned box between the two, and the first gap found
+  replaces the chosen gap during the search.
 - The free-path test covers the line between the robot and the gap. Upstream also considers points behind the robot.
 - A beam without a return can bound a gap, like a point at ``range_cap`` in upstream, but is not an obstacle. A NaN beam is invalid,
   and without valid beams the robot stops. Scans that cover a full turn are cut behind the robot.
 - Until the next scan arrives, the points of a scan stay where they were measured while the robot moves on; identical ranges count
   as the same scan.
-- Upstream uses the smallest *range* as the index of a beam, which rotates the cone by one beam. Near the goal, its speed should
-  rise from 0.55 to 0.75 m/s, but is reset before it is used. Its goal is always 10 m from the start. None of these is reproduced.
+- Upstream uses the smallest *range* as the index of a beam, which rotates the cone by one beam. Near the goal, upstream's speed
+  should rise from 0.55 to 0.75 m/s, but the value is reset before it is used. Upstream's goal is always 10 m from the start. None
+  of this is reproduced.
 - The sensor may be anywhere on the robot; the cone starts at the sensor, while the turning rate and the speed are those of the
   robot.
-- The robot brakes in time for the goal and for obstacles straight ahead, and does not turn a corner of its outline into anything
+- The robot brakes in time for the goal and for obstacles straight ahead, and does not turn a corner of its outline into an obstacle
   (``brake``). Upstream does neither, and touches obstacles that the gaps do not take into account.
-- Widths for other robots: the published values, for a Jackal 0.43 m wide, are the robot's width plus a margin. The margins allow
-  for errors of the laser and of odometry, which do not grow with the robot, so all robots have the same margins: 0.05, 0.22, 0.14
-  and 0.37 m.
+- Widths depend on the robot. The published values, for a Jackal that is 0.43 m wide, are the robot's width plus a margin. The
+  margins allow for laser and odometry errors, which do not grow with the robot, so all robots have the same margins: 0.05, 0.22,
+  0.14 and 0.37 m.
 - Robots drive as fast as they can, along the same arcs: turning rates grow with the speed. The published speeds and all other
-  published values are in the `dragon_barn` preset. If the robot cannot turn as fast as ``turn_rate``, its own limit is the rate at
-  which it stops driving forward. A car-like robot does not turn in place: it continues at 0.3 times the speed, along as tight a
-  curve as it can.
+  published values are in the `dragon_barn` preset. If the robot cannot turn as fast as ``turn_rate``, it stops driving forward at
+  its own maximum turning rate. A car-like robot cannot turn in place; it continues at 0.3 times the speed, along as tight a curve
+  as it can.
 
-Limits: the goal is a direction, not the end of a path. In a building the robot drives into the room next to the goal and stays
-there. If a wall without a gap blocks the way, the robot drives up to the wall and stops. People are only seen as part of the scan.
-The robot passes doors, corridors and lanes, but does not find its way around the end of a wall (hairpin) that hides its goal.
+Limits: the planner treats the goal as a direction, not as the end of a path. In a building, the robot drives into the room next to
+the goal and stays there. If a wall without a gap blocks the way, the robot drives up to the wall and stops. People are only seen as
+part of the scan. The robot gets through doors, corridors and lanes, but does not find a path around the end of a wall that hides
+its goal (hairpin).
 """
 
 from __future__ import annotations
@@ -80,22 +82,22 @@ _TUNABLE: dict[str, Span] = {
 
 @dataclass(frozen=True)
 class Dragon(Checked):
-    """Drives to the gap nearest to the goal, which is a gap in the scan or a remembered one; turns away from obstacles in the cone
-    ahead.
+    """Drives to the gap nearest to the goal, among the gaps in the scan and the remembered gaps, and turns away from obstacles in
+    the cone ahead.
 
     Attributes:
-        gap_width: minimum range jump between two beams that marks the side of a gap, and minimum width of a gap, m (published:
-            0.65); None for the robot's width plus 0.22.
-        body_width: twice the distance that gaps and free paths keep from obstacles in the scan, m (published: 0.48); None for the
-            robot's width plus 0.05.
-        passage_width: minimum distance between obstacles left and right of the path, m (published: 0.57); None for the robot's
-            width plus 0.14.
-        cone_width: width of the cone at its end, and the distance beyond which obstacles do not turn the robot away, m (published:
-            0.8); None for the robot's width plus 0.37.
+        gap_width: minimum distance between the end points of two neighbouring beams at the side of a gap, and minimum width of a
+            gap, m (published: 0.65); None for the robot's width plus 0.22.
+        body_width: twice the minimum distance between gaps or free paths and obstacles in the scan, m (published: 0.48); None for
+            the robot's width plus 0.05.
+        passage_width: minimum distance between the obstacles to the left and to the right of the path, m (published: 0.57); None
+            for the robot's width plus 0.14.
+        cone_width: width of the cone at its end, and distance to the target up to which obstacles do not turn the robot away, m
+            (published: 0.8); None for the robot's width plus 0.37.
         look_distance: length of the cone, m.
         range_cap: range to which longer beams are clipped, m.
         visited: distance to a gap at which it counts as visited, m.
-        gaps: number of remembered gaps.
+        gaps: maximum number of remembered gaps.
         turn_gain: turning rate per radian of heading error, 1/s (published: 1.1); None for a gain proportional to ``speed``, 2 per
             second at 1 m/s.
         turn_rate: maximum turning rate, at which the robot stops driving forward, rad/s (published: pi/2); None for a rate
@@ -153,8 +155,8 @@ class Dragon(Checked):
         return Answer(twists, kept, {"reason": reasons})
 
     def sizes(self, o: Observation) -> tuple[Floats, Floats, Floats]:
-        """Return the sizes (N, 5) of the robots, as in `Sizes`; their extents to the front, back and side (N, 3); and their stop
-        distances (N,).
+        """Return the sizes (N, 5) of the robots, as in `Sizes`; their extents to the front, back and side (N, 3); and the distances
+        to the goal at which they stop (N,).
 
         All values are in m. The extent to the back is 0 for disc-shaped robots, which can turn without touching anything.
         """
@@ -191,8 +193,8 @@ _Parameters = kernel_record("_Parameters", Dragon, limits=("speed",), computed=(
 def steering_place(points, count, sensor_x, sensor_y, tx, ty, heading, cone, look_distance):
     """Return the point to steer to: the target (tx, ty), or a point next to it if the cone ahead is not free.
 
-    Each beam in the cone that is shorter than the cone shifts the ray to the target by one beam, away from the side on which that
-    beam lies; this is repeated up to ten times. The new target is as far away as the nearest obstacle in the cone.
+    Each beam in the cone that is shorter than the cone shifts the ray to the target by one beam, away from the side of that beam;
+    this is repeated up to ten times. The new target is as far away as the nearest obstacle in the cone.
     """
     x, y = tx - sensor_x, ty - sensor_y
     distance = math.sqrt(x * x + y * y)
@@ -240,7 +242,8 @@ def _touches(points, count, sine, cosine, body, turn):
 def _free_distance(points, count, sine, cosine, half, front):
     """Return how far the robot can drive straight before it touches something, m.
 
-    The distance is negative if something is inside the outline, and 0 if no beam has a range.
+    The distance is negative if something is inside the outline, and at most 0 if the sensor is covered, i.e. if a beam has a range
+    of almost 0.
     """
     room = _FAR
     for k in range(count):
@@ -275,7 +278,7 @@ def _act(p, seen, robot, kept, twists, reasons, first, last):
         for k in range(beams):
             fresh |= scan[n, k] != scans[n, k]  # a NaN never equals itself
             begins &= scans[n, k] == ZERO
-        # A new scan is recorded with the robot's pose; its points stay there while the robot drives on.
+        # A new scan is stored with the robot's pose; its points stay in place while the robot drives on.
         if fresh:
             scans[n], poses[n] = scan[n], pose[n]
         heading = poses[n, 2]
@@ -303,7 +306,7 @@ def _act(p, seen, robot, kept, twists, reasons, first, last):
         turn = math.copysign(min(gain * abs(error), fastest), error)
         speed = top * (ONE - abs(turn) / max(fastest, _STILL))
         speed = max(speed, _CRAWL * top) if turning_radius[n] > ZERO else speed
-        # Brake for the goal and for obstacles straight ahead, and do not turn a corner of the outline into anything.
+        # Brake for the goal and for obstacles straight ahead, and do not turn a corner of the outline into an obstacle.
         if p.brake:
             speed = min(speed, stopping_speed(left - stops[n] + _GAP, max_ax[n], p.dt))
             room = _free_distance(points, count, sine, cosine, HALF * size.body, bodies[n, 0])

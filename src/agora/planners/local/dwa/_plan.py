@@ -1,4 +1,4 @@
-"""The dynamic window approach for one row after another: waves, window of samples, choice, memory, and the stop at the goal."""
+"""The dynamic window approach, computed row by row: waves, window of samples, choice, memory, and the stop at the goal."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _ESCAPING = np.int8(Reason.ESCAPING)
 
 @hidden
 def forbids(oscillation, sample):
-    """Return whether a sample drives in a forbidden direction, which is one that the robot has recently reversed from."""
+    """Return whether a sample moves in a forbidden direction; `remember` forbids directions in which the robot would oscillate."""
     for axis in range(3):
         only = oscillation[axis, 1]
         if (only > 0 and sample[axis] < ZERO) or (only < 0 and sample[axis] > ZERO):
@@ -43,7 +43,7 @@ def forbids(oscillation, sample):
 def remember(oscillation, anchor, pose, twist, min_trans, reset_distance, reset_angle):
     """Forbid a direction after the second sign change on an axis; allow all directions again once the robot has moved away.
 
-    Sideways motion and turning only count while the robot does not drive forward.
+    Sideways motion and turning count only while the robot does not drive forward.
     """
     changed = False
     for axis in range(3):
@@ -64,7 +64,7 @@ def remember(oscillation, anchor, pose, twist, min_trans, reset_distance, reset_
 
 @spliced
 def _roll_out_sample(p, scene, n, time, scratch, sample, acceleration, gains):
-    """Roll out one sample; return the number of poses, and whether the footprint is free of obstacles along it."""
+    """Roll out one sample; return the number of poses, and whether the footprint is free of obstacles at all of them."""
     x, y = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
     now = (scene.twist[n, 0], scene.twist[n, 1], scene.twist[n, 2])
     count, _ = roll_out(p, time, x, y, scene.pose[n, 2], now, sample, acceleration, gains, scratch.points)
@@ -78,7 +78,8 @@ def _prepare(p, scene, n, progress, scratch, reach):
     """Run the waves from the local path, the local goal and the nose's goal.
 
     Returns:
-        Whether there is a path; whether to align with it; the obstacle cost at its end if the end is near, otherwise 0.
+        Whether there is a path; whether the robot should align with the path; the obstacle cost at the path's end if the end is
+        near, otherwise 0.
     """
     cost, inverse = scene.cost[n], scene.inverse
     x, y = scene.pose[n, 0], scene.pose[n, 1]
@@ -119,7 +120,7 @@ def _prepare(p, scene, n, progress, scratch, reach):
 
 @hidden
 def _largest_magnitude(samples, count):
-    """Return the maximum magnitude of an axis' samples."""
+    """Return the maximum magnitude of the samples of an axis."""
     return max(abs(samples[0]), abs(samples[count - 1]))
 
 
@@ -134,7 +135,7 @@ def _sample(samples, counts, i, curvature):
 
 @spliced
 def _score_on_grids(p, scene, n, time, oscillation, scratch, counts, limits, acceleration, align, gains, curvature):
-    """Write the scores of all samples, not yet including obstacles; -1 for discarded samples."""
+    """Write the scores of all samples, without the obstacle cost; -1 for discarded samples."""
     max_trans, max_theta = limits
     min_trans, min_theta = min(p.min_vel_trans, max_trans), min(p.min_vel_theta, max_theta)
     top, turn = _largest_magnitude(scratch.samples[0], counts[0]), _largest_magnitude(scratch.samples[2], counts[2])
@@ -162,10 +163,11 @@ def _score_on_grids(p, scene, n, time, oscillation, scratch, counts, limits, acc
 
 @spliced
 def _choose(p, scene, n, time, scratch, counts, max_trans, acceleration, due, gains, scale, curvature):
-    """Return the sample with the lowest score including obstacles, the first one in a tie, and that score; -1 if all are discarded.
+    """Return the sample with the lowest score including the obstacle cost (the first one in a tie), and that score; the score is -1
+    if all samples are discarded.
 
-    Only the obstacle cost above ``due`` counts, multiplied by ``scale``. Obstacles can only increase a score, so samples are tested
-    in the order of their scores until no remaining sample can be better.
+    Only the part of the obstacle cost above ``due`` counts, and it is multiplied by ``scale``. Obstacles can only increase a score,
+    so samples are tested in the order of their scores until no remaining sample can be better.
     """
     x, y = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
     now = (scene.twist[n, 0], scene.twist[n, 1], scene.twist[n, 2])
@@ -226,8 +228,8 @@ def _gets_away(scene, n, points, count):
 
 @spliced
 def _backs_up(p, scene, n, time, recall, scratch, back, acceleration, gains):
-    """Return whether the robot continues to back up: it has not moved far enough yet, and the space behind it is free or backing up
-    takes it away from the obstacle.
+    """Return whether the robot should continue to back up, because it has not moved far enough yet, and either the space behind it
+    is free or backing up takes it away from the obstacle.
     """
     dx, dy = scene.pose[n, 0] - recall.escape[n, 0], scene.pose[n, 1] - recall.escape[n, 1]
     if dx * dx + dy * dy > p.escape_reset_dist * p.escape_reset_dist:
@@ -238,16 +240,16 @@ def _backs_up(p, scene, n, time, recall, scratch, back, acceleration, gains):
 
 @lean_kernel
 def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
-    """Plan the rows ``first <= n < last``.
+    """Write the twists and the reasons for the rows ``first <= n < last``.
 
     Args:
         p: `agora.planners.local.dwa._planner.Parameters`.
         scene: `Scene`.
         horizon: (N,) length of the roll-outs, s.
         recall: `Recall`, changed in place.
-        scratch: `Scratch`, of one thread.
-        twists: out, (N, 3).
-        reasons: out, (N,) int8, `agora.core.recording.Reason`.
+        scratch: `Scratch` of this thread.
+        twists: out, (N, 3) twists, m/s and rad/s.
+        reasons: out, (N,) int8 values of `agora.core.recording.Reason`.
         first: first row.
         last: one past the last row.
     """
@@ -263,7 +265,7 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
         diagonal = math.sqrt(max(high_x, -low_x) * max(high_x, -low_x) + high_y * high_y)
         max_trans = min(p.max_vel_trans, diagonal, max(scene.max_x[n], scene.max_y[n]))
         acceleration = min(p.acc_lim_x, scene.acc_x[n]), min(p.acc_lim_y, scene.acc_y[n]), min(p.acc_lim_theta, scene.acc_theta[n])
-        # `reached` is the time within which a sample must be reachable: one period, or longer for a robot that accelerates slowly.
+        # A sample must be reachable within the time `reached`: one period, or longer for a robot that accelerates slowly.
         reached = p.period if p.use_dwa else time
         if p.patient_start:
             reached = max(reached, min(time, max(p.min_vel_trans / acceleration[0], p.min_vel_theta / acceleration[2])))
@@ -325,6 +327,6 @@ def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
                 twists[n, 2] = back[2]
         if best >= ZERO:
             twists[n, 0], twists[n, 1], twists[n, 2] = command
-            if command[0] >= ZERO or low_x < ZERO:  # otherwise the robot is still braking after backing up
+            if command[0] >= ZERO or low_x < ZERO:  # otherwise the robot is still braking from backing up
                 resets = p.oscillation_reset_dist, p.oscillation_reset_angle
                 remember(oscillation, recall.anchor[n], pose, command, p.min_vel_trans, *resets)

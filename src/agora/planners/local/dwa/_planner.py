@@ -1,38 +1,41 @@
 """The dynamic window approach as ROS implements it.
 
 Fox, Burgard, Thrun, "The dynamic window approach to collision avoidance", IEEE RAM 4(1), 1997; the samples, critics, scales and
-default values are those of the dwa_local_planner package (ROS navigation, noetic-devel 9ad6441), whose parameter names are kept.
+default values are taken from the dwa_local_planner package (ROS navigation, noetic-devel 9ad6441), whose parameter names are kept.
 
 Differences from the source:
-- If the local goal is inside an obstacle (a pedestrian stands on the path's last cell), it is moved back to the last free cell of
-  the local path; upstream discards every sample in this case. If all cells of the path are blocked, the robot stops, as in
-  upstream.
+- If the local goal is inside an obstacle, for example because a pedestrian stands on the path's last cell, the goal is moved back
+  to the last free cell of the local path; upstream discards every sample in this case. If all cells of the path are blocked, the
+  robot stops, as in upstream.
 - The part of the path more than 1 m behind the robot is cut off (``prune_plan``, off by default in upstream). The planner remembers
   its progress, so that a path that passes the same place twice is followed in order. Paths are resampled to the cell size, so that
   sparse paths also work.
-- The change of heading that clears the oscillation flags is wrapped to (-pi, pi]; an obstacle that no wave reaches costs the nose
-  as much as any other obstacle; the path and goal critics discard samples even if their scale is 0.
-- A car-like robot's samples respect its turning radius, and it does not turn in place at the goal. If its path continues behind it,
-  the samples are its tightest curves to that side, and it backs up along them; otherwise it would drive straight on, since a short
-  roll-out to either side does not bring it closer to the path.
-- Limits that are not given are the robot's; the package's own limits are in the `dwa_ros` preset. Roll-outs end where the fastest
-  would leave the window. There is one speed sample per 0.1 m/s instead of three samples in total: with only three, a robot with
-  high acceleration would miss its goal.
-- The obstacle cost at the end of the path is subtracted near the end. In upstream, a robot whose goal is near a wall stops short of
-  it forever, because a step ahead costs more than it gains (``goal_leniency_distance``).
-- The obstacle cost is read under the robot's centre. In upstream it is the highest cost under the outline, which is 253 wherever a
-  wall is within the inscribed radius of the outline: nearly the same in the middle of a door as at its jamb, and far higher than in
-  front of the door (``occdist_at``).
-- The obstacle cost is scaled by the length of the roll-outs. In upstream, a slow robot, whose step gains little, pays as much as a
-  fast one: the slower the robot, the farther from a door it stops forever (``occdist_length``).
+- The change of heading that clears the oscillation flags is wrapped to (-pi, pi]. For the nose, an obstacle that no wave reaches
+  costs as much as any other obstacle. The path and goal critics discard samples even if their scale is 0.
+- The samples of a car-like robot respect its turning radius, and the robot does not turn in place at the goal. If the path
+  continues behind such a robot, the samples follow its tightest curve to that side, and the robot also turns to that side when it
+  backs up. With the usual samples, it would drive straight on, because a short roll-out to either side does not bring it closer to
+  the path.
+- Limits that are not set default to the robot's own; the package's limits are in the `dwa_ros` preset. Roll-outs end where the
+  fastest roll-out would leave the window. There is one speed sample per 0.1 m/s instead of three samples in total: with only three,
+  a robot with high acceleration would miss its goal.
+- Near the end of the path, the obstacle cost at the end is subtracted from all obstacle costs (``goal_leniency_distance``). In
+  upstream, a robot whose goal is near a wall stops for good before it reaches the goal, because a step ahead costs more than it
+  gains.
+- The obstacle cost is read under the robot's centre. In upstream it is the highest cost under the outline (``occdist_at``). That
+  cost is 253 wherever a wall is within the inscribed radius of the outline, so it is nearly the same in the middle of a door as at
+  the jamb, and far higher than in front of the door.
+- The obstacle cost is scaled by the length of the roll-outs. In upstream, a slow robot, which gains little in each step, pays as
+  much as a fast robot. Therefore, the slower a robot is, the farther from a door it stops for good (``occdist_length``).
 - A robot that cannot reach its minimum speed or turning rate within one period samples the twists that it can reach in a longer
-  time, and its roll-outs accelerate accordingly. In upstream, it keeps only samples that turn while they drive (``patient_start``).
+  time, and its roll-outs accelerate accordingly (``patient_start``). In upstream, the only samples left for such a robot are those
+  that turn while driving.
 - If no sample is left, the robot backs up a little, provided that the space behind it is free or that backing up takes it away from
-  an obstacle. This frees it from walls and door jambs. If people block the only path, it makes room for them and waits a metre away
-  (``escape_gap``). In upstream it stops, and move_base then starts its recovery behaviours, which are not part of this planner
-  (``escape_vel``).
+  an obstacle. In this way, the robot gets free of walls and door jambs. If people block the only path, it makes room for them and
+  waits a metre away (``escape_gap``). In upstream, the robot stops, and move_base then starts its recovery behaviours, which are
+  not part of this planner (``escape_vel``).
 
-The presets of the package and of its users behave as in upstream in all these points.
+In all these respects, the presets of the package and of its users behave like upstream.
 """
 
 from __future__ import annotations
@@ -74,7 +77,7 @@ _TUNABLE: dict[str, Span] = {
 @dataclass(frozen=True)
 class Dwa(Checked):
     """Samples twists that can be reached within one period, rolls them out, scores them on the local costmap, and drives the best
-    one.
+    twist.
 
     The limits apply in addition to the robot's own; None means that only the robot's limit applies. The outline of the window's
     footprint must not touch a lethal or unknown cell.
@@ -82,7 +85,7 @@ class Dwa(Checked):
     Attributes:
         window: local costmap.
         max_vel_x: maximum forward speed, m/s.
-        min_vel_x: minimum speed along x, m/s; the robot only drives backwards if this is below 0.
+        min_vel_x: minimum speed along x, m/s; the robot drives in reverse only if this is negative.
         max_vel_y: maximum sideways speed, m/s; only for robots that can move sideways.
         max_vel_trans: maximum translational speed, m/s; never more than the robot's maximum along an axis.
         min_vel_trans: translational speed below which samples that also turn slower than ``min_vel_theta`` are not driven, m/s.
@@ -120,8 +123,8 @@ class Dwa(Checked):
             obstacle costs, m; 0 is the upstream behaviour.
         escape_vel: velocity for backing up if no sample is left, m/s, not positive; 0 to stop instead, as in upstream.
         escape_reset_dist: distance to back up, as long as the space behind is free, m.
-        escape_gap: if no path leads to the local goal, the robot backs up if an obstacle is within this distance ahead, m, and
-            otherwise waits.
+        escape_gap: distance to an obstacle ahead, m, within which the robot backs up if no path leads to the local goal; if the
+            obstacle is farther away, the robot waits.
         xy_goal_tolerance: distance to the goal within which the robot brakes and then turns in place until the path changes, m.
         yaw_goal_tolerance: accepted deviation from the goal's heading, rad.
         trans_stopped_vel: speed below which the robot counts as stopped, m/s.
@@ -182,8 +185,8 @@ class Dwa(Checked):
         )
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3); the memory: oscillation flags, goal latch, progress on the path; and the reasons why robots
-        stop.
+        """Return the twists (N, 3); the memory, i.e. oscillation flags, goal latch and progress along the path; and the reasons why
+        robots stop.
         """
         o = observation
         assert o.path is not None and o.path_count is not None and o.costmap is not None
@@ -202,7 +205,7 @@ class Dwa(Checked):
         return horizon(self.sim_time, speed, self.window, self.forward_point_distance)
 
     def _parameters(self, o: Observation) -> Any:
-        """Return the kernel's parameters; grid distances are counted in cells, so scales per metre are multiplied by the
+        """Return the kernel's parameters. Grid distances are measured in cells, so scales per metre are multiplied by the
         resolution.
         """
         assert o.costmap is not None

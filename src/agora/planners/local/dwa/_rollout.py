@@ -22,12 +22,12 @@ class Recall(NamedTuple):
     """The memory of the rows; all values are zero at the start of an episode.
 
     Attributes:
-        oscillation: (N, 3, 2) for x, y and rotation: the sign last driven, and the only sign allowed (0: both).
+        oscillation: (N, 3, 2) for x, y and rotation: the sign of the last motion, and the only sign allowed (0: both).
         anchor: (N, 3) pose at which a sign was last forbidden.
-        latch: (N, 2) whether the goal has been reached; whether the robot turns to its heading.
-        plan: (N, 3) first point of the path and its number of points; a different path resets the progress.
-        progress: (N, 2) segment and piece at which the path starts.
-        escaping: (N,) whether the robot backs up.
+        latch: (N, 2) whether the goal's position has been reached; whether the robot is turning to the goal's heading.
+        plan: (N, 3) first point of the path, and the number of points; a different path resets the progress.
+        progress: (N, 2) segment and piece at which the rest of the path starts.
+        escaping: (N,) whether the robot is backing up.
         escape: (N, 2) position where backing up began, m.
     """
 
@@ -62,8 +62,8 @@ def sample_count(width):
 
 @hidden
 def fill_samples(now, change, least, most, count, out):
-    """Write ``count`` evenly spaced samples from ``now`` +- ``change`` within limits, plus zero if it lies between two; return
-    their number.
+    """Write ``count`` evenly spaced samples from ``now`` +- ``change`` within limits, plus zero if it lies between two samples;
+    return the number of samples.
 
     A ``count`` of 0 stands for the number from `sample_count`.
     """
@@ -154,8 +154,8 @@ def curvature_to_path(scene, n, lookahead):
     """Return the curvature, 1/m, of the tightest curve to the side where the path continues, for a robot that must turn round;
     otherwise 0.
 
-    A robot with a turning radius must turn round if its path continues behind it. A short roll-out to either side does not bring it
-    closer to the path, so the scores alone would make it drive straight on.
+    A robot with a turning radius must turn round if its path continues behind it. A short roll-out to either side does not bring
+    the robot closer to the path, so based on the scores alone it would drive straight on.
     """
     if scene.turning_radius[n] <= ZERO:
         return ZERO

@@ -25,18 +25,19 @@ _LEAST_POINTS = 4
 def points_to_plan(
     costmap: Costmap, row: int, robot: Robot, route: Array, ends: bool, things: Things, wanted: Array, straight: bool
 ) -> int:
-    """Return how many points of a route to plan for.
+    """Return the number of points of a route to plan for.
 
     The route is kept up to the last point at which the robot fits. If that point is not the goal, the route is cut further, to the
-    last point at the desired distance from obstacles, if there is such a point (in a free route, only in its second half). If the
-    cost attracts the robot straight to the end of the route, a free route also ends where a wall lies between the robot and the
-    point, though not within 0.3 m; otherwise the robot would stop at the wall.
+    last point that is at the desired distance from obstacles, if there is such a point; if the robot fits at the last point of the
+    route, only points in the second half are considered. If the cost attracts the robot straight to the end of the route, a free
+    route is also cut at the first point that is hidden from the robot by a wall, but keeps at least 0.3 m; otherwise the robot
+    would stop at the wall.
 
     Args:
         costmap: costmap of N rows.
         row: row of the costmap.
         robot: robot.
-        route: (A, 2) points, m, the robot first.
+        route: (A, 2) points, m; the first point is the robot's position.
         ends: whether the last point is the goal.
         things: the obstacles.
         wanted: (P + M,) desired distances to the obstacles, m.
@@ -65,7 +66,7 @@ def points_to_plan(
 def is_free(costmap: Costmap, row: int, robot: Robot, plan: Plan, things: Things, dt: float, poses: int | None) -> bool:
     """Return whether a plan is free of collisions, at and between its poses, up to the time by which the robot can stop.
 
-    No disc may penetrate the robot more deeply than it does now.
+    No disc may penetrate the robot more deeply than it already does.
 
     Args:
         costmap: costmap of N rows.

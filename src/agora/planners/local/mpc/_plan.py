@@ -33,15 +33,15 @@ class Plan(NamedTuple):
     dt: float
 
     def resample(self, begin: float, steps: int, dt: float) -> Plan:
-        """Return the plan from a given time on, with a different number and duration of steps; beyond its end, the robot stands
-        still.
+        """Return the plan from the time ``begin``, s, on, with ``steps`` steps of ``dt`` s; beyond the end of the original plan,
+        the robot stands still.
         """
         at, old = begin + dt * np.arange(steps + 1), self.dt * np.arange(len(self.poses))
         held = np.minimum((at[:-1] / self.dt + _TINY).astype(np.int64), len(self.commands))
         return Plan(self.at(at, old), np.concatenate((self.commands, np.zeros((1, 3))))[held], dt)
 
     def at(self, times: Array, moments: Array | None = None) -> Array:
-        """Return poses (K, 3) at times (K,), s."""
+        """Return the plan's poses (K, 3) at the times (K,), s."""
         moments = self.dt * np.arange(len(self.poses)) if moments is None else moments
         return np.stack([np.interp(times, moments, self.poses[:, k]) for k in range(3)], -1)
 
@@ -50,7 +50,9 @@ class Plan(NamedTuple):
         return self if steps == len(self.commands) else self.resample(0.0, steps, self.dt * len(self.commands) / steps)
 
     def adapt_steps(self, dt: float, ratio: float, least: int, most: int) -> Plan:
-        """Return the plan with one step more or less if its step deviates from ``dt`` by more than the fraction ``ratio``."""
+        """Return the plan with one step more or less if the duration of its steps deviates from ``dt`` by more than the fraction
+        ``ratio``.
+        """
         n = len(self.commands)
         if self.dt > dt * (1.0 + ratio) and n < most:
             return self.resize(n + 1)
@@ -64,20 +66,23 @@ class Plan(NamedTuple):
         return self.resample(self.dt * int(np.argmax(moves)), len(self.commands), self.dt) if moves.any() and not moves[0] else self
 
     def is_like(self, other: Plan) -> bool:
-        """Return whether another plan has the same number of steps and agrees to 1 cm, 0.01 rad and 1 %."""
+        """Return whether another plan has the same number of steps, the same poses to within 1 cm and 0.01 rad, and the same ``dt``
+        to within 1 %.
+        """
         if len(self.commands) != len(other.commands):
             return False
         return bool(np.abs(self.poses - other.poses).max() < 0.01) and abs(self.dt - other.dt) < 0.01 * other.dt
 
 
 def initial_plan(route: Array, heading: float, steps: int, dt: float, backwards: bool, most: Array) -> Plan:
-    """Return the initial guess along a route (A, 2): equal distances per step, headings along the route or against it.
+    """Return the initial guess along a route (A, 2): every step covers the same distance, and the headings point along the route or
+    against it.
 
     Args:
-        route: points, m, the robot first.
-        heading: heading at its end, rad.
+        route: (A, 2) points, m; the first point is the robot's position.
+        heading: heading at the end of the route, rad.
         steps: number of steps.
-        dt: time of a step, s.
+        dt: duration of a step, s.
         backwards: whether the robot should back up if the end of the route is behind it.
         most: (2, 3) minimum and maximum command.
     """
@@ -95,7 +100,7 @@ def initial_plan(route: Array, heading: float, steps: int, dt: float, backwards:
 
 
 def standing_plan(steps: int, dt: float) -> Plan:
-    """Return a plan to stand still."""
+    """Return a plan in which the robot stands still."""
     return Plan(np.zeros((steps + 1, 3)), np.zeros((steps, 3)), dt)
 
 
@@ -117,7 +122,7 @@ def bend_route(route: Array, time: float, things: Things, body: Body, side: floa
     Neighbouring points are moved as well, by 1 m less per metre along the route.
 
     Args:
-        route: points, m, the robot first.
+        route: (A, 2) points, m; the first point is the robot's position.
         time: travel time of the route, s.
         things: the obstacles.
         body: shape of the robot.
@@ -147,8 +152,8 @@ def bend_route(route: Array, time: float, things: Things, body: Body, side: floa
 
 
 def via_points(route: Array, apart: float, poses: Array, weight: float) -> Array:
-    """Return the mean position and the weight (3, K) of the via points of each pose (K, 3): the via points to which that pose is
-    the nearest.
+    """Return the mean position and the total weight (3, K) of the via points of each pose (K, 3); a via point belongs to the pose
+    nearest to it.
 
     The first pose has no via points, and those of the last pose are assigned to the previous pose.
 

@@ -1,7 +1,7 @@
 """Model predictive control as a local planner.
 
 C. Rösmann, A. Makarow and T. Bertram, "Online motion planning based on nonlinear model predictive control with non-Euclidean
-rotation groups", ECC 2021; objectives, constraints, defaults and parameter names are those of the mpc_local_planner package
+rotation groups", ECC 2021; objectives, constraints, defaults and parameter names are taken from the mpc_local_planner package
 (5b4e465). Over a horizon of equal steps, the planner minimises the cost of the poses (`agora.planners.local.mpc._problem`), subject
 to bounds on the commands and on their rates of change, and to a minimum distance to obstacles. The plan starts from the last
 command and ends at a standstill. The first command is driven.
@@ -13,37 +13,40 @@ command and ends at a standstill. The first command is driven.
 
 Differences from the source:
 - Distances to obstacles are soft constraints: each pose has a slack variable, and each metre of slack costs ``slack_weight``. A
-  solution therefore always exists, and as long as the weight exceeds the gain per metre of violation, it is the solution with hard
-  constraints.
+  solution therefore always exists. It is the same as with hard constraints as long as the weight exceeds the gain per metre of
+  violation.
 - Pedestrians and other robots are discs, and a predictor gives their positions at the time of each pose; by default their motion is
-  taken into account (in upstream this has to be enabled). Walls are represented by points on the edges of lethal or unknown areas
+  taken into account (in upstream, this has to be enabled). Walls are represented by points on the edges of lethal or unknown areas
   in the costmap; in upstream, every lethal cell is a point. Each pose considers at most ``obstacles`` obstacles: the nearest on the
   left, the nearest on the right, the nearest disc, then the next nearest ones; points on walls are 0.15 m apart.
 - Left and right are relative to the pose; upstream's test uses the cross product with the obstacle's position in the map frame.
 - ``max_vel_x`` and other limits that are None default to the robot's limits. Poses are 0.12 m apart at full speed, which
-  corresponds to the package's 0.3 s at its 0.4 m/s. With larger spacing, a plan cuts corners, and a robot that waits for later
-  steps of such a plan never moves. The horizon is 1.5 times the robot's stopping time. The package's own limits and times are in
-  the `mpc_ros` preset.
-- If the step is free, there are 7 to 25 poses; upstream has 2 to 50, and with two poses only a pose straight ahead can be reached.
-- The footprint can be the centre, the circumscribed disc or the rectangle around the outline; the package has lines and polygons.
-- The solver is fatrop; the package's is IPOPT. If it does not converge within its iterations, or the plan would hit something
-  before the robot can stop, the robot drives the rest of the last plan as long as that is free of collisions, and otherwise brakes
-  as hard as it can. The package stops at once.
+  corresponds to the package's 0.3 s at its 0.4 m/s. With larger spacing, a plan cuts corners; if such a plan starts with a wait,
+  the robot waits at every call and never moves. The horizon is 1.5 times the robot's stopping time. The package's own limits and
+  times are in the `mpc_ros` preset.
+- If the duration of a step is free, a plan has 7 to 25 poses. Upstream has 2 to 50, and a plan with two poses can only reach a pose
+  straight ahead.
+- The footprint can be the centre, the circumscribed disc or the rectangle around the outline; the package offers lines and
+  polygons.
+- The solver is fatrop; the package uses IPOPT. If the solver does not converge within its iterations, or the plan would hit
+  something before the robot can stop, the robot drives the rest of the last plan as long as the rest is free of collisions, and
+  otherwise brakes as hard as it can. The package stops the robot at once.
 - If the initial guess backs up, its headings point against the direction of motion; upstream intends this, but does not keep these
-  headings. If the step is free, the guess has as many steps as the route takes at full speed. If a guess hits an obstacle, which
-  the solver rarely recovers from, two further guesses bend around the obstacle on either side, and the plan with the lowest cost is
-  used. If the solver finds no plan, it starts again from a guess that stands still.
-- The previous plan is shifted in time; upstream continues from its nearest pose.
+  headings. If the duration of a step is free, the guess has as many steps as driving the route at full speed takes. If a guess hits
+  an obstacle, which the solver rarely recovers from, two further guesses bend around the obstacle, one on either side, and the plan
+  with the lowest cost is used. If the solver finds no plan, it starts again from a guess in which the robot stands still.
+- The previous plan is shifted in time; upstream continues from the nearest pose of the previous plan.
 - Orientations of via points are ignored; in upstream they have no weight by default, and the wrong sign if a weight is given.
-- If an obstacle covers the end of the local path, the path ends earlier, at a point with the desired distance to obstacles; with
-  the quadratic form, it also ends where a wall lies between the robot and the path's end. If the task has no goal heading, the
-  target heading is the path's final direction.
-- Commands for car-like robots contain the curvature; holonomic robots have a third command, the sideways speed.
+- If an obstacle covers the end of the local path, the path ends earlier, at a point that is at the desired distance from obstacles.
+  With the quadratic form, the path also ends where a wall lies between the robot and the path's end. If the task has no goal
+  heading, the target heading is the path's final direction.
+- The command of a car-like robot contains the curvature instead of the turning rate; the command of a holonomic robot also contains
+  the sideways speed.
 - A robot that touches a wall stops. No disc may penetrate the robot more deeply than it already does, so that a robot in contact
   with a person can move away.
-- If nothing nearby moves, initial steps in which a plan waits are removed. The first command changes by at most what one control
-  period allows, and later commands by what one step allows. Otherwise a robot next to a corner would plan, at every call, to
-  wait in order to make a sharper turn.
+- If nothing nearby moves, the steps with which a plan waits at its start are removed. The first command may change by at most what
+  the limits allow in one control period, and each later command by what they allow in one step. Otherwise a robot next to a corner
+  would plan, at every call, to wait first in order to make a sharper turn.
 
 Not implemented: several plans in parallel, other footprints, full weight matrices, terminal sets.
 """
@@ -101,8 +104,8 @@ class Mpc(Checked):
     The limits apply in addition to the robot's own; None means that only the robot's limit applies.
 
     Attributes:
-        window: local costmap; pedestrians and robots are known as discs and need not be in it.
-        prediction: predictor of the pedestrians.
+        window: local costmap; pedestrians and robots are represented by discs and need not be in the costmap.
+        prediction: predictor of the pedestrians' paths.
         objective: cost function: "quadratic_form", "minimum_time" or "minimum_time_via_points".
         footprint_model: shape used to measure distances: the robot's centre ("point"), the circumscribed disc ("circular"), or the
             rectangle around its outline ("rectangle"; a disc for a disc-shaped robot).
@@ -115,36 +118,37 @@ class Mpc(Checked):
         dec_lim_x: deceleration limit, m/s2.
         acc_lim_theta: angular acceleration limit, rad/s2.
         min_turning_radius: turning radius of car-like robots, m; 0 for robots that turn in place.
-        grid_size_ref: number of poses.
-        dt_ref: time between poses, s; None for 0.3 s, or less if a robot covers more than 0.3 m in that time.
-        dt_hyst_ratio: relative deviation of the step from ``dt_ref`` above which a step is added or removed.
-        min_grid_size: minimum number of poses if the step is free.
-        max_grid_size: maximum number of poses if the step is free.
-        min_dt: minimum duration of a free step, s.
-        max_dt: maximum duration of a free step, s.
+        grid_size_ref: number of poses in a plan.
+        dt_ref: time between poses, s; None for 0.3 s, or less if the robot covers more than 0.12 m in that time, but long enough
+            for the horizon to be 1.5 times the robot's stopping time.
+        dt_hyst_ratio: relative deviation of the duration of a step from ``dt_ref`` above which a step is added or removed.
+        min_grid_size: minimum number of poses if the duration of a step is free.
+        max_grid_size: maximum number of poses if the duration of a step is free.
+        min_dt: minimum duration of a step, if it is free, s.
+        max_dt: maximum duration of a step, if it is free, s.
         collocation_method: how the poses at both ends of a step determine the motion during the step.
-        state_weights: weights of the squared deviations in x, y and heading of the quadratic form.
-        control_weights: weights of the squared speed and turning rate of the quadratic form; the sideways speed has the same weight
-            as the speed.
-        final_state_weights: weights of the squared deviations of the last pose.
+        state_weights: weights of the squared deviations in x, y and heading, for the quadratic form.
+        control_weights: weights of the squared speed and turning rate, for the quadratic form; the sideways speed has the same
+            weight as the speed.
+        final_state_weights: weights of the squared deviations of the last pose, for the quadratic form.
         position_weight: weight of the squared distance to a via point, s/m2.
         global_plan_viapoint_sep: distance between via points on the path, m.
         max_global_plan_lookahead_dist: length of the path to plan for, m; the window also limits it.
-        force_reinit_new_goal_dist: if the local goal jumps by more than this distance, the plan is reset, m.
-        force_reinit_new_goal_angular: if the local goal turns by more than this angle, the plan is reset, rad.
+        force_reinit_new_goal_dist: jump of the local goal above which the plan is reset, m.
+        force_reinit_new_goal_angular: rotation of the local goal above which the plan is reset, rad.
         allow_init_with_backward_motion: whether the initial guess backs up if the goal is behind the robot.
         min_obstacle_dist: desired distance to walls, m.
-        min_disc_dist: desired distance to pedestrians and other robots, m; None for the same as to walls.
+        min_disc_dist: desired distance to pedestrians and other robots, m; None for the same distance as to walls.
         enable_dynamic_obstacles: whether discs are predicted to move; otherwise they are treated as stationary.
         force_inclusion_dist: distance within which all obstacles are considered for a pose, m.
         cutoff_dist: distance within which the nearest obstacle on each side is considered, m.
         costmap_obstacles_behind_robot_dist: distance behind the robot beyond which walls are ignored, m.
         obstacles: maximum number of obstacles per pose.
-        slack_weight: cost per metre by which a pose is closer to an obstacle than desired.
+        slack_weight: cost per metre by which a pose falls short of the desired distance to an obstacle.
         outer_ocp_iterations: maximum number of times that a plan is recomputed for the obstacles near its new poses; None for 1
-            with the quadratic form and 5 with a free step.
+            with the quadratic form, and for 5 if the duration of a step is free.
         iterations: maximum number of solver iterations.
-        tol: solver tolerance.
+        tol: tolerance of the solver.
         collision_check_no_poses: number of poses that are checked against walls; None for the poses up to the time by which the
             robot can stop.
         xy_goal_tolerance: distance to the goal within which the robot stops, m, unless the task requires less.
@@ -226,8 +230,8 @@ class Mpc(Checked):
         return (self.max_grid_size if self.free_time else self.grid_size_ref) - 1
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3); the memory: plans, last commands and goals, progress on the path; and the reasons why robots
-        stop.
+        """Return the twists (N, 3); the memory, i.e. plans, last commands, goals and progress along the path; and the reasons why
+        robots stop.
         """
         o, rows = observation, len(observation.pose)
         recall = self._copy_memory(memory, rows)
@@ -388,7 +392,9 @@ class Mpc(Checked):
         return best[0], best[1] < math.inf
 
     def _converge(self, dt: float, robot: Robot, route: Array, goal: Array, things: Things, guess: Plan) -> tuple[Plan, float]:
-        """Iterate from a guess until the plan no longer changes; return the best plan and its cost, infinite if there is none."""
+        """Iterate from a guess until the plan no longer changes; return the best plan and its cost, which is infinite if there is
+        no plan.
+        """
         end, cost, step = guess.poses[-1, 2], math.inf, self._step(robot)
         goal = np.array([goal[0], goal[1], end + wrap_below_pi(goal[2] - end)])
         for _ in range(self.outer_ocp_iterations or (5 if self.free_time else 1)):

@@ -92,7 +92,7 @@ class Bounds(NamedTuple):
     Attributes:
         command: (2, axes) minimum and maximum command.
         most: maximum turning rate of a car, rad/s, or maximum speed in any direction of a holonomic robot, m/s.
-        dt: minimum and maximum free step, s.
+        dt: minimum and maximum duration of a step, if it is free, s.
     """
 
     command: Array
@@ -106,7 +106,7 @@ class Solution(NamedTuple):
     Attributes:
         states: (steps + 1, states) states.
         commands: (steps, axes) commands.
-        slack: (steps,) by how much the pose at the end of each step violates the desired distance to obstacles, m.
+        slack: (steps,) amount by which the pose at the end of each step falls short of the desired distance to obstacles, m.
         cost: total cost.
         iterations: number of iterations.
         converged: whether the solver converged.
@@ -135,7 +135,7 @@ class Problem:
             self._make(form, iterations, tolerance, compiled)
 
     def _make(self, form: Form, iterations: int, tolerance: float, compiled: bool) -> None:
-        """Create the solver, with functions from a compiled library if there is one."""
+        """Create the solver, using the functions of a compiled library if there is one."""
         import casadi
 
         self.form = form
@@ -217,12 +217,12 @@ _SLACK = 0.01
 
 @functools.lru_cache(maxsize=16)
 def problem(form: Form, iterations: int, tolerance: float, compiled: bool = True) -> Problem:
-    """Return the `Problem` for these settings, which is created once per process."""
+    """Return the `Problem` for these settings; each problem is created once per process."""
     return Problem(form, iterations, tolerance, compiled)
 
 
 def _stage(casadi: Any, form: Form) -> tuple[Any, Any]:
-    """Return the functions for a stage and for the last pose."""
+    """Return the CasADi functions for a stage and for the last pose."""
     x, u, p = casadi.SX.sym("x", form.states), casadi.SX.sym("u", form.axes + 1), casadi.SX.sym("p", form.parameters)
     at, row = {}, 0
     for name, size in LAYOUT.items():
@@ -260,11 +260,11 @@ def _stage(casadi: Any, form: Form) -> tuple[Any, Any]:
     def rates(now: Any) -> list[Any]:
         return [now - last - after * growth, now - last + after * fall]
 
-    cosine, sine = casadi.cos(pose[2]), casadi.sin(pose[2])  # of the body; distances to its rectangle are signed
+    cosine, sine = casadi.cos(pose[2]), casadi.sin(pose[2])  # of the body's heading; distances to the rectangle are signed
     gaps = []
     for i in range(form.obstacles):
         thing = things[:, i]
-        then = (at["index"] + 1.0) * dt if form.free_time else 0.0  # then an obstacle moves with its velocity
+        then = (at["index"] + 1.0) * dt if form.free_time else 0.0  # if the time is free, an obstacle moves with its velocity
         shift = [then * thing[3], then * thing[4]] if form.free_time else [0.0, 0.0]
         dx, dy = thing[0] + shift[0] - pose[0], thing[1] + shift[1] - pose[1]
         aside = casadi.fabs(cosine * dx + sine * dy - at["body"][0]) - at["body"][2]

@@ -25,9 +25,9 @@ class Robot(NamedTuple):
         most: (2, 3) minimum and maximum command.
         growth: (3,) maximum increase of a command in 1 s.
         fall: (3,) maximum decrease of a command in 1 s.
-        hard: (3,) maximum change in 1 s that the robot is physically capable of.
-        turning_radius: minimum radius of a curve, m; 0 if it can turn in place.
-        holonomic: whether it can move sideways.
+        hard: (3,) maximum change of a command in 1 s that the robot is physically capable of.
+        turning_radius: minimum radius of a curve, m; 0 if the robot can turn in place.
+        holonomic: whether the robot can move sideways.
         model: shape used to measure distances.
         body: actual shape.
         outline: (V, 2) corners of its padded outline in the robot's frame, m.
@@ -55,7 +55,7 @@ def bodies_of(outline: Array, radius: float, is_disc: bool) -> dict[str, Body]:
 
 
 def clip_command(command: Array, robot: Robot, dt: float) -> Array:
-    """Return a command clipped to all bounds, which the solver respects only to within its tolerance."""
+    """Return a command clipped to all bounds, because the solver respects the bounds only to within its tolerance."""
     made = np.clip(command, robot.last - robot.fall * dt, robot.last + robot.growth * dt)
     made = np.clip(made, robot.most[0], robot.most[1])
     made[[0, 2]] *= min(1.0, robot.most[1, 0] / max(math.hypot(made[0], made[2]), _LEAST))
@@ -63,7 +63,7 @@ def clip_command(command: Array, robot: Robot, dt: float) -> Array:
 
 
 def brake(robot: Robot, falls: Array, dt: float) -> Array:
-    """Return the command after braking by at most ``falls`` (3,) in 1 s."""
+    """Return the command after braking for ``dt`` s, with a decrease of at most ``falls`` (3,) in 1 s."""
     return _make_drivable(np.sign(robot.last) * np.maximum(np.abs(robot.last) - falls * dt, 0.0), robot)
 
 

@@ -74,8 +74,8 @@ class Things(NamedTuple):
         return stays
 
     def at(self, times: Array) -> tuple[Array, Array]:
-        """Return the positions (K, P + M, 2) at times (K,), and the velocities; beyond the last predicted time all keep their
-        velocity.
+        """Return the positions (K, P + M, 2) at the times (K,), s, and the velocities; beyond the last predicted time, all
+        obstacles keep their velocity.
         """
         moments = times / MOMENT
         before = np.clip(moments.astype(np.int64), 0, self.places.shape[1] - 2)
@@ -101,21 +101,21 @@ def to_map(poses: Array, pose: Array) -> Array:
 
 
 def local_path(path: Array, leg: int, reach: float, half: float) -> tuple[int, Array, bool, float]:
-    """Return the part of a path that should be planned for.
+    """Return the part of a path to plan for.
 
     A path that passes the same place twice is followed in order: the search for the nearest point ends where the path, having come
     within 0.22 m of the robot, moves away from it again.
 
     Args:
         path: (K, 2) path, m.
-        leg: number of the leg that the robot has reached.
+        leg: index of the leg that the robot has reached.
         reach: length along the path, m.
         half: half the side length of the window, m; points farther than this from the robot are left out.
 
     Returns:
-        The leg that the robot is on now; points (A, 2), about `SPACING` apart, starting with the robot's position (the only point
-        if the path is not nearby); whether the last point is the end of the path; the direction of the path after the last point,
-        rad.
+        The index of the leg that the robot is on now; points (A, 2), about `SPACING` apart, starting with the robot's position (the
+        only point if the path is not nearby); whether the last point is the end of the path; the direction of the path after the
+        last point, rad.
     """
     path = path if len(path) > 1 else np.concatenate((path, path))
     leg = min(leg, len(path) - 2)
@@ -135,7 +135,7 @@ def local_path(path: Array, leg: int, reach: float, half: float) -> tuple[int, A
     ends = kept == len(points) and end - here <= reach
     ahead = np.array([np.interp((wanted[kept - 1] if kept else here) + _LOOK, ways, path[leg:, k]) for k in range(2)])
     points = np.concatenate((np.zeros((1, 2)), points[:kept]))
-    if np.hypot(*(ahead - points[-1])) < _LOOK / 2 and len(points) > 1:  # the path ends
+    if np.hypot(*(ahead - points[-1])) < _LOOK / 2 and len(points) > 1:  # end of the path
         ahead = points[-1] + points[-1] - points[-2]
     return leg + nearest, points, ends, float(np.arctan2(*(ahead - points[-1])[::-1]))
 
@@ -164,8 +164,8 @@ def walls(costmap: Costmap, row: int, pose: Array, reach: float, behind: float) 
 
 
 def discs_of(discs: Discs, row: int, pose: Array, dynamic: bool) -> tuple[Array, Array]:
-    """Return the current and predicted positions (M, T, 2) of the discs around a robot, and their radii; without ``dynamic``, none
-    moves.
+    """Return the current and predicted positions (M, T, 2) of the discs around a robot, and their radii; unless ``dynamic`` is
+    true, the discs do not move.
     """
     there = discs.present[row]
     now = discs.position[row, there][:, None].astype(np.float64)
@@ -190,7 +190,8 @@ def associate(
     """Return the obstacles for each pose, (K, most), and which of these slots are in use.
 
     The slots hold the nearest obstacle on the left, the nearest on the right and the nearest disc, all within ``cutoff`` m,
-    followed by the next nearest obstacles within ``force`` m. Wall points closer than 0.15 m to one already in a slot are left out.
+    followed by the next nearest obstacles within ``force`` m. Wall points closer than 0.15 m to a wall point already in a slot are
+    left out.
 
     Args:
         poses: (K, 3) poses.
@@ -228,9 +229,9 @@ def obstacles_of(
 
     Args:
         things: the obstacles.
-        wanted: (P + M,) desired distances to them, m.
+        wanted: (P + M,) desired distances to the obstacles, m.
         poses: (K, 3) poses.
-        dt: time of a step, s.
+        dt: duration of a step, s.
         body: shape of the robot.
         force: as for `associate`.
         cutoff: as for `associate`.

@@ -1,34 +1,36 @@
-"""Model predictive path integral control: a thousand roll-outs around the last plan are averaged, weighted by their costs.
+"""Model predictive path integral control: averages a thousand roll-outs around the last plan; roll-outs with low costs have high
+weights.
 
 G. Williams, N. Wagener, B. Goldfain, P. Drews, J. M. Rehg, B. Boots and E. A. Theodorou, "Information theoretic MPC for model-based
-reinforcement learning", ICRA 2017, algorithm 2: samples u + eps, weights exp(-S / temperature), the weighted mean of the samples as
-the new plan, smoothed by a Savitzky-Golay filter, and a plan that is shifted with time. Parameters of Nav2's MPPI controller have
-its names and default values (std, temperature, gamma, time_steps; Nav2 has 0.05 s per step).
+reinforcement learning", ICRA 2017, algorithm 2. The samples are u + eps, and their weights exp(-S / temperature). The new plan is
+the weighted mean of the samples, smoothed by a Savitzky-Golay filter; the plan is shifted in time before the next call. Parameters
+that also exist in Nav2's MPPI controller have the names and default values used there (std, temperature, gamma, time_steps; Nav2
+has 0.05 s per step).
 
-The publication leaves the cost to the user. In this planner, it consists of the terms of the dynamic window approach (`dwa`),
-averaged over a roll-out: the distances of the centre and of the nose to the path, and along it to the local goal; the costmap's
-cost; and turning. The distance to people, as predicted by a predictor, is added. Averaging rewards early arrival, unlike `dwa`,
-which only rates the last pose.
+The publication leaves the cost to the user. In this planner, the cost consists of the terms of the dynamic window approach (`dwa`),
+averaged over a roll-out: the distances of the centre and of the nose to the path, the distance along the path to the local goal,
+the costmap's cost, and the turning rate. A term for the distance to people, whose motion a predictor predicts, is added. Averaging
+rewards early arrival, unlike `dwa`, which only rates the last pose.
 
 Differences from the publication and from Nav2:
-- `dwa` measures the distance to the local goal in steps along rows and columns. In this planner it is the remaining path length
-  from the nearest cell of the path, so that a sidestep around a person does not count as a step back.
-- The noise is drawn only once, as is Nav2's default, and is symmetric: each sample has a mirror image that turns by the same amount
-  to the other side. Mirrored scenes therefore give mirrored commands, and no result depends on a random number generator.
+- `dwa` measures the distance to the local goal in steps along rows and columns. In this planner, that distance is the remaining
+  path length from the nearest cell of the path, so that a sidestep around a person does not count as a step back.
+- The noise is drawn only once, as in Nav2 by default, and is symmetric: each sample has a mirror image that turns by the same
+  amount to the other side. Mirrored scenes therefore give mirrored commands, and no result depends on a random number generator.
 - The noise of a sample is correlated in time (B. Vlahov et al., "Low frequency sampling in model predictive path integral control",
   RA-L 2024). With independent noise at every step, a robot whose goal is behind it would never try to turn round.
 - Sample 0 is the plan itself. Sample 1 brakes, so that stopping is always one of the choices.
 - Samples drive within the robot's limits of speed, acceleration and turning radius. As in the publication, the mean is taken over
   the sampled twists; the mean over the driven twists would never reach the top speed.
-- A roll-out whose outline touches a wall has weight 0. If this applies to all roll-outs, the robot brakes, so a robot inside a wall
+- A roll-out whose outline touches a wall has weight 0. If all roll-outs touch a wall, the robot brakes, so a robot inside a wall
   stays there.
 - The mean of collision-free paths may touch a wall, and the filter includes past commands. If the robot could not stop before a
-  wall after the command, it drives the cheapest sample instead. Coming within one cell of a wall has a cost, like Nav2's cost near
-  collisions, because the costmap locates a wall only to within half a cell.
-- Contact with people is only a cost, which grows with the robot's speed: a person that walks into a stationary robot should not
-  make it freeze. If the robot touches a person, it may only drive away from that person.
+  wall after the command, it drives the sample with the lowest cost instead. Coming within one cell of a wall has a cost, like
+  Nav2's cost near collisions, because the costmap locates a wall only to within half a cell.
+- Contact with people only has a cost, which grows with the robot's speed, because a person that walks into a stationary robot
+  should not make the robot freeze. If the robot touches a person, it may only drive away from that person.
 - If there are good samples on both sides and few in between, for example in front of a person or with the goal directly behind,
-  only those on the better side count, because the mean of two paths around an obstacle is not a path around it. (In the
+  only the samples on the better side count, because the mean of two paths around an obstacle is not a path around it. (In the
   publication, where the noise differs at every call, chance decides between the sides.)
 """
 
@@ -84,39 +86,40 @@ _TUNABLE: dict[str, Span] = {
 
 @dataclass(frozen=True)
 class Mppi(Checked):
-    """Rolls out many noisy variants of the last plan, and drives their weighted mean, which favours low costs.
+    """Rolls out many noisy variants of the last plan, and drives their mean, in which variants with low costs have high weights.
 
     The limits apply in addition to the robot's own; None means that only the robot's limit applies.
 
     Attributes:
-        window: local costmap; people and robots are known as discs and need not be in it.
-        prediction: predictor of the pedestrians; other robots keep their velocity.
+        window: local costmap; people and robots are represented by discs and need not be in the costmap.
+        prediction: predictor of the pedestrians' paths; other robots are assumed to keep their velocity.
         samples: number of roll-outs; must be even.
         time_steps: number of steps in a roll-out.
         horizon: duration of the roll-outs, s. Roll-outs must stay inside the window, which limits the speed of robots that could
-            leave it in that time. A robot that turns by much less than a right angle in this time never turns round: at 0.15 rad/s2
-            it needs 6 s.
+            leave it in that time. A robot that turns by much less than a right angle in this time never turns round; at an angular
+            acceleration of 0.15 rad/s2, it needs 6 s.
         spread_x: standard deviation of the noise of the speed along x, as a fraction of the robot's top speed.
         spread_y: standard deviation of the noise of the speed along y, as a fraction of the robot's top sideways speed.
         std_theta: standard deviation of the noise of the turning rate, rad/s.
         noise_time: correlation time of the noise of a sample, s; 0 for independent noise at every step.
         temperature: cost difference that reduces the weight of a sample by a factor of e.
-        gamma: weight of the deviation from the plan in the cost.
-        path_scale: cost of the mean distances of the centre and of the nose to the path, 1/m.
-        goal_scale: cost of the mean distance along the path to the local goal, 1/m; it is increased for robots slower than 1 m/s.
-        heading_scale: cost of heading backwards along the path; 0 for angles to the path up to a right angle.
-        obstacle_scale: cost of the mean costmap cost under the centre, where 252 counts as 1.
+        gamma: weight of the cost of deviating from the plan.
+        path_scale: weight of the mean distances of the centre and of the nose to the path, 1/m.
+        goal_scale: weight of the mean distance along the path to the local goal, 1/m; increased for robots slower than 1 m/s.
+        heading_scale: weight of the cost of facing backwards along the path, which is 0 for angles to the path up to 90 degrees.
+        obstacle_scale: weight of the mean costmap cost under the centre, where 252 counts as 1.
         critical_scale: cost of staying within one cell of contact with a wall during the whole roll-out.
-        people_scale: cost of the mean proximity to people, which is 1 at contact and 0 beyond ``people_distance``.
+        people_scale: weight of the mean proximity to people, which is 1 at contact and 0 beyond ``people_distance``.
         people_distance: gap to people below which proximity has a cost, m.
-        contact_scale: cost of the mean speed while in contact with people, s/m, where standing still counts as 1 m/s.
-        twirling_scale: cost of the mean turning rate, s/rad.
-        backward_scale: cost of the mean speed backwards, s/m.
-        sideways_scale: cost of the mean speed sideways, s/m; without it, a robot that is as fast sideways as forwards has no
+        contact_scale: weight of the mean speed while in contact with people, s/m; 1 m/s is added to this speed, so that standing
+            still has a cost, too.
+        twirling_scale: weight of the mean turning rate, s/rad.
+        backward_scale: weight of the mean reverse speed, s/m.
+        sideways_scale: weight of the mean sideways speed, s/m; with 0, a robot that moves as fast sideways as forward has no
             preferred heading.
         forward_point_distance: distance of the nose ahead of the robot's centre, m.
         max_vel_x: maximum forward speed, m/s.
-        min_vel_x: minimum speed along x, m/s; the robot only drives backwards if this is below 0.
+        min_vel_x: minimum speed along x, m/s; the robot drives in reverse only if this is negative.
         max_vel_y: maximum sideways speed, m/s; only for robots that can move sideways.
         max_vel_theta: maximum turning rate, rad/s.
         acc_lim_x: acceleration limit along x, m/s2.
@@ -169,8 +172,8 @@ class Mppi(Checked):
         )
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3), the reasons why robots stop, and the memory: the plan, past commands, progress on the path, and
-        the predictor's memory.
+        """Return the twists (N, 3), the reasons why robots stop, and the memory: the plan, past commands, progress along the path,
+        and the predictor's memory.
         """
         o, rows = observation, len(observation.pose)
         assert o.path is not None and o.path_count is not None and o.costmap is not None

@@ -23,7 +23,7 @@ _FILTER = np.array((-21, 14, 39, 54, 59, 54, 39, 14, -21), np.float32) / np.floa
 _IN_CONTACT = np.int8(Reason.START_IN_CONTACT)
 _INSCRIBED, _TINY, _FAR = 253, np.float32(1e-6), np.float32(1e30)
 _STAIRS = 8  # cells
-_STANDING = np.float32(1.0)  # m/s, speed that is assumed for contact with a stationary robot
+_STANDING = np.float32(1.0)  # m/s, added to the robot's speed while it is in contact
 _SHARE = np.float32(0.05)  # fraction of the weights below which a side does not count as a separate path
 _FULL = np.float32(252.0)
 
@@ -33,9 +33,9 @@ class Recall(NamedTuple):
 
     Attributes:
         controls: (N, T, 3) twists in the last plan, m/s and rad/s.
-        past: (N, PAST, 3) previous commands, latest last.
-        plan: (N, 3) first point of the path and its number of points; a different path resets the progress.
-        progress: (N, 2) segment and piece at which the path starts.
+        past: (N, PAST, 3) previous commands; the latest is the last.
+        plan: (N, 3) first point of the path, and the number of points; a different path resets the progress.
+        progress: (N, 2) segment and piece at which the rest of the path starts.
     """
 
     controls: Floats
@@ -67,7 +67,7 @@ class Scratch(NamedTuple):
 
 @hidden
 def _spread(grid, label, stride, queue, count, wanted):
-    """Run the waves like `agora.planners._rollouts.grids.flood`; each cell gets the number of the path cell nearest to it."""
+    """Run the waves like `agora.planners._rollouts.grids.flood`; each cell gets the index of the path cell nearest to it."""
     for k in range(count):
         label[queue[k]] = np.int32(k)
     head = 0
@@ -86,8 +86,8 @@ def _spread(grid, label, stride, queue, count, wanted):
 
 @hidden
 def _measure(queue, count, stride, cell, left):
-    """Write the path length from each of the ``count`` cells to the last, m; measured over eight cells at a time, so that a
-    staircase of cells counts as a slope.
+    """Write the path length from each of the ``count`` cells to the last cell, m. The length is measured over eight cells at a
+    time, so that a staircase of cells counts as a slope.
     """
     for k in range(count - 1, -1, -1):
         ahead = min(k + _STAIRS, count - 1)
@@ -117,7 +117,7 @@ def _prepare(scene, n, progress, scratch, reach):
 
 @hidden
 def _shift_plan(controls, steps):
-    """Shift a plan by ``steps`` steps, which may be fractional; its last twist is repeated."""
+    """Shift a plan by ``steps`` steps, which may be fractional; the last twist of the plan is repeated."""
     last = controls.shape[0] - 1
     for t in range(last + 1):
         at = min(np.float32(t) + steps, np.float32(last))
@@ -173,7 +173,7 @@ def _fits(scene, n, scale, x, y, sine, cosine):
 
 @hidden
 def _can_stop(scene, n, twist, gains, dt, steps, circumscribed):
-    """Return whether a robot that drives a twist for one step and then brakes avoids all walls."""
+    """Return whether a robot avoids all walls if it drives a twist for one step and then brakes."""
     x, y, theta = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1], scene.pose[n, 2]
     vx, vy, omega = twist
     for _ in range(steps):
@@ -193,7 +193,9 @@ def _can_stop(scene, n, twist, gains, dt, steps, circumscribed):
 
 @hidden
 def _clip_twist(wanted, now, gains, period, bounds):
-    """Return the twist nearest to a desired one that the robot can reach, within its limits, one period after the current twist."""
+    """Return the twist nearest to a desired twist that the robot can reach from its current twist, within its limits, in one
+    control period.
+    """
     vx, vy = min(max(wanted[0], bounds[0]), bounds[1]), min(max(wanted[1], -bounds[2]), bounds[2])
     share = min(max(bounds[1], bounds[2]) / math.sqrt(max(vx * vx + vy * vy, _TINY)), ONE)
     omega = min(max(wanted[2], -bounds[3]), bounds[3])
@@ -259,8 +261,8 @@ def _meet_walls(p, scene, n, scratch, circumscribed, wider, goal_scale):
 
 @hidden
 def _meet_people(p, x, y, vx, vy, cost, hit, px, py, reach, now):
-    """Add the cost of one disc at its current position; in contact, speed also has a cost. A sample may not penetrate the disc more
-    deeply than at its start.
+    """Add the cost of one disc, which is at (px, py) in this step; in contact, the robot's speed also has a cost. If the robot
+    already touches the disc, samples that come closer to it are marked as hits.
     """
     wide = reach + p.people_distance
     for k in range(x.size):
@@ -278,8 +280,8 @@ def _weigh(p, scratch):
     """Convert the costs of the samples into weights exp(-cost / temperature); return the sum of the weights, 0 if every sample hits
     something.
 
-    Samples on both sides with few in between represent two paths whose mean is not a path; in this case the side with the lower
-    weight is dropped.
+    If there are samples on both sides and few in between, they represent two paths whose mean is not a path; in this case, the side
+    with the lower weight is dropped.
     """
     least, count, weights = _FAR, scratch.x.size, scratch.cost
     for k in range(count):
@@ -330,7 +332,7 @@ def _smooth_twist(controls, past, axis):
 
 @spliced
 def _list_discs(p, scene, n, discs, radius, reach, near):
-    """Write the indices of the discs that any sample may touch; return how many there are."""
+    """Write the indices of the discs that any sample may come close to; return the number of these discs."""
     position, size, present, expected = discs
     x, y, count = scene.pose[n, 0], scene.pose[n, 1], 0
     for m in range(present.shape[1]):
@@ -363,8 +365,8 @@ def plan(p, scene, radius, dt, circumscribed, wider, discs, noise, near, recall,
         near: (M,) scratch for the indices of discs.
         recall: `Recall`.
         scratch: `Scratch`.
-        twists: (N, 3), written.
-        reasons: (N,), written.
+        twists: (N, 3) twists, m/s and rad/s, written.
+        reasons: (N,) values of `agora.core.recording.Reason`, written.
     """
     steps = noise.shape[0]
     for n in range(first, last):
@@ -418,7 +420,7 @@ def plan(p, scene, radius, dt, circumscribed, wider, discs, noise, near, recall,
         wanted = (_smooth_twist(controls, past, 0), _smooth_twist(controls, past, 1), _smooth_twist(controls, past, 2))
         if found:
             twist = _clip_twist(wanted, now, gains, p.period, bounds)
-            # The mean of safe samples may be unsafe; in that case take the best sample, whose own roll-out touches nothing.
+            # The mean of safe samples may be unsafe; if it is, take the best sample, whose own roll-out touches nothing.
             if not _can_stop(scene, n, twist, gains, dt, steps, circumscribed[n]):
                 _take_cheapest(controls, scratch, steps, bounds)
                 twist = _clip_twist((controls[0, 0], controls[0, 1], controls[0, 2]), now, gains, p.period, bounds)

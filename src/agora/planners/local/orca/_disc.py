@@ -12,9 +12,9 @@ from agora.interfaces import Observation
 def with_outline_discs(observation: Observation) -> Observation:
     """Return the observation with each robot's disc centred on its outline instead of on its base.
 
-    The base of a car is the middle of its rear axle, so a disc around its base is half as wide again. Pose, twist and radius become
-    those of the disc around the outline's centre. Goal, path, outline and windows are unchanged. A robot whose outline is centred
-    at the base keeps its disc.
+    The base of a car is the middle of its rear axle, so a disc around the base would have to be half as wide again. Pose, twist and
+    radius become those of the disc around the outline's centre. Goal, path, outline and windows are unchanged. A robot whose
+    outline is centred at the base keeps its disc.
     """
     o = observation
     if not o.footprint.shape[1]:

@@ -3,24 +3,25 @@
 van den Berg, Guy, Lin, Manocha, "Reciprocal n-body collision avoidance", ISRR 2009, with the defaults of CrowdNav's ORCA robot
 (Chen, Liu, Kreiss, Alahi, "Crowd-robot interaction", ICRA 2019).
 
-Walls are the lethal cells of the local costmap. The robot takes full responsibility for avoiding them, and their half-planes are
-never relaxed, as for obstacles in the authors' RVO2 library. Either the cells are represented by static discs, or the straight
-edges of all cells are obstacles with two vertices, as in SocNavBench's ORCA (CMU-TBD/SocNavBench-baselines 3ac5b7d5,
+Walls are the lethal cells of the local costmap. The robot takes full responsibility for avoiding walls, and the half-planes of
+walls are never relaxed, as for obstacles in the authors' RVO2 library. Either the cells are represented by static discs, or the
+straight edges of all cells are obstacles with two vertices, as in SocNavBench's ORCA (CMU-TBD/SocNavBench-baselines 3ac5b7d5,
 ``RVO2/RVO2.cpp``).
 
 With a ``tracking_error``, the planner is NH-ORCA for robots that turn on the spot and drive forwards
-(`agora.planners.local.orca._tracking`): a robot is only given velocities that it can track within that error, its disc is enlarged
-by the error, and it drives the arc that tracks the velocity best. The error shrinks to the gap to people, robots and walls, so that
-the enlarged discs do not overlap. At least a tenth of it is kept, because otherwise a robot could not turn. Other robots are
-assumed to do the same, and pedestrians to move freely. Acceleration limits are ignored: a robot whose turning rate increases slowly
-deviates by more than the error. Of 120 `tiago` robots that swap places in circles of twenty, starting with random headings, 42
-arrive without a tracking error and all arrive with 0.1 m. If all robots face the centre and start in the same way, the enlarged
-discs block each other for longer: in the `rlca` suite, with `nh_orca`, none of 3750 robots touches another and 72 % arrive in time;
-with `orca`, 293 touch another and 89 % arrive in time.
+(`agora.planners.local.orca._tracking`): a robot is given only velocities that it can track within that error, its disc is enlarged
+by the error, and it drives the arc that tracks the velocity best. The error is reduced to the gap to people, robots and walls, so
+that the enlarged discs do not overlap. At least a tenth of the error is kept, because otherwise a robot could not turn. Other
+robots are assumed to do the same, and pedestrians to move freely. Acceleration limits are ignored: a robot whose turning rate
+increases slowly deviates by more than the error. Of 120 `tiago` robots that swap places in circles of twenty, starting with random
+headings, 42 arrive without a tracking error, and all arrive with a tracking error of 0.1 m. If all robots face the centre and start
+in the same way, the enlarged discs block each other for longer. In the `rlca` suite, with `nh_orca`, none of the 3750 robots
+touches another robot and 72 % arrive in time; with `orca`, 293 robots touch another robot and 89 % arrive in time.
 
 Narrow places: a robot is represented by the disc around the centre of its outline, which is 0.66 m wide for `f1tenth`; a disc
 around its base would be 0.96 m wide. ORCA may return velocities that a robot cannot reach at once: a car has to turn first, and
-`rto` needs 1.5 m to stop from 2.8 m/s. Therefore `agora.planners.steering` makes robots brake before walls, and cars back up.
+`rto` needs 1.5 m to stop from 2.8 m/s. Therefore, `agora.planners.steering` makes robots brake in front of walls, and makes cars
+back up.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ from agora.planners.steering import CORNER, velocity_to_twist
 from agora.ranges import Checked, Count, Distance, Duration, Fraction, Length, Period, Positive, Size, TopSpeed
 
 _ALONG = np.float32(0.9)
-_LEAST = np.float32(0.1)  # fraction of the tracking error that is kept even if there is no room for it
+_LEAST = np.float32(0.1)  # fraction of the tracking error that is always kept
 _STILL, _AT_GOAL = 1e-3, 0.01  # m/s or rad/s, and m
 
 
@@ -69,36 +70,37 @@ _TRACKING: dict[str, Span] = {"tracking_error": Span(0.02, 0.2, log=True), "turn
 
 @dataclass(frozen=True)
 class OrcaPlanner(Checked):
-    """Takes the velocity nearest to the preferred one that avoids pedestrians and other robots for a given time.
+    """Drives at the velocity that avoids pedestrians and other robots for a given time and is nearest to the preferred velocity.
 
     `agora.planners.steering.velocity_to_twist` describes how a robot follows that velocity; a holonomic robot drives it directly,
     without turning.
 
-    With ``follow_path`` False, ``wall_horizon`` 0, ``preferred_speed`` 1 and a holonomic robot, this planner is CrowdNav's ORCA
-    robot.
+    With ``follow_path=False``, ``wall_horizon=0``, ``preferred_speed=1`` and a holonomic robot, this planner is the same as
+    CrowdNav's ORCA robot.
 
     Attributes:
         neighbour_distance: distance beyond which pedestrians and other robots are ignored, m.
         max_neighbours: number of nearest neighbours that are avoided.
         horizon: time for which collisions with pedestrians and other robots are avoided, s.
-        wall_horizon: time for which collisions with walls are avoided, s (CrowdNav and SocNavBench: 5); 0 leaves walls to the path.
+        wall_horizon: time for which collisions with walls are avoided, s (CrowdNav and SocNavBench: 5); with 0, the planner ignores
+            walls, and only the path avoids them.
         walls: representation of the costmap's lethal cells: "discs", one disc per 3 x 3 cells, or "edges", the straight edges of
             all cells, as in SocNavBench. Edges are exact if the window has the same resolution as the map.
-        window: local costmap, for walls.
+        window: local costmap, used to avoid walls.
         radius_factor: factor applied to every radius (SocNavBench: 1.05).
-        padding: length then added to every radius, m (CrowdNav: 0.01).
+        padding: length added to every radius after that, m (CrowdNav: 0.01).
         differenced: whether pedestrians' velocities are computed from their last two positions, and are 0 for a new pedestrian, as
             in SocNavBench; False uses the perceived velocities.
         responsibility: fraction of each avoidance manoeuvre that the robot takes (CrowdNav: 0.5; SocNavBench: 1, i.e. pedestrians
             take none).
-        follow_path: drive to a point on the path; False drives straight to the goal.
+        follow_path: whether to drive to a point on the path; False drives straight to the goal.
         lookahead: distance along the path to the point to drive to, m, at most the distance to the goal.
         preferred_speed: preferred speed, m/s; None for the robot's maximum speed.
-        settle: minimum time for the remaining distance, s, which makes the robot slow down near the goal (CrowdNav: 1; SocNavBench:
-            0, no slowing down).
-        turn_gain: turning gain for robots that cannot move sideways, 1/s; None for the fastest turn.
-        tracking_error: maximum distance of a robot that turns on the spot from the position that the chosen velocity implies, m;
-            with 0, any velocity is allowed, and the robot steers with ``turn_gain``.
+        settle: minimum time for driving the remaining distance, s, which makes the robot slow down near the goal (CrowdNav: 1;
+            SocNavBench: 0, i.e. the robot does not slow down).
+        turn_gain: turning rate per radian of heading error for robots that cannot move sideways, 1/s; None for the fastest turn.
+        tracking_error: maximum distance between a robot that turns on the spot and the position that it would have at the chosen
+            velocity, m; with 0, any velocity is allowed, and the robot steers with ``turn_gain``.
         turning_time: time in which a tracking robot turns to the direction of the velocity, s; longer if the robot cannot turn that
             fast, and at least the control period.
     """
@@ -133,7 +135,8 @@ class OrcaPlanner(Checked):
         )
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return twists (N, 3) in the robots' frames, and mark blocked robots, which have stopped before the end of their path.
+        """Return the twists (N, 3) in the robots' frames, and which robots are blocked, i.e. have stopped before the end of their
+        path.
 
         With ``differenced``, the memory holds the pedestrians' positions.
         """
@@ -172,7 +175,7 @@ class OrcaPlanner(Checked):
         ends = np.where((path_count > 0)[:, None], path[np.arange(rows), np.maximum(path_count - 1, 0)], o.goal[:, :2])
         blocked = (np.abs(twists).max(axis=1) < _STILL) & (np.abs(ends - o.pose[:, :2]).max(axis=1) > _AT_GOAL)
         if self.follow_path and o.path_count is not None:
-            blocked &= path_count > 0  # a robot without a path has a reason of its own
+            blocked &= path_count > 0  # robots without a path get another reason
         return Answer(twists, kept, {"reason": np.where(blocked, Reason.BLOCKED, Reason.NONE).astype(np.int8)})
 
 
@@ -183,7 +186,7 @@ _Parameters = kernel_record(
 
 
 def _discs(tracks: Tracks | None, rows: int) -> tuple[Floats, Floats, Floats, Bools]:
-    """Return the arrays of the tracks; they have no slots if there are no tracks."""
+    """Return the arrays of the tracks; without tracks, the arrays have no slots."""
     if tracks is None:
         nowhere = np.zeros((rows, 0, 2), np.float32)
         return freeze(nowhere), freeze(nowhere), freeze(np.zeros((rows, 0), np.float32)), freeze(np.zeros((rows, 0), np.bool_))
@@ -216,15 +219,15 @@ def _append_near_tracks(keys, found, position, present, x, y, view, begin):
 
 @hidden
 def _wall_lines(lines, keys, points, count, nearest, vx, vy, keep, inverse, wall):
-    """Write the half-planes for walls, nearest first; return how many were written.
+    """Write the half-planes for walls, nearest first; return the number of half-planes written.
 
-    A wall point that is covered by the lines written so far adds no half-plane. A point that touches the robot only forbids moving
-    closer to it, as in RVO2.
+    A wall point that is covered by the lines written so far adds no half-plane. The half-plane of a point that touches the robot
+    only forbids moving closer to that point, as in RVO2.
 
     A point of a straight wall is covered by the half-plane of the nearest point if that half-plane lies along the wall, as for
     segments in RVO2. The positions of both points are only known to within ``wall``, half a cell, which may tilt that half-plane;
     the tolerance therefore grows with the distance of the point. A half-plane that lets the robot slide past the nearest point lies
-    across the wall, and then no point may protrude from it.
+    across the wall; in this case, no point may protrude from it.
 
     Points may come in any order. Covered points are dropped as soon as a line is written, so all points within reach are
     considered.
@@ -259,7 +262,7 @@ def _wall_lines(lines, keys, points, count, nearest, vx, vy, keep, inverse, wall
 
 @hidden
 def _edge_lines(lines, edges, order, count, vx, vy, keep, inverse):
-    """Write the half-planes for the straight edges of walls, nearest first; return how many were written."""
+    """Write the half-planes for the straight edges of walls, nearest first; return the number of half-planes written."""
     made = np.int64(0)
     for n in range(count):
         k = index_in(order[n])
@@ -296,8 +299,8 @@ def _write_wall_lines(lines, cost, at, edged, own_radius, error, top_speed, vx, 
 
 @lean_inlined
 def _allowed_error(error, nearest, kept, own_radius, factor, padding, x, y, row, pedestrians, robots):
-    """Return the tracking error that the pedestrians and robots in one row allow: the gap to the nearest pedestrian, or half the
-    gap to the nearest robot.
+    """Return the tracking error that the pedestrians and robots in one row allow: the minimum of ``error``, the gap to the nearest
+    pedestrian, and half the gap to the nearest robot.
     """
     slots = pedestrians[3].shape[1]
     for n in range(kept):

@@ -8,10 +8,10 @@ angle a to the robot's heading). It is then never farther from the robot than
     V T sin(|a| / 2),    if the arc is driven at the speed    V (a / 2) / tan(a / 2),
 
 which is optimal. These are the paper's equations, written in half angles; the set of velocities for a given error is convex. The
-paper has additional cases in which a robot's maximum speed falls with its turning rate. In this module both have independent
-limits, and the arc is never driven faster than V. If a robot cannot turn by a in T, it turns as fast as it can, and T is extended
-accordingly: the arc is still driven at the optimal speed, while in the paper the robot turns on the spot. Both ignore acceleration
-limits.
+paper has additional cases in which a robot's maximum speed falls with its turning rate. In this module, speed and turning rate have
+independent limits, and the arc is never driven faster than V. If a robot cannot turn by a in T, it turns as fast as it can, and T
+is extended accordingly; the arc is still driven at the optimal speed, whereas in the paper the robot turns on the spot. Neither the
+paper nor this module considers acceleration limits.
 """
 
 from __future__ import annotations
@@ -43,8 +43,9 @@ def trackers(limits: Limits) -> Bools:
 def trackable_lines(lines, made, cosine, sine, error, turning_time, max_omega, fastest):
     """Append the half-planes of a polygon of velocities that a robot can track, and return the new number of half-planes.
 
-    The polygon's corners lie on the boundary of the trackable velocities, and are denser near the heading, where the curvature is
-    largest. No corner is directly behind: a robot that has to turn round would alternate between the two sides.
+    The polygon's corners lie on the boundary of the set of trackable velocities, and are denser near the heading, where the
+    boundary's curvature is largest. No corner is directly behind: a robot that has to turn round would alternate between the two
+    sides.
 
     Args:
         lines: (L, 4) half-planes as in `agora.core.halfplanes`.
@@ -100,7 +101,7 @@ def track(velocity: Floats, observation: Observation, turning_time: float, twist
         velocity: velocities, m/s, map frame.
         observation: observation of the N robots, with pose, limits and dt.
         turning_time: time in which a robot turns to the direction of the velocity, s; not less than dt.
-        twists: (N, 3), written.
+        twists: (N, 3) twists, m/s and rad/s, written.
     """
     limits = observation.limits
     given = (freeze(velocity), freeze(observation.pose), freeze(trackers(limits)), freeze(limits.max_omega))

@@ -51,8 +51,8 @@ def _length(path, count, after, x, y):
 
 @hidden
 def _seed(cost, left, bottom, cell, path, count, x, y):
-    """Follow the line to the path, then the path, to the last free point before it leaves the window; return whether there is such
-    a point, its position, and the length of the rest of the path.
+    """Follow the line from the robot to the path, then the path, to the last free point before the path leaves the window; return
+    whether there is such a point, its position, and the length of the rest of the path.
 
     The outermost cells do not count as part of the window. The line is sampled in steps of half a cell.
     """
@@ -79,7 +79,9 @@ def _seed(cost, left, bottom, cell, path, count, x, y):
 
 @hidden
 def _sweep_row(above, here, below, cost, cell, begin, end, step):
-    """Lower the distances in a row, one after the other, using those of their neighbours; return whether any has changed."""
+    """Lower the distances in a row, one after the other, using the distances of the neighbours; return whether any distance has
+    changed.
+    """
     changed, before = False, here[begin - step]
     for u in range(begin, end, step):
         now = here[u]
@@ -112,9 +114,9 @@ def _sweep(distance, cost, cell):
 @hidden
 def write_goal_distances(cost, left, bottom, cell, path, count, x, y, distance):
     """Write the distances from cell centres to the goal through free space, m; return the distance at or above which cells count as
-    closed.
+    blocked.
 
-    A cell that the wave does not reach gets the distance of the seed plus `CLOSED`. Without a seed, all cells are closed.
+    A cell that the wave does not reach gets the seed's distance plus `CLOSED`. Without a seed, all cells count as blocked.
 
     Args:
         cost: (H, W) costs of the window.
@@ -122,10 +124,10 @@ def write_goal_distances(cost, left, bottom, cell, path, count, x, y, distance):
         bottom: y of the window's lower-left corner, m.
         cell: length of a cell, m.
         path: (K, 2) points of the path, m.
-        count: number of valid points, at least 1.
+        count: number of valid points of the path, at least 1.
         x: x of the robot, m.
         y: y of the robot, m.
-        distance: out, (H, W).
+        distance: out, (H, W) distances, m.
     """
     rows, columns = cost.shape
     found, sx, sy, rest = _seed(cost, left, bottom, cell, path, count, x, y)

@@ -1,8 +1,8 @@
 """The waypoints of SocNavBench's sampling planner: a grid in the image from a camera on the robot, projected onto the floor.
 
 The grid is uniform in the image, so it is dense near the robot and sparse far away. Based on SocNavBench (commit 2724ea85,
-``ProjectedImageSpaceGrid``): its parameters bound x by 0 and 2.5 m and y by +-2.5 m, but the class replaces these bounds by the
-camera's field of view; only the bounds on the heading take effect.
+``ProjectedImageSpaceGrid``): its parameters limit x to the range from 0 to 2.5 m and y to +-2.5 m, but the class replaces these
+bounds with the camera's field of view; only the bounds on the heading take effect.
 """
 
 from __future__ import annotations
@@ -22,14 +22,15 @@ _EDGE = 0.01  # rad, by which the upper and the lower edge of the image are clip
 
 @functools.lru_cache(maxsize=16)
 def waypoints(count: int, headings: int, height: float, tilt: float, half_view: float) -> Doubles:
-    """Return the waypoints (K, 3) x, y, heading in the robot's frame, m and rad; K is slightly more than ``count``, see `_sides`.
+    """Return the waypoints (K, 3), i.e. x, y and heading, in the robot's frame, m and rad; K is slightly more than ``count``, see
+    `_sides`.
 
     Args:
         count: desired number of waypoints.
         headings: number of headings at each position, from one side of the image to the other, including straight up.
         height: height of the camera above the floor, m.
         tilt: tilt of the camera below the horizon, rad.
-        half_view: half the field of view of the camera, rad.
+        half_view: half the camera's field of view, rad.
     """
     right = FOCAL * math.tan(half_view)
     lower = -right if tilt > half_view else -FOCAL * math.tan(tilt - _EDGE)
@@ -44,7 +45,9 @@ def waypoints(count: int, headings: int, height: float, tilt: float, half_view: 
 
 
 def _sides(count: int, headings: int, width: float, height: float) -> tuple[int, int, int]:
-    """Return the numbers of columns, rows and headings, all odd, that give equal spacing in both directions of the image."""
+    """Return the numbers of columns, rows and headings, all of them odd, for which the spacing is equal in both directions of the
+    image.
+    """
     places = math.ceil((count + 1) / headings)
     spacing = math.sqrt(width * height / places)
     columns, rows, angles = (

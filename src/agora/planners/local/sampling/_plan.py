@@ -16,7 +16,7 @@ from agora.planners.local.sampling._splines import evaluate_cubic, motion_at
 
 _STEP_BACK = np.float32(1e-3)  # m
 _MORE, _TINY = np.float32(1.000001), np.float32(1e-6)
-_PART = np.float32(0.8)  # a closed cell has a weight of at least 0.25, which adds more than 0.2 of its excess
+_PART = np.float32(0.8)  # a blocked cell has a weight of at least 0.25 and thus adds more than 0.2 of its excess
 
 
 @hidden
@@ -45,12 +45,12 @@ class RobotWindow(NamedTuple):
         gaps: (H, W) distances to the nearest obstacle, m.
         u: column of the robot, not rounded.
         v: row of the robot, not rounded.
-        sine: sine of its heading.
-        cosine: cosine of its heading.
+        sine: sine of the robot's heading.
+        cosine: cosine of the robot's heading.
         inverse: cells per metre.
-        closed: goal distance at or above which a cell counts as closed, m.
+        closed: goal distance at or above which a cell is treated as blocked, m.
         clear: distance to obstacles below which the robot may not move closer to them, m.
-        touching: whether the robot touches an obstacle; if so, it may not move closer to it for the time being.
+        touching: whether the robot touches an obstacle; if it does, it may not move closer to the obstacle for the time being.
     """
 
     distance: Floats
@@ -67,7 +67,7 @@ class RobotWindow(NamedTuple):
 
 @hidden
 def _cell_of(scene, x, y):
-    """Return a position in the robot's frame in cells, and whether it is in the window."""
+    """Return the cell coordinates of a position in the robot's frame, and whether the position is in the window."""
     u = scene.u + (scene.cosine * x - scene.sine * y) * scene.inverse
     v = scene.v + (scene.sine * x + scene.cosine * y) * scene.inverse
     right, top = np.float32(scene.distance.shape[1] - 1), np.float32(scene.distance.shape[0] - 1)
@@ -76,7 +76,7 @@ def _cell_of(scene, x, y):
 
 @hidden
 def _sum_of_places(p, x, y, way, time, scene, most):
-    """Return the cost of the positions on a spline without the angle term; infinite if the spline is discarded, or if the cost
+    """Return the cost of the positions on a spline, without the angle term; infinite if the spline is discarded, or if the cost
     exceeds ``most``.
     """
     share, free, suspicious = p.step / time, p.obstacle_margin + TWO / scene.inverse, scene.closed - _PART * CLOSED
@@ -91,7 +91,7 @@ def _sum_of_places(p, x, y, way, time, scene, most):
         column, row, middle, line = np.uint32(u), np.uint32(v), np.uint32(u + HALF), np.uint32(v + HALF)
         a, b = u - np.float32(column), v - np.float32(row)
         goal, _, _ = _interpolate(scene.distance, column, row, a, b)
-        # Interpolation blurs closed cells, so the nearest cell decides; it is read only if the interpolated distance is large.
+        # Interpolation blurs blocked cells, so the nearest cell decides; it is read only if the interpolated distance is large.
         if goal > suspicious and scene.distance[line, middle] >= scene.closed:
             return np.float32(np.inf)
         gap = scene.gaps[line, middle]
@@ -113,8 +113,8 @@ def _sum_of_places(p, x, y, way, time, scene, most):
 
 @hidden
 def _sum_of_angles(p, x, y, way, time, scene):
-    """Return the sum, over the positions on a spline, of the angle between it and the direction to the goal through free space,
-    rad.
+    """Return the sum, over the positions on a spline, of the angle between the spline and the direction to the goal through free
+    space, rad.
     """
     share, total = p.step / time, ZERO
     for k in range(np.int64(np.ceil(time / p.step))):
@@ -147,7 +147,7 @@ def cost_of_spline(p, x, y, way, time, scene, limit):
 
 @kernel
 def choose(p, of, bins, rows, cost, origin, cell, gaps, path, path_count, pose, clear, touching, chosen, least, first, last):
-    """Write the index of the best spline, or -1 if there is none, and its cost, for the robots ``rows[i]``, ``first <= i < last``.
+    """Write the index of the best spline (-1 if there is none) and its cost for the robots ``rows[i]``, ``first <= i < last``.
 
     Args:
         p: `agora.planners.local.sampling._planner.Parameters`.
@@ -159,7 +159,7 @@ def choose(p, of, bins, rows, cost, origin, cell, gaps, path, path_count, pose, 
         cell: length of a cell, m.
         gaps: (R, H, W) distances to the nearest obstacle, m.
         path: (N, K, 2) paths, m.
-        path_count: (N,) numbers of their points.
+        path_count: (N,) numbers of points of the paths.
         pose: (N, 3) poses, m and rad.
         clear: (R,) distances, m; see `RobotWindow`.
         touching: (R,) whether the robots touch an obstacle.
@@ -197,11 +197,11 @@ def drive(x, y, way, time, gone, dt, max_vx, max_omega, twist, first, last):
         y: (N, 3) coefficients of y.
         way: (N, 3) coefficients of the progress along the spline.
         time: (N,) final times, s; 0 for no spline.
-        gone: (N,) elapsed time along the spline, s, in and out.
+        gone: (N,) elapsed time on the spline, s, in and out.
         dt: period, s.
         max_vx: (N,) maximum speed, m/s.
         max_omega: (N,) maximum turning rate, rad/s.
-        twist: out, (N, 3).
+        twist: out, (N, 3) twists, m/s and rad/s.
         first: first row.
         last: one past the last row.
     """

@@ -1,37 +1,40 @@
-"""The sampling planner of SocNavBench, its "Baseline", which ignores pedestrians.
+"""SocNavBench's sampling planner, called "Baseline" in SocNavBench, which ignores pedestrians.
 
 Biswas et al., "SocNavBench: A Grounded Simulation Testing Framework for Evaluating Social Navigation", ACM Transactions on
-Human-Robot Interaction 11(3), 2022. Waypoints, splines, costs and defaults are those of its code (commit 2724ea85:
+Human-Robot Interaction 11(3), 2022. Waypoints, splines, costs and defaults are taken from SocNavBench's code (commit 2724ea85:
 ``SamplingPlanner``, ``ControlPipelineV0``, ``Spline3rdOrder``, ``params``).
 
 Every ``control_horizon`` seconds, the planner chooses, from all splines that start at about the robot's speed, the one with the
 lowest mean cost (`agora.planners.local.sampling._plan.cost_of_spline`), and drives along it. The splines lead to about 21,000
-waypoints within 90 degrees ahead, for each of twenty start speeds. The final time is the shortest that the limits allow; splines
-that take longer than ``max_final_time`` are left out. A shorter final time also raises the start speed, and splines are sorted by
-the resulting start speeds.
+waypoints within 90 degrees ahead, for each of twenty start speeds. The final time of a spline is the shortest that the limits
+allow; splines that take longer than ``max_final_time`` are left out. A shorter final time also raises the start speed of a spline,
+and splines are sorted by the resulting start speeds.
 
 Differences from the source:
-- The distance to the goal through free space is computed in the local costmap, from the point where the global path leaves it or
-  ends, and the length of the rest of the path is added; the original uses the whole map. The direction to the goal is the gradient
-  of the bilinearly interpolated distance; the original mixes the angles of four cells. Splines that leave the window are discarded.
-- Obstacles are the lethal and unknown cells of the costmap. Splines whose centre line enters one, or a cell without a path to the
-  goal, are discarded; the original adds 1000 m there. If no spline is left, the robot stops with the reason ``blocked``, or
-  ``start_in_contact`` if it touches an obstacle. A robot that touches an obstacle may not move closer to it within the control
-  horizon; in the original, the episode ends on contact.
-- Splines on which the inscribed disc of the robot's outline touches an obstacle and moves closer to it are discarded. In the
-  original, the robot's width only affects the cost of positions near obstacles, and the robot touches door jambs (``clearance``).
+- The distance to the goal through free space is computed in the local costmap, from the point where the global path leaves the
+  costmap or ends, and the length of the rest of the path is added; the original uses the whole map. The direction to the goal is
+  the gradient of the bilinearly interpolated distance; the original mixes the angles of four cells. Splines that leave the window
+  are discarded.
+- Obstacles are the lethal and unknown cells of the costmap. Splines whose centre line enters an obstacle, or a cell without a path
+  to the goal, are discarded; the original adds 1000 m to the distance instead. If no spline is left, the robot stops with the
+  reason ``blocked``, or ``start_in_contact`` if it touches an obstacle. A robot that touches an obstacle may not move closer to it
+  within the control horizon; in the original, the episode ends on contact.
+- Splines on which the inscribed disc of the robot's outline touches an obstacle and moves closer to it are discarded
+  (``clearance``). In the original, the robot's width only affects the cost of positions near obstacles, and the robot touches door
+  jambs.
 - Splines that would back up are left out; in the original, the simulated car stands still instead. Apart from that, the original's
-  LQR does not affect the motion, because the benchmark is given poses. This planner commands twists, namely those in the middle of
-  each period; the next spline corrects deviations of the robot.
+  LQR does not affect the motion, because the benchmark receives poses. This planner commands the twist in the middle of each
+  period; the next spline corrects the robot's deviations.
 - The original's personal-space term is evaluated only on the first spline and added to all splines, so it has no effect. It is left
   out.
-- Limits that are not given are the robot's, including its turning radius; the benchmark robot's limits are in the
+- Limits that are not set default to the robot's own, including its turning radius; the benchmark robot's limits are in the
   `sampling_socnavbench` preset. Splines are computed for whole centimetres per second, like the robots' limits. If an interplanner
   slows a robot down to another speed, the robot drives the splines for the next higher tenth of a metre per second, more slowly.
-- If there are no splines for a start speed, those for the nearest start speed that has splines are used.
+- If there are no splines for a start speed, the splines for the nearest start speed that has any are used.
 
 Narrow places: a robot whose base is not at its centre, such as a car, may touch a door jamb with its nose, because only the
-inscribed disc around the base is kept clear. The planner only drives forwards, so a robot gets stuck 0.15 m in front of a wall.
+inscribed disc around the base is kept clear. The planner only drives forward, so a robot that is 0.15 m in front of a wall gets
+stuck.
 """
 
 from __future__ import annotations
@@ -106,11 +109,11 @@ class Sampling(Checked):
 
     Attributes:
         window: local costmap.
-        max_speed: maximum speed, m/s, None for the robot's.
-        max_omega: maximum turning rate, rad/s, None for the robot's.
+        max_speed: maximum speed, m/s; None for the robot's maximum speed.
+        max_omega: maximum turning rate, rad/s; None for the robot's maximum turning rate.
         waypoints: approximate number of waypoints.
-        headings: number of headings at each position.
-        camera_height: height of the camera that defines the grid, m.
+        headings: number of headings at the position of each waypoint.
+        camera_height: height of the camera that defines the grid of waypoints, m.
         camera_tilt: tilt of that camera below the horizon, degrees.
         half_view: half the camera's field of view, degrees.
         start_speeds: number of start speeds, from 0 to the top speed.
@@ -119,13 +122,13 @@ class Sampling(Checked):
         control_horizon: time for which a spline is driven, s.
         step: time between the sampled positions on a spline, s.
         clearance: distance to obstacles below which the robot does not move closer to them, m; None for the radius of the inscribed
-            disc of the robot's outline; 0 as in the original.
+            disc of the robot's outline. 0 is the behaviour of the original.
         obstacle_margin: distance to obstacles below which they have a cost, m.
-        obstacle_width: depth inside that margin at which the cost reaches ``obstacle_cost``, m; the cost grows with the third power
-            of the depth.
-        obstacle_cost: weight of obstacles.
-        goal_cost: weight of the distance to the goal, 1/m2.
-        angle_cost: weight of the angle, 1/rad.
+        obstacle_width: depth inside ``obstacle_margin`` at which the cost reaches ``obstacle_cost``, m; the cost grows with the
+            third power of the depth.
+        obstacle_cost: weight of the cost of obstacles.
+        goal_cost: weight of the squared distance to the goal, 1/m2.
+        angle_cost: weight of the angle between the spline and the direction to the goal, 1/rad.
         goal_margin: distance to the goal at which the goal has no cost, m.
     """
 
@@ -178,7 +181,7 @@ class Sampling(Checked):
         now = {name: part.copy() for name, part in memory.items()} if memory else _empty_memory(count)
         some = o.path_count > 0
         now["time"][~some] = 0.0
-        # A quarter of a period less, so that rounding errors in the sum of periods do not add a period.
+        # Subtract a quarter of a period, so that rounding errors in the sum of periods do not add a period.
         late = now["gone"] > np.minimum(np.float32(self.control_horizon), now["time"]) - np.float32(0.25 * o.dt)
         due = np.flatnonzero(some & (late | (now["time"] <= 0.0)))
         if len(due):
@@ -226,13 +229,15 @@ class Sampling(Checked):
         return best
 
     def _kept_distance(self, o: Observation) -> Floats:
-        """Return the minimum distance to obstacles that robots (N,) keep, m."""
+        """Return the minimum distances (N,) that the robots keep from obstacles, m."""
         if self.clearance is not None:
             return np.full(len(o.pose), self.clearance, np.float32)
         return inscribed_radius(self.window.corners(o.footprint, o.radius))
 
     def splines(self, max_speed: float, max_omega: float, turning_radius: float) -> Splines:
-        """Return all splines for a robot with these limits, m/s, rad/s and m; they are computed once and shared by all planners."""
+        """Return all splines for a robot with these limits, in m/s, rad/s and m. The splines are computed once and shared by all
+        planners.
+        """
         tilt, half_view = math.radians(self.camera_tilt), math.radians(self.half_view)
         grid = (self.waypoints, self.headings, self.camera_height, tilt, half_view)
         times = (self.min_final_time, self.max_final_time)
@@ -254,7 +259,7 @@ def _to_map_frame(pose: Floats, places: Doubles) -> Doubles:
 
 
 def _empty_splines(count: int) -> Best:
-    """Return splines for robots that do not drive along one yet."""
+    """Return empty splines, for robots that do not drive along a spline yet."""
     x, y, p = np.zeros((3, count, 3), np.float32)
     return Best(x, y, p, np.zeros(count, np.float32))
 
@@ -265,7 +270,7 @@ def _empty_memory(count: int) -> Memory:
 
 
 def _catalogue_speed(speed: float) -> float:
-    """Return the top speed, m/s, for which the splines of a robot with this top speed are computed."""
+    """Return the rounded top speed, m/s, for which the splines of a robot with the top speed ``speed`` are computed."""
     exact = round(100.0 * speed) / 100.0
     if exact > 0.0 and abs(exact - speed) < 0.01 * _SLACK * max(1.0, speed):
         return exact
@@ -284,7 +289,7 @@ def _obstacles(o: Observation, rows: Array) -> tuple[Floats, Bools]:
 
 
 def _speeds_with_splines(of: Splines, bins: Array) -> Array:
-    """Return the nearest start speeds (R,) that have splines."""
+    """Return the indices (R,) of the nearest start speeds that have splines."""
     filled = np.flatnonzero(np.diff(of.first))
     if not len(filled):
         return bins

@@ -1,9 +1,9 @@
 """The splines of SocNavBench's sampling planner: they lead from the robot to waypoints, at several start speeds, as fast as the
 limits allow.
 
-With s the elapsed fraction of the final time T, p(s) = a s^3 + b s^2 + c s runs from 0 to 1 and the position is x(p), y(p), also of
-third order (commit 2724ea85, ``Spline3rdOrder``). Splines start at the origin along the x axis and end at rest at the waypoint,
-with its heading.
+Let s be the elapsed fraction of the final time T. The progress p(s) = a s^3 + b s^2 + c s runs from 0 to 1, and the position is
+x(p), y(p); these are polynomials of third order, too (commit 2724ea85, ``Spline3rdOrder``). Splines start at the origin along the x
+axis and end at rest at the waypoint, with its heading.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class Catalogue(NamedTuple):
         max_speed: maximum speed, m/s.
         max_omega: maximum turning rate, rad/s.
         turning_radius: turning radius, m.
-        least_time: minimum time of a spline, s.
-        most_time: maximum time of a spline, s.
+        least_time: minimum duration of a spline, s.
+        most_time: maximum duration of a spline, s.
     """
 
     waypoints: int
@@ -86,8 +86,8 @@ def evaluate_cubic(a, b, c, s):
 
 @hidden
 def motion_at(x, y, p, s):
-    """Return the position, the direction (not normalised) and the twist multiplied by the final time, at an elapsed fraction s of
-    the time.
+    """Return the position, the direction (not normalised) and the twist multiplied by the final time, after the fraction s of the
+    final time.
     """
     way, pace = evaluate_cubic(p[0], p[1], p[2], s)
     px, dx = evaluate_cubic(x[0], x[1], x[2], way)
@@ -101,7 +101,7 @@ def motion_at(x, y, p, s):
 def _fit(goal, speed, horizon, x, y, p):
     """Write the coefficients of the spline to ``goal`` (3,) that starts with ``speed`` and takes the time ``horizon``.
 
-    The factors f1 = f2 = speed + distance are the original's; if the final time is changed afterwards, the start speed changes,
+    The factors f1 = f2 = speed + distance are the original's. If the final time is changed afterwards, the start speed changes,
     too.
     """
     factor = speed + math.sqrt(goal[0] * goal[0] + goal[1] * goal[1])
@@ -144,8 +144,8 @@ def _times(goals, speeds, limits, x, y, p, time, start, first, last):
 
 @functools.lru_cache(maxsize=32)
 def splines(of: Catalogue) -> Splines:
-    """Return the splines of a catalogue, with one spline per waypoint and start speed: the one that was fitted for the lowest
-    speed.
+    """Return the splines of a catalogue, with one spline per waypoint and start speed, namely the spline that was fitted for the
+    lowest speed.
     """
     goals = np.ascontiguousarray(waypoints(*of[:5]), np.float32)
     speeds = np.linspace(0.0, of.max_speed, of.speeds).astype(np.float32)

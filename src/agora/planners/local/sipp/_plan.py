@@ -1,4 +1,4 @@
-"""The plan for one robot among predicted people: the cells, the times at which they are safe, the search, and the resulting
+"""The plan for one robot among predicted people: the cells, the times at which the cells are safe, the search, and the resulting
 velocity.
 
 The lattice is centred on the robot, which is in the middle cell. Its rows run along the axis nearest to the direction of the path's
@@ -68,8 +68,8 @@ def _walls(cost, left, bottom, resolution, ahead, aside, radius, padding, column
 
     The lattice's rows run along (ahead, aside).
 
-    If the robot is closer to a wall than the padding, the padding is reduced; if it touches a wall, cells closer to the wall are
-    not free.
+    If the robot is closer to a wall than the padding, the padding is reduced; if the robot touches a wall, cells closer to the wall
+    are not free.
     """
     half = columns // 2
     rows, wide = cost.shape
@@ -139,8 +139,8 @@ def _people(p, row, x, y, ahead, aside, radius, about, unsafe):
 
 @hidden
 def _nearest_free(blocked, togo, reachable, columns, cell, x, y):
-    """Return the free cell nearest to (x, y), relative to the robot; with ``reachable``, only cells with a path to the target are
-    considered.
+    """Return the free cell nearest to (x, y), relative to the robot; if ``reachable`` is true, only cells with a path to the target
+    are considered.
     """
     half, best, least = columns // 2, columns // 2 * columns + columns // 2, _FAR
     for i in range(1, columns - 1):
@@ -155,7 +155,7 @@ def _nearest_free(blocked, togo, reachable, columns, cell, x, y):
 
 @hidden
 def _write_way(state, arrival, parent, columns, cell, pace, way):
-    """Write the corners (x, y, time) of the path to a state, with two corners for a wait; return how many there are."""
+    """Write the corners (x, y, time) of the path to a state, with two corners for a wait; return the number of corners."""
     half, count = columns // 2, np.int64(0)
     while True:
         n = state // INTERVALS
@@ -181,7 +181,7 @@ def _write_way(state, arrival, parent, columns, cell, pace, way):
 
 @hidden
 def _place(way, count, time):
-    """Return the position of the robot at a time, relative to its current one."""
+    """Return the robot's position at a given time, relative to its current position."""
     k = np.int64(1)
     while k < count and way[k, 2] < time:
         k += 1
@@ -193,8 +193,8 @@ def _place(way, count, time):
 
 @hidden
 def _is_safe(blocked, unsafe, columns, cell, step, vx, vy, moving, time):
-    """Return whether all cells that a robot occupies until ``time`` are free and safe, if it moves uniformly and then stands
-    still.
+    """Return whether all cells that a robot occupies until ``time`` are free and safe, if the robot moves at constant velocity for
+    the time ``moving`` and then stands still.
     """
     half, inverse = columns // 2, ONE / cell
     for k in range(np.int64(np.ceil(time / step)) + 1):
@@ -209,7 +209,7 @@ def _is_safe(blocked, unsafe, columns, cell, step, vx, vy, moving, time):
 
 @hidden
 def _velocity(p, s, way, count, speed, dt):
-    """Return the constant velocity that follows a path for as long as this stays safe, at most for the lookahead time.
+    """Return the constant velocity that follows a path for as long as this is safe, but at most for the lookahead time.
 
     The robot moves at full speed if it can wait safely afterwards; otherwise its velocity follows the times of the path.
     """
@@ -234,12 +234,12 @@ def plan(p, s, robot, route, about, window, dt, wanted, reasons, first, last):
         p: `agora.planners.local.sipp._planner.Parameters`.
         s: `Scratch`.
         robot: poses (N, 3) and radii (N,).
-        route: paths (N, K, 2) and their counts (N,).
+        route: paths (N, K, 2) and the numbers of their points (N,).
         about: the fields position, radius, present and expected of `agora.planners._expected.Discs`; T is STEPS - 1.
         window: costs, origin and resolution of the local costmap.
         dt: control period, s.
-        wanted: (N, 2), out: the desired velocities.
-        reasons: (N,) int8, out: the reasons.
+        wanted: (N, 2) desired velocities, m/s, out.
+        reasons: (N,) int8 values of `agora.core.recording.Reason`, out.
         first: first row.
         last: one past the last row.
     """

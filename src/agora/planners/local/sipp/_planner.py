@@ -1,28 +1,28 @@
-"""Safe interval path planning among people with predicted motion: finds the earliest arrival, including waits.
+"""Safe interval path planning among people with predicted motion: finds the path with the earliest arrival, including waits.
 
 M. Phillips and M. Likhachev, "SIPP: safe interval path planning for dynamic environments", ICRA 2011: the search
 (`agora.planners.local.sipp._search`). Differences from the source:
 
 - The paper plans the whole path once, for obstacles with known motion. This planner replans at every call on a lattice around the
   robot, up to the point where the path reaches the lattice's edge, for discs that move as predicted. With a perfect predictor, the
-  arrival is the earliest on the lattice, and therefore a bound for other planners at the same speed. With `constant_velocity`, the
-  planner knows no more than other planners do, and gives no bound.
+  arrival is the earliest possible on the lattice, and is therefore a bound for other planners at the same speed. With
+  `constant_velocity`, the planner does not know more than other planners, and the arrival is not a bound.
 - A disc that occupies a cell at the end of the horizon is assumed to stay there forever.
 - The lattice ignores heading and acceleration limits. The velocity that follows the path is kept constant for as long as that is
   safe, and a robot that cannot move sideways turns to it (`agora.planners.steering.velocity_to_twist`).
-- If a robot is closer to a person than the margin, its disc is shrunk by the difference and then grows again with time, so that the
-  robot moves away.
-- Of several paths with the same arrival time, the first one found is taken. In a mirrored scene this may be a different path.
+- If a robot is closer to a person than the margin, the robot's disc is shrunk by the difference and then grows again with time, so
+  that the robot moves away.
+- Of several paths with the same arrival time, the first one found is taken. In a mirrored scene, this may be a different path.
 - If no path leads to the target, the robot drives to the position that stays safe for longest (with the reason ``escaping``).
 
 A robot is represented by the disc around its outline. Between cell centres, it may violate the margin by half a cell.
 
-Among 25 tracked people per 100 m2, all of 100 robots arrive, as with `teb`. They stay farther from people: the mean closest
+Among 25 tracked people per 100 m2, all 100 robots arrive, as with `teb`, but they stay farther away from people: the mean closest
 approach is 0.02 m [0.00, 0.04] larger than with `teb`, and 0.08 m larger than with `dwa`. A larger margin keeps more distance but
-takes longer: with a margin of 0.35 m the difference to `teb` was 0.08 m, and two of 100 robots touched a wall.
+takes longer: with a margin of 0.35 m, the difference from `teb` was 0.08 m, and two of 100 robots touched a wall.
 
-Narrow places: a robot whose disc has little room, such as `f1tenth`, does not get through, and a car turns too late. A robot that
-needs more than a metre to stop, such as `rto`, clips the end of a wall.
+Narrow places: a robot with little room around its disc, such as `f1tenth`, does not get through, and a car turns too late. A robot
+that needs more than a metre to stop, such as `rto`, clips the end of a wall.
 """
 
 from __future__ import annotations
@@ -66,15 +66,15 @@ class Sipp(Checked):
     """Drives the path with the earliest arrival among people whose motion is predicted.
 
     Attributes:
-        window: local costmap, for walls; the lattice covers the same area.
-        prediction: predictor of the pedestrians; other robots keep their velocity.
-        cell: length of a cell of the lattice, m.
+        window: local costmap, used to avoid walls; the lattice covers the same area.
+        prediction: predictor of the pedestrians' paths; other robots are assumed to keep their velocity.
+        cell: side length of a lattice cell, m.
         horizon: time for which people are predicted, s, in 64 steps.
         margin: distance to keep from people and robots, m.
         padding: distance to keep from walls, m.
         regain: speed at which a lost margin is restored, m/s.
-        lookahead: maximum part of the plan, in time, that is driven at one constant velocity, s.
-        speed: speed of moves, m/s; None for the robot's maximum speed.
+        lookahead: maximum duration of the part of the plan that is driven at one constant velocity, s.
+        speed: speed of the moves on the lattice, m/s; None for the robot's maximum speed.
     """
 
     window: Window = field(default_factory=lambda: Window(size=8.0, sources=("map",)))
@@ -142,8 +142,8 @@ Parameters = kernel_record("Parameters", Sipp, computed=("step",), others=("colu
 
 
 def _faces(o: Observation, seen: Discs) -> Bools:
-    """Return which robots (N,) would drive towards a person that they touch; a robot that has to turn first must not drive on in
-    the meantime.
+    """Return which robots (N,) would drive towards a person that they touch. A robot that has to turn first must not keep driving
+    in the meantime.
     """
     dx, dy = (seen.position[..., axis] - o.pose[:, None, axis] for axis in (0, 1))
     reach, heading = seen.radius + o.radius[:, None], o.pose[:, None, 2]

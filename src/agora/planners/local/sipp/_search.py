@@ -44,8 +44,8 @@ def path_lengths(blocked, columns, target, togo, heap):
     Args:
         blocked: (C,) bool cells, row by row; the cells of the border are blocked.
         columns: number of columns.
-        target: number of the target cell, not blocked.
-        togo: (C,) lengths, out.
+        target: index of the target cell, which is not blocked.
+        togo: (C,) lengths, in cells, out.
         heap: (K,) int64, scratch; K at least 8 C.
     """
     around = (-1, 1, -columns, columns, -columns - 1, -columns + 1, columns - 1, columns + 1)
@@ -106,11 +106,11 @@ def search_earliest(blocked, columns, start, target, togo, counts, bounds, step,
     Args:
         blocked: (C,) bool cells, row by row; the cells of the border are blocked.
         columns: number of columns.
-        start: number of the first cell.
-        target: number of the last cell.
-        togo: (C,) length of the shortest path to the target, in cells: `path_lengths`.
-        counts: (C,) number of safe intervals: `intervals`.
-        bounds: (C, INTERVALS, 2) the intervals.
+        start: index of the start cell.
+        target: index of the target cell.
+        togo: (C,) length of the shortest path to the target, in cells, from `path_lengths`.
+        counts: (C,) number of safe intervals, from `intervals`.
+        bounds: (C, INTERVALS, 2) bounds of the intervals, from `intervals`.
         step: length of a step, s.
         pace: time for a move to an adjacent cell, s.
         arrival: (C * INTERVALS,) earliest arrival in each state, s, out; interval n of a cell has the index ``cell * INTERVALS +
@@ -121,7 +121,7 @@ def search_earliest(blocked, columns, start, target, togo, counts, bounds, step,
 
     Returns:
         Whether the target is reached (a start at the target counts if it stays safe), and the state at the target. If the target is
-        not reached, the state that stays safe for longest; in a tie, the one nearest to the target.
+        not reached, the state is the one that stays safe for longest and, in a tie, the one nearest to the target.
     """
     around = (-1, 1, -columns, columns, -columns - 1, -columns + 1, columns - 1, columns + 1)
     arrival[:], done[:] = _INFINITE, False

@@ -31,25 +31,25 @@ class Scratch(NamedTuple):
     """Working memory of one thread, for K samples, M people and robots, P poses and L wall points.
 
     Attributes:
-        wanted: (2, K) desired speeds and turning rates of the samples, m/s and rad/s.
-        x: (K,) position, m.
-        y: (K,) position, m.
+        wanted: (2, K) desired speeds and turning rates, m/s and rad/s.
+        x: (K,) position, x, m.
+        y: (K,) position, y, m.
         theta: (K,) heading, rad.
         vx: (K,) speed, m/s.
         omega: (K,) turning rate, rad/s.
         sine: (K,) sine of the heading.
         cosine: (K,) cosine of the heading.
-        before_x: (K,) position one step before, m.
-        before_y: (K,) position one step before, m.
-        push_x: (K,) force on the robot, m/s2.
-        push_y: (K,) force on the robot, m/s2.
+        before_x: (K,) position one step earlier, x, m.
+        before_y: (K,) position one step earlier, y, m.
+        push_x: (K,) force on the robot, x, m/s2.
+        push_y: (K,) force on the robot, y, m/s2.
         work: (K,) social work, m/s2.
         hit: (K,) 1 plus the speed while in contact with a person, or 0 without contact.
         scores: (K,) scores.
         poses: (P, 4, K) x, y, sine and cosine.
         away: (M, 4, K) displacement of people and robots from their predicted paths (x, y), and its rate of change.
-        keys: scratch of `agora.costmap.walls.nearest_walls`.
-        order: (L,) scratch of the same function.
+        keys: scratch for `agora.costmap.walls.nearest_walls`.
+        order: (L,) scratch for `agora.costmap.walls.nearest_walls`.
         walls: (L, 2) positions of wall points relative to the robot, m.
     """
 
@@ -90,7 +90,9 @@ def write_samples(linear, angular, max_x, max_theta, wanted):
 
 @hidden
 def _is_in_sight(scene, n, x, y):
-    """Return whether the straight line from the robot to (x, y) is free of inscribed cells, within the window."""
+    """Return whether the part of the straight line from the robot to (x, y) that is in the window avoids all cells within the
+    inscribed radius of an obstacle.
+    """
     cost, inverse = scene.cost[n], scene.inverse
     u, v = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1]
     dx, dy = x - scene.pose[n, 0], y - scene.pose[n, 1]
@@ -110,8 +112,8 @@ def _is_in_sight(scene, n, x, y):
 
 @hidden
 def _point(scene, n, span):
-    """Return the point ``span`` m ahead on the path or, if the robot cannot see it, the farthest visible one of a few earlier
-    points.
+    """Return the point ``span`` m ahead on the path or, if that point is not visible from the robot, the farthest visible point
+    among a few earlier points.
 
     Returns:
         The point, its distance along the path, and the length of the path, m.
@@ -158,11 +160,11 @@ def _advance(count, dt, gain_x, gain_theta, tightest, s, poses):
 
 @hidden
 def _add_social_work(p, count, dt, x0, y0, x1, y1, reach, now, yields, s, away):
-    """Add the social work between the robot and another person or robot, predicted to move from (x0, y0) to (x1, y1), and record
-    contact.
+    """Add the social work between the robot and another agent (a person or robot), which is predicted to move from (x0, y0) to (x1,
+    y1), and record contact.
 
-    The force on one of the two is minus the force on the other, with the arguments swapped. A person that ``yields`` is displaced
-    from the predicted path by the sample's force in the previous step; contact counts on the predicted path itself.
+    The force on the other agent is minus the force on the robot. If the other agent ``yields``, the force in each step displaces
+    the agent from its predicted path in the following steps; contact is tested on the predicted path itself.
     """
     vx, vy, keep = (x1 - x0) / dt, (y1 - y0) / dt, max(ONE - p.damping * dt, ZERO)
     law = (p.importance, p.gamma, p.n, p.n_prime, _NO_CUTOFF)
@@ -203,7 +205,7 @@ def _add_wall_forces(p, count, inner, x, y, found, s):
 
 @spliced
 def _roll_out_all(p, scene, n, radius, inner, dt, fine, count, gains, tightest, found, discs, people, s):
-    """Roll out all samples, and add up the social work.
+    """Roll out all samples, and sum the social work of each.
 
     A step of ``dt`` s has ``fine`` poses. As in upstream, the work of a step is the sum of the magnitudes of the two forces on the
     robot, from people and from walls, and of the robot's force on each person.
@@ -234,7 +236,7 @@ def _roll_out_all(p, scene, n, radius, inner, dt, fine, count, gains, tightest, 
 
 @hidden
 def _score(p, count, max_x, point_x, point_y, span, s):
-    """Write the scores without the costmap's cost."""
+    """Write the scores of the samples, without the costmap's cost."""
     for k in range(count):
         dx, dy = point_x - s.x[k], point_y - s.y[k]
         angle = abs(wrap(atan2(dy, dx) - s.theta[k])) / _PI
@@ -246,7 +248,9 @@ def _score(p, count, max_x, point_x, point_y, span, s):
 
 @hidden
 def _outline_scale(scene, n, inner):
-    """Return the factor that enlarges the outline by half a cell, or 1 if the robot is already closer than that to an obstacle."""
+    """Return the factor that enlarges the outline by half a cell, or 1 if the robot is already closer than half a cell to an
+    obstacle.
+    """
     cost, inverse, corners_x, corners_y = scene.cost[n], scene.inverse, scene.footprint_x[n], scene.footprint_y[n]
     x, y, scale = scene.pose[n, 0] - scene.origin[n, 0], scene.pose[n, 1] - scene.origin[n, 1], ONE + HALF / (inner * inverse)
     sine, cosine = sincos(scene.pose[n, 2])
@@ -272,11 +276,11 @@ def _path_cost(p, scene, n, k, poses, scale, wanted):
 
 @spliced
 def _choose(p, scene, n, count, poses, scale, s):
-    """Return the number of the sample with the lowest score including the costmap's, the first one in a tie; -1 if all are
-    discarded.
+    """Return the index of the sample with the lowest score including the costmap's cost (the first one in a tie), or -1 if all
+    samples are discarded.
 
-    The costmap can only increase a score, so samples are tested in the order of their scores until no remaining sample can be
-    better.
+    The costmap's cost can only increase a score, so samples are tested in the order of their scores until no remaining sample can
+    be better.
     """
     best, chosen = DISCARDED, np.int64(-1)
     while True:
@@ -291,7 +295,7 @@ def _choose(p, scene, n, count, poses, scale, s):
 
 @hidden
 def _approach(p, scene, n, away, max_x, max_theta, gain, point_x, point_y, s):
-    """Write, as the only sample, the single twist that the robot tries near the goal."""
+    """Write the twist that the robot tries first near the goal, as the only sample."""
     bearing = wrap(atan2(point_y - scene.pose[n, 1], point_x - scene.pose[n, 0]) - scene.pose[n, 2])
     _, ahead = sincos(bearing)
     slowest, least = min(p.min_trans_vel, max_x), min(p.min_rot_vel, max_theta)
@@ -317,10 +321,10 @@ def plan(p, scene, radius, inner, fastest, span, linear, angular, dt, fine, disc
         dt: time step of the roll-outs, s.
         fine: (N,) number of poses per step.
         discs: positions (N, M, 2), radii (N, M), presence (N, M) and predicted positions (N, M, T, 2) of people and robots.
-        people: number of leading slots that hold people; people give way to the robot.
+        people: number of leading slots that hold people, who give way to the robot.
         s: `Scratch`.
-        twists: (N, 3), written.
-        reasons: (N,), written.
+        twists: (N, 3) twists, m/s and rad/s, written.
+        reasons: (N,) values of `agora.core.recording.Reason`, written.
     """
     for n in range(first, last):
         twists[n, 0], twists[n, 1], twists[n, 2], reasons[n] = ZERO, ZERO, ZERO, NO_PATH

@@ -4,12 +4,12 @@ Rösmann, Hoffmann, Bertram, "Integrated online trajectory planning and optimiza
 Bhattacharya, Kumar, Likhachev, "Search-based path planning with homotopy class constraints", AAAI 2010; based on teb_local_planner
 (h_signature.h, graph_search.cpp, homotopy_class_planner.cpp).
 
-A band passes an obstacle on the left or on the right, which is given by the sign of the angle that the band sweeps around the
+The side on which a band passes an obstacle, left or right, is given by the sign of the angle that the band sweeps around the
 obstacle, as seen from the obstacle while both move. Upstream integrates a magnetic field along the band in space and time
 (H-signature in three dimensions): for an infinite conductor, this integral is the same angle, in turns, seen along the conductor.
-The H-signature in two dimensions is a sum over obstacles, of a factor times (the logarithm of the distance plus i times this
-angle). It can be selected, as in upstream; it uses the current positions of obstacles, and counts how often a path winds around
-them. Discs that the robot cannot pass between count as one obstacle.
+As in upstream, the H-signature in two dimensions can be selected instead. It is a sum over obstacles of a factor times (the
+logarithm of the distance plus i times this angle); it uses the current positions of obstacles, and counts how often a path winds
+around an obstacle. Discs that the robot cannot pass between count as one obstacle.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ def _distance_to_segment(x, y, ax, ay, bx, by):
 
 @lean
 def obstacles(still, standing, moving, movers, goal, width, order, out):
-    """Write one point for each obstacle; discs less than ``width`` m apart form one obstacle, represented by the disc nearest to
-    the line from the robot to the goal.
+    """Write one point for each obstacle. Stationary discs less than ``width`` m apart form one obstacle, which is represented by
+    the disc nearest to the line from the robot to the goal.
 
     Args:
         still: (S, 3) stationary discs; the first ``standing`` entries are valid.
         moving: moving discs, as in `agora.planners._bands.discs.gather`; the first ``movers`` entries are valid.
         goal: x and y of the goal.
-        width: gap between discs below which they are one obstacle, m.
+        width: gap between stationary discs below which they form one obstacle, m.
         order: (S,) int32, scratch.
-        out: (S + Q, 4) position, and mean velocity up to the last predicted time.
+        out: (S + Q, 4) position of each obstacle, and its mean velocity up to the last predicted time.
 
     Returns:
         The number of obstacles.
@@ -104,10 +104,11 @@ def sweep(band, n, obstacle):
 def product(band, n, places, count, prescaler):
     """Return the two-dimensional H-signature of a band, as real and imaginary part, in float64.
 
-    This is the sum over obstacles o_l of A_l (ln |z - o_l| + i arg(z - o_l)) from the band's start to its end, with the angle along
-    the band and A_l = prescaler a (o_l - P) b (o_l - Q) / prod (o_l - o_j) and a + b = max(count - 1, 5); obstacles nearer than
-    0.05 m are left out of the product. P is to the right of the start and Q to the left of the end, by the distance between start
-    and end; if the ends are less than 3 m apart, P is 3 m below the start, and Q is 3 m to the right of it and 3 m above it.
+    The signature is the sum over obstacles o_l of the change of A_l (ln |z - o_l| + i arg(z - o_l)) from the band's start to its
+    end, where the angle is followed along the band. A_l = prescaler a (o_l - P) b (o_l - Q) / prod (o_l - o_j), where a + b =
+    max(count - 1, 5); obstacles nearer than 0.05 m to o_l are left out of the product. P is to the right of the start and Q to the
+    left of the end, at a distance equal to that between start and end; if the ends are less than 3 m apart, P is at (0, -3) m from
+    the start, and Q is at (3, 3) m from the start.
     """
     most = max(count - 1, 5)
     scale = np.float64(prescaler) * np.float64((most + 1) // 2) * np.float64(most // 2)
@@ -143,17 +144,17 @@ def classify(band, n, places, count, signatures, known, rule):
     """Return the index of a band's class among the ``known`` classes, ``known`` for a new class, or -1 for a band without a class.
 
     Two bands belong to the same class if they pass every obstacle on the same side; obstacles around which either band sweeps less
-    than the threshold are ignored. With products, they belong to the same class if neither the real nor the imaginary part differs
-    by more than the threshold; a band through the centre of an obstacle has no class. The band's signature is written after the
-    known ones.
+    than the threshold are ignored. A band that sweeps more than one turn around an obstacle has no class. With products, two bands
+    belong to the same class if neither the real nor the imaginary part differs by more than the threshold; a band through the
+    centre of an obstacle has no class. The band's signature is written after the known signatures.
 
     Args:
         band: (n, 4) poses.
         n: number of poses in the band.
         places: (K, 4) obstacles, as written by `obstacles`; the first ``count`` entries are valid.
-        signatures: (C + 1, K) float64, K at least 2.
+        signatures: (C + 1, K) float64 signatures of the known classes, K at least 2; the band's signature is added.
         known: number of known signatures.
-        rule: threshold, which is in turns for sides; prescaler for products, 0 for sides.
+        rule: threshold, which is in turns for sides; prescaler for products, or 0 for sides.
     """
     own, (threshold, prescaler) = signatures[known], rule
     if prescaler > ZERO:
@@ -202,7 +203,7 @@ def scatter(goal_x, goal_y, width, scale, tick, samples, nodes):
         scale: length of the area, as a multiple of the distance to the goal.
         tick: index of the call.
         samples: number of points.
-        nodes: out, (samples + 2, 2).
+        nodes: out, (samples + 2, 2) positions of the nodes, relative to the robot, m.
     """
     nodes[0, 0], nodes[0, 1] = ZERO, ZERO
     far = max(math.sqrt(goal_x * goal_x + goal_y * goal_y), _TINY)
@@ -219,10 +220,11 @@ def scatter(goal_x, goal_y, width, scale, tick, samples, nodes):
 
 @lean
 def connect(nodes, many, still, standing, moving, movers, clear, threshold, edges):
-    """Write which pairs of nodes are connected: those whose edge leads towards the goal and stays ``clear`` m from every disc.
+    """Write which pairs of nodes are connected, i.e. have an edge that leads towards the goal and stays ``clear`` m away from every
+    disc.
 
     Args:
-        nodes: (many, 2).
+        nodes: (many, 2) positions of the nodes, relative to the robot, m.
         many: number of nodes.
         still: (S, 3) stationary discs; the first ``standing`` entries are valid.
         moving: moving discs at their current positions, as in `agora.planners._bands.discs.gather`; the first ``movers`` entries
@@ -260,18 +262,18 @@ def explore(nodes, many, edges, ends, guess, places, count, rule, bands, counts,
     At most 200 paths are examined.
 
     Args:
-        nodes: (many, 2).
+        nodes: (many, 2) positions of the nodes, relative to the robot, m.
         many: number of nodes.
-        edges: (many, many), as in `connect`.
-        ends: headings of the robot and of the goal.
-        guess: speed and turning rate of an initial guess, and its minimum number of steps.
+        edges: (many, many) whether two nodes are connected, as written by `connect`.
+        ends: headings of the robot and of the goal, rad.
+        guess: speed and turning rate of an initial guess, and the guess's minimum number of steps.
         places: (K, 4) obstacles, as written by `obstacles`; the first ``count`` entries are valid.
         rule: as in `classify`.
         bands: (C, M, 4) bands; the first ``known`` entries are valid.
         counts: (C,) number of poses in each band.
         most: maximum number of bands, up to C.
-        roadmap: (3, many) int32, scratch: the path, and for each of its nodes the next node to try.
-        signatures: (C + 1, K).
+        roadmap: (3, many) int32, scratch for the path, and for the next node to try from each of the path's nodes.
+        signatures: (C + 1, K) as in `classify`.
 
     Returns:
         The new number of bands.
@@ -312,8 +314,8 @@ def _add_band(nodes, path, length, ends, guess, places, count, rule, bands, coun
 
 @lean
 def is_detour(band, n, best, best_n, tolerance, long, ratio):
-    """Return whether a band starts in a different direction from the best band, or takes much longer; true for a band that is too
-    short to tell.
+    """Return whether a band starts in a different direction from the best band, or takes much longer; true if the band is too short
+    to have a direction.
 
     Args:
         band: (n, 4) band.

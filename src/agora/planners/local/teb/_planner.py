@@ -2,45 +2,45 @@
 
 Rösmann, Feiten, Wösch, Hoffmann, Bertram, "Trajectory modification considering dynamic constraints of autonomous robots", ROBOTIK
 2012, and Rösmann, Hoffmann, Bertram, "Integrated online trajectory planning and optimization in distinctive topologies", RAS 88,
-2017; the residuals, weights and default values are those of the teb_local_planner package (melodic-devel b68c328), whose parameter
-names are kept. Limits are soft, as in the package: a band may exceed the limits, but the command does not.
+2017; the residuals, weights and default values are taken from the teb_local_planner package (melodic-devel b68c328), whose
+parameter names are kept. Limits are soft, as in the package: a band may exceed the limits, but a command may not.
 
 Differences from the source:
-- Pedestrians and other robots are discs, not cells of the costmap; standing ones are static obstacles, and the others move as
-  predicted, by default at constant velocity. Edges of lethal or unknown areas in the costmap are represented by points 0.15 m
-  apart.
-- If an obstacle covers the end of the local path, the path ends before the obstacle. After an infeasible band the horizon is
-  halved, and after ten in a row it is halved again (upstream intends this, but its comparison hardly ever triggers it).
-- The feasibility check of the first poses includes people and robots, for the robot's stopping time. No disc may penetrate the
+- Pedestrians and other robots are discs, not cells of the costmap. Discs that stand still are static obstacles; the other discs
+  move as predicted, by default at constant velocity. Edges of lethal or unknown areas in the costmap are represented by points 0.15
+  m apart.
+- If an obstacle covers the end of the local path, the path ends before the obstacle. After an infeasible band, the horizon is
+  halved; after ten infeasible bands in a row, it is halved again (upstream intends this, but its condition is hardly ever met).
+- The feasibility check of the first poses includes people and robots, up to the robot's stopping time. No disc may penetrate the
   robot more deeply than it already does, so that a robot in contact with a person can move away. A robot in contact with a wall
   stops.
-- The margin to a limit is at most half of the limit, and a robot that cannot drive backwards has no margin on its backward speed.
-- Limits that are not given are the robot's. For a robot faster than 1 m/s, the poses are closer together in time, so that they are
-  0.3 m apart at full speed; 0.6 m, which is what the package's 0.3 s gives at 2 m/s, is too coarse for a door. For a robot slower
-  than 0.4 m/s, they are farther apart in time, so that they are 0.12 m apart at full speed, as in the package at its own 0.4 m/s;
-  closer poses are pushed back one by one in front of a narrow place, and the robot stays there. The package's own limits and times
-  are in the `teb_ros` preset.
-- For a robot that cannot drive backwards, the weight on driving forwards is 100,000; the package advises 1000. With a lower weight,
-  the band backs away from a wall that the robot must turn away from, and the robot stops. Residuals of acceleration limits below
-  the package's 0.5 are relative to the limit.
+- The margin to a limit is at most half of the limit, and a robot that cannot drive in reverse has no margin on its reverse speed.
+- Limits that are not set default to the robot's own. For a robot faster than 1 m/s, the poses are closer together in time, so that
+  they are 0.3 m apart at full speed; the package's 0.3 s gives 0.6 m at 2 m/s, which is too coarse for a door. For a robot slower
+  than 0.4 m/s, the poses are farther apart in time, so that they are 0.12 m apart at full speed, as in the package at its own 0.4
+  m/s. If poses are closer together, they are pushed back one by one in front of a narrow place, and the robot never enters it. The
+  package's own limits and times are in the `teb_ros` preset.
+- For a robot that cannot drive in reverse, the weight on driving forward is 100,000; the package recommends 1000. With a lower
+  weight, if the robot must turn away from a wall, the band backs away from the wall instead, and the robot stops. Residuals of
+  acceleration limits below the package's 0.5 are relative to the limit.
 - A robot that can move sideways does so at up to half its forward speed, with a combined speed of at most the forward limit, and
-  has the weight 1 on sideways motion, as the package advises. With equal forward and sideways speeds, some robots get stuck in
+  has the weight 1 on sideways motion, as the package recommends. With equal forward and sideways speeds, some robots get stuck in
   front of a lane that is as wide as twice ``min_obstacle_dist``.
-- Inside a polygon, the distance to its edge is negative. `agora.planners._bands.discs` describes how path points are treated for
-  which no pose is left.
+- Inside a polygon, the distance to its edge is negative. `agora.planners._bands.discs` describes how path points that are left
+  without a pose are treated.
 - If a robot with an inscribed radius of more than 0.35 m is represented by a point, the point is enlarged to a disc, so that
-  ``min_obstacle_dist`` leaves 0.15 m next to the body. Otherwise bands for a robot of 0.62 m lead through people.
+  ``min_obstacle_dist`` leaves 0.15 m next to the body. Otherwise, bands for a robot of 0.62 m lead through people.
 - Between walls that are closer together than twice ``min_obstacle_dist``, the desired distance is half the width of the lane
-  (``min_lane_dist``). With the package's distance, the poses of the band are pushed out of the lane, back to its entrance, and the
-  robot stays there.
+  (``min_lane_dist``). With the package's distance, the poses of the band are pushed out of the lane, back to the entrance, and the
+  robot does not enter the lane.
 - A band has at most 100 poses (``max_samples``; upstream: 500).
 - Roadmap points are not random, and at most 200 paths in the roadmap are examined; `_homotopy` defines the classes of bands.
 - The solver stops when the expected gain is less than 1e-5 of the cost.
 
 Narrow places: by default a robot is represented by a point, so the bands of long robots come too close to walls for the robot to
 turn there. A loaded pallet truck rarely turns round in a lane of 2.0 m; with a polygon, 0.2 m for ``min_obstacle_dist`` and 0.3 m
-for ``inflation_dist``, it does so in 7 of 9 starts. With the package's times, `jackal`, at its 2 m/s, touches the jamb of a door of
-0.9 m in one of 12 starts, and does not pass the door in another.
+for ``inflation_dist``, it does so in 7 of 9 starts. With the package's times, `jackal`, at 2 m/s, touches the jamb of a door of 0.9
+m in one of 12 starts, and does not get through the door in another.
 
 Not implemented: slowing down near obstacles, exact arc lengths, several bands in one class, random removal of bands, durations as
 costs, obstacles other than points and discs, a separate weight for path points in the choice between bands.
@@ -113,8 +113,8 @@ class Teb(Checked):
     limit applies. The outline of the window's footprint must not touch a lethal or unknown cell.
 
     Attributes:
-        window: local costmap; pedestrians and robots are known as discs and need not be in it.
-        prediction: predictor of the pedestrians, by name; other robots are assumed to keep their velocity.
+        window: local costmap; pedestrians and robots are represented by discs and need not be in the costmap.
+        prediction: predictor of the pedestrians' paths, by name; other robots are assumed to keep their velocity.
         footprint_model: shape used to measure distances to obstacles: the robot's centre ("point"), the circumscribed disc
             ("circular"), the outline of the window's footprint ("polygon"), a line along its middle ("line"), or discs as wide as
             the robot at both ends of that line ("two_circles").
@@ -136,9 +136,9 @@ class Teb(Checked):
         max_samples: maximum number of poses of a band.
         max_global_plan_lookahead_dist: length of the path to plan for, m; the window also limits it.
         global_plan_viapoint_sep: distance between the path points that attract the band, m; 0 or less to disable them.
-        via_points_ordered: whether the band passes these points in order.
-        force_reinit_new_goal_dist: if the local goal jumps by more than this distance, the band is reset, m.
-        force_reinit_new_goal_angular: if the local goal turns by more than this angle, the band is reset, rad.
+        via_points_ordered: whether the band must pass these points in order.
+        force_reinit_new_goal_dist: jump of the local goal above which the band is reset, m.
+        force_reinit_new_goal_angular: rotation of the local goal above which the band is reset, rad.
         feasibility_check_no_poses: number of poses that are checked for collisions; -1 for all, None for the poses of the first 1.5
             s, which corresponds to the package's 5.
         feasibility_check_lookahead_distance: distance beyond which poses are not checked, m; -1 for no limit.
@@ -150,35 +150,36 @@ class Teb(Checked):
             the package's behaviour, which ignores the size of such a robot.
         min_lane_dist: minimum desired distance between the body and the walls of a lane, m. Between walls that are closer together
             than twice ``min_obstacle_dist``, the desired distance is half the width of the lane. None for the package's behaviour,
-            which uses ``min_obstacle_dist`` there too.
+            which uses ``min_obstacle_dist`` in lanes, too.
         inflation_dist: distance within which static obstacles have a small cost, m.
         dynamic_obstacle_inflation_dist: distance within which moving obstacles have a small cost, m.
         include_dynamic_obstacles: whether moving discs are predicted to keep moving; otherwise they are treated as static.
         costmap_obstacles_behind_robot_dist: distance behind the robot beyond which obstacles are ignored, m.
-        obstacle_association_force_inclusion_factor: multiple of ``min_obstacle_dist`` within which all obstacles are considered.
-        obstacle_association_cutoff_factor: multiple of ``min_obstacle_dist`` within which the nearest obstacle on each side is
-            considered.
-        no_inner_iterations: inner iterations of the solver.
-        no_outer_iterations: outer iterations of the solver; the band is resized before each.
+        obstacle_association_force_inclusion_factor: distance within which all obstacles are considered, as a multiple of
+            ``min_obstacle_dist``.
+        obstacle_association_cutoff_factor: distance within which the nearest obstacle on each side is considered, as a multiple of
+            ``min_obstacle_dist``.
+        no_inner_iterations: number of inner iterations of the solver.
+        no_outer_iterations: number of outer iterations of the solver; the band is resized before each outer iteration.
         penalty_epsilon: margin to the limits, in the unit of each limit.
-        weight_max_vel_x: weight of the squared residual of the speed.
-        weight_max_vel_y: weight of the squared residual of the sideways speed.
-        weight_max_vel_theta: weight of the squared residual of the turning rate.
-        weight_acc_lim_x: weight of the squared residual of the acceleration.
-        weight_acc_lim_y: weight of the squared residual of the sideways acceleration.
-        weight_acc_lim_theta: weight of the squared residual of the angular acceleration.
+        weight_max_vel_x: weight of the squared residual of the speed limit.
+        weight_max_vel_y: weight of the squared residual of the sideways speed limit.
+        weight_max_vel_theta: weight of the squared residual of the turning-rate limit.
+        weight_acc_lim_x: weight of the squared residual of the acceleration limit.
+        weight_acc_lim_y: weight of the squared residual of the sideways acceleration limit.
+        weight_acc_lim_theta: weight of the squared residual of the angular acceleration limit.
         weight_kinematics_nh: weight of the squared residual of sideways motion; None for 1000, or 1 for a holonomic robot.
-        weight_kinematics_forward_drive: weight of the squared residual of driving backwards.
-        weight_kinematics_turning_radius: weight of the squared residual of the turning radius.
-        weight_optimaltime: weight of the squared time.
-        weight_shortest_path: weight of the squared length.
-        weight_viapoint: weight of the squared distance to path points.
-        weight_obstacle: weight of the squared residual of obstacles.
-        weight_inflation: weight of the squared residual of inflated obstacles.
-        weight_dynamic_obstacle: weight of the squared residual of moving obstacles.
-        weight_dynamic_obstacle_inflation: weight of the squared residual of inflated moving obstacles.
+        weight_kinematics_forward_drive: weight of the squared residual of driving in reverse.
+        weight_kinematics_turning_radius: weight of the squared residual of the minimum turning radius.
+        weight_optimaltime: weight of the squared time between two poses.
+        weight_shortest_path: weight of the squared distance between two poses.
+        weight_viapoint: weight of the squared distance between the band and the path points that attract it.
+        weight_obstacle: weight of the squared residual of the desired distance to static obstacles.
+        weight_inflation: weight of the squared residual of ``inflation_dist``.
+        weight_dynamic_obstacle: weight of the squared residual of the desired distance to moving obstacles.
+        weight_dynamic_obstacle_inflation: weight of the squared residual of ``dynamic_obstacle_inflation_dist``.
         weight_prefer_rotdir: weight of the squared residual of the preferred turning direction.
-        weight_adapt_factor: factor by which the weight of obstacles is multiplied at every outer iteration.
+        weight_adapt_factor: factor by which ``weight_obstacle`` is multiplied after every outer iteration.
         shrink_horizon_backup: whether to halve the horizon after an infeasible band, and to quarter it after ten failures.
         shrink_horizon_min_duration: time for which the horizon stays reduced, s.
         oscillation_recovery: whether to prefer one turning direction when the robot oscillates.
@@ -199,15 +200,15 @@ class Teb(Checked):
         h_signature: how classes are defined: by the side on which each obstacle is passed ("sides"), or by the sum of a product
             over all obstacles ("product").
         h_signature_prescaler: factor applied to these products.
-        h_signature_threshold: with "sides", obstacles around which a band sweeps a smaller angle than this are ignored, turns; with
-            "product", maximum difference within one class.
+        h_signature_threshold: with "sides", angle, in turns, below which a band's sweep around an obstacle is ignored; with
+            "product", maximum difference between the products within one class.
         obstacle_heading_threshold: minimum cosine of the angle between an edge of the roadmap and the direction to the local goal.
         delete_detours_backwards: whether to drop bands that start in a different direction from the band being driven, or take much
             longer.
         detours_orientation_tolerance: angle above which two directions count as different, rad.
         length_start_orientation_vector: distance from the start at which the direction is measured, m.
-        max_ratio_detours_duration_best_duration: ratio to the duration of the band being driven above which a band counts as taking
-            much longer.
+        max_ratio_detours_duration_best_duration: ratio between the durations of a band and of the band being driven above which the
+            former counts as taking much longer.
     """
 
     window: Window = field(default_factory=lambda: Window(sources=("map",)))
@@ -312,8 +313,8 @@ class Teb(Checked):
         )
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3); the memory: bands, progress on the path, failures and last commands; and the reasons why robots
-        stop.
+        """Return the twists (N, 3); the memory, i.e. bands, progress along the path, failures and last commands; and the reasons
+        why robots stop.
         """
         o = observation
         assert o.path is not None and o.path_count is not None and o.costmap is not None

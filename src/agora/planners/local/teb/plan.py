@@ -1,4 +1,4 @@
-"""The timed elastic band planner for one row after another: local path, discs, bands, choice, feasibility check, command.
+"""The timed elastic band planner, computed row by row: local path, discs, bands, choice, feasibility check, command.
 
 Based on teb_local_planner (optimal_planner.cpp, homotopy_class_planner.cpp, teb_local_planner_ros.cpp).
 """
@@ -60,8 +60,8 @@ def weights_at(scene, n):
 
 @spliced
 def write_all_discs(p, scene, n, scratch, standing):
-    """Write all discs around the robot, including standing ones, as moving discs for the feasibility check; return how many there
-    are.
+    """Write all discs around the robot, including those that stand still, as moving discs for the feasibility check; return the
+    number of discs.
     """
     x, y, reach = scene.pose[n, 0], scene.pose[n, 1], p.max_global_plan_lookahead_dist + p.cutoff
     movers, _ = gather(scene.discs, n, x, y, _EVERYBODY, reach, scratch.moving, scratch.still, standing)
@@ -84,7 +84,7 @@ def _discs(p, scene, n, scratch):
 
 @spliced
 def recalled_bands(p, scene, n, recall, scratch, goal):
-    """Transform the remembered bands into the robot's current frame, and update them; return how many there are."""
+    """Make the remembered bands relative to the robot's current position, and update their ends; return the number of bands."""
     x, y = scene.pose[n, 0], scene.pose[n, 1]
     kept = 0
     for c in range(recall.counts.shape[1]):
@@ -106,9 +106,9 @@ def recalled_bands(p, scene, n, recall, scratch, goal):
 
 @spliced
 def _optimise(p, times, band, count, robot, points, standing, movers, scratch):
-    """Resize and optimise a band in turn; return the number of its poses, and its cost in two parts.
+    """Alternately resize and optimise a band; return the number of its poses, and its cost without obstacles and due to obstacles.
 
-    ``robot`` holds the weights, bounds, shape and radius, and the minimum desired distance in lanes.
+    ``robot`` holds the weights, the bounds, the shape and its radius, and the minimum desired distance to walls in lanes.
     """
     more, total, discs = ONE, ZERO, ZERO
     weights, bounds, shape, radius, lane = robot
@@ -142,7 +142,8 @@ def local_goal(p, scene, n, recall, scratch, standing):
     """Write the path to plan for; if an obstacle covers its end, the path ends before the obstacle.
 
     Returns:
-        Number of points, 1 for no path; whether the path is nearby; the pose at its end, relative to the robot, m.
+        The number of points, which is 1 if there is no path; whether the path is nearby; the pose at the path's end, relative to
+        the robot's position, m and rad.
     """
     x, y = scene.pose[n, 0], scene.pose[n, 1]
     path, count = scene.path[n], scene.path_count[n]
@@ -165,7 +166,7 @@ def local_goal(p, scene, n, recall, scratch, standing):
 
 @spliced
 def _classes(p, scene, n, tick, scratch, b, points, goal, kept, standing, movers):
-    """Drop remembered bands that do not have a class of their own, and add bands along the path and along paths in the roadmap.
+    """Drop remembered bands whose class already has another band, and add bands along the path and along paths in the roadmap.
 
     Returns:
         The number of bands, and the index of the band in the path's class.
@@ -207,11 +208,11 @@ def _classes(p, scene, n, tick, scratch, b, points, goal, kept, standing, movers
 
 @spliced
 def _choose(p, scene, n, recall, scratch, kept, driven, movers):
-    """Move the feasible band with the lowest cost to the front; return `FREE`, or the kind of obstacle that the best band hits if
-    none is used.
+    """Move the feasible band with the lowest cost to the front; return `FREE` or, if no band is used, the kind of obstacle that the
+    best band hits.
 
-    If the band being driven is the best but hits a wall, no band is used: the robot stops before it switches to another. For a
-    while after a change of the best band, the band being driven counts as the best.
+    If the band being driven is the best but hits a wall, no band is used, so the robot stops before it switches to another band.
+    For a while after a change of the best band, the band being driven counts as the best.
     """
     bands, counts, costs, reason = scratch.bands, scratch.counts, scratch.costs, LOST
     for k in range(kept):
@@ -242,7 +243,7 @@ def _choose(p, scene, n, recall, scratch, kept, driven, movers):
 
 @spliced
 def begin_row(p, scene, n, recall):
-    """Return the robot's current limits, and whether it should drive, i.e. has a path, can move, and has not arrived."""
+    """Return the robot's current limits, and whether the robot should drive, i.e. has a path, can move, and has not arrived."""
     choose_turn(p, recall.history[n], recall.turning[n], scene.twist[n, 2])
     b = bounds_of(p, scene, n, recall.turning[n, 1])
     dx, dy = scene.goal[n, 0] - scene.pose[n, 0], scene.goal[n, 1] - scene.pose[n, 1]
@@ -314,14 +315,14 @@ def _row(p, scene, n, recall, scratch):
 
 @lean_kernel
 def plan(p, scene, recall, scratch, twists, reasons, first, last):
-    """Plan the rows ``first <= n < last``.
+    """Write the twists and the reasons for the rows ``first <= n < last``.
 
     Args:
         p: record returned by `Teb.parameters`.
         scene: `agora.planners.local.teb.scene.Observed`.
         recall: `agora.planners.local.teb.scene.Recall`, changed in place.
         scratch: `agora.planners.local.teb.scene.Scratch` of this thread.
-        twists: out, (N, 3).
+        twists: out, (N, 3) twists, m/s and rad/s.
         reasons: out, (N,) values of `agora.core.recording.Reason`.
         first: first row.
         last: one past the last row.

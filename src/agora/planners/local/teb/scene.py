@@ -32,7 +32,8 @@ _ONLY = 100_000.0
 class Observed(NamedTuple):
     """The arrays of an observation, and the settings for each row.
 
-    ``discs`` are pedestrians and robots; predicted positions are relative to the positions at constant velocity.
+    ``discs`` are the pedestrians and robots; their predicted positions are relative to the positions that they would have at
+    constant velocity.
     """
 
     pose: Floats
@@ -70,16 +71,16 @@ class Recall(NamedTuple):
     """The memory of the rows; all values are zero at the start of an episode.
 
     Attributes:
-        bands: (N, C, M, 4) bands in the map frame, the one being driven first.
-        counts: (N, C) numbers of their poses, 0 for an empty slot.
-        path: (N, 3) first point of the path and its number of points; a different path resets the memory.
+        bands: (N, C, M, 4) bands in the map frame; the band being driven comes first.
+        counts: (N, C) numbers of poses of the bands, 0 for an empty slot.
+        path: (N, 3) first point of the path, and the number of points; a different path resets ``leg``.
         leg: (N,) index of the path's leg that the robot has reached.
         trouble: (N, 2) number of consecutive periods without a feasible band; number of periods for which the horizon stays
             reduced.
         switching: (N,) number of periods for which the class may not change.
         history: (N, L, 2) the last commands (speed and turning rate), as fractions of their maximum.
-        turning: (N, 3) number of recorded commands; the preferred turning direction, 1, -1 or 0; number of periods for which it is
-            kept.
+        turning: (N, 3) number of recorded commands; the preferred turning direction, 1, -1 or 0; number of periods for which this
+            direction is kept.
     """
 
     bands: Floats
@@ -98,7 +99,7 @@ class Scratch(NamedTuple):
     Attributes:
         route: (A, 2) local path, m.
         bands: (C + 1, M, 4) bands; the last one is scratch.
-        counts: (C + 1,) numbers of their poses.
+        counts: (C + 1,) numbers of poses of the bands.
         costs: (C,) costs of the bands.
         blocks: scratch for `agora.planners._bands.discs.cluster`.
         sums: scratch for `agora.planners._bands.discs.cluster`.
@@ -166,10 +167,11 @@ def _sideways_speeds(teb: Teb, o: Observation) -> Floats:
 
 
 def steps(teb: Teb, o: Observation) -> tuple[Floats, Floats, Floats, Ints]:
-    """Return the settings for each row that depend on the robots' speeds, (N,) each.
+    """Return the settings that depend on the robots' speeds, as arrays (N,).
 
     Returns:
-        Times between poses and their allowed deviations, s; factors applied to the weight on time; numbers of poses to check.
+        Times between poses, and the allowed deviations from these times, s; factors applied to the weight on time; numbers of poses
+        to check.
     """
     rows, given = len(o.pose), np.float32(teb.dt_ref or DT_REF)
     times = np.full(rows, given, np.float32)
@@ -184,13 +186,13 @@ def steps(teb: Teb, o: Observation) -> tuple[Floats, Floats, Floats, Ints]:
 
 
 def _lanes(teb: Teb, inscribed: Floats, reach: Floats) -> Floats:
-    """Return the minimum desired distances (N,) from the shape to the walls of a lane, m; if the shape is a point, the robot's body
-    is taken into account.
+    """Return the minimum desired distances (N,) from the robots' shapes to the walls of a lane, m; if the shape is a point, the
+    extent of the robot's body is added.
 
     Args:
         teb: the planner.
         inscribed: (N,) radii of the largest discs inside the robots, m.
-        reach: (N,) radii that are added around their shapes, m.
+        reach: (N,) radii that are added around the robots' shapes, m.
     """
     if teb.min_lane_dist is None:
         return np.full_like(reach, np.inf)

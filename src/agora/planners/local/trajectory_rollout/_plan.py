@@ -1,4 +1,6 @@
-"""The kernels of `agora.planners.local.trajectory_rollout`: samples, their scores, turns in place and the escape, row by row."""
+"""The kernels of `agora.planners.local.trajectory_rollout`, computed row by row: samples, their scores, turns in place and the
+escape.
+"""
 
 from __future__ import annotations
 
@@ -49,16 +51,17 @@ class Recall(NamedTuple):
     """The memory of the rows; all values are zero at the start of an episode.
 
     Attributes:
-        turned: (N, 2) whether the robot has turned right, and left, since it last moved away.
+        turned: (N, 2) whether the robot has turned right, and whether it has turned left, since it last moved away.
         only: (N, 2) whether only right turns, or only left turns, are allowed.
-        strafed: (N, 2) whether the robot has moved sideways to the right, and to the left, since it last moved away.
+        strafed: (N, 2) whether the robot has moved sideways to the right, and whether it has moved sideways to the left, since it
+            last moved away.
         only_strafe: (N, 2) whether only sideways motion to the right, or only to the left, is allowed.
         place: (N, 2) position of the last turn or sideways motion, m.
-        escaping: (N,) whether the robot backs up.
+        escaping: (N,) whether the robot is backing up.
         escape: (N, 3) pose at which the escape began.
-        latch: (N, 2) whether the goal has been reached; whether the robot turns to its heading.
-        plan: (N, 3) first point of the path and its number of points; a different path resets the progress.
-        progress: (N, 2) segment and piece at which the path starts.
+        latch: (N, 2) whether the goal's position has been reached; whether the robot is turning to the goal's heading.
+        plan: (N, 3) first point of the path, and the number of points; a different path resets the progress.
+        progress: (N, 2) segment and piece at which the rest of the path starts.
     """
 
     turned: Bools
@@ -90,7 +93,7 @@ class Scratch(NamedTuple):
 
 @hidden
 def roll_out(p, time, x, y, heading, now, sample, acceleration, points):
-    """Write the poses of one sample, starting at the current pose; return how many there are."""
+    """Write the poses of one sample, starting at the current pose; return the number of poses."""
     speed = math.sqrt(sample[0] * sample[0] + sample[1] * sample[1])
     steps = np.int64(max(speed * time / p.sim_granularity, abs(sample[2]) / p.angular_sim_granularity) + HALF)
     count = min(max(steps, 1), points.shape[0])
@@ -100,10 +103,11 @@ def roll_out(p, time, x, y, heading, now, sample, acceleration, points):
 
 @spliced
 def _grid_cost(p, points, count, cost, inverse, scratch):
-    """Return the path and goal terms of a roll-out's cost, taken at its last pose.
+    """Return the path and goal terms of a roll-out's cost, evaluated at its last pose.
 
     Returns:
-        The sum of these terms, and the number of poses up to that pose.
+        The sum of these terms, or why the roll-out is discarded; the number of poses up to the end or up to the pose that causes
+        this.
     """
     stride = cost.shape[1] + 2
     path, goal = np.int32(0), np.int32(0)
@@ -120,7 +124,8 @@ def _grid_cost(p, points, count, cost, inverse, scratch):
 
 @hidden
 def _score(p, scene, n, time, scratch, sample, acceleration):
-    """Return the score of one sample without the obstacle cost, or why it is discarded: `_HIT` or `_NO_WAY`, whichever comes first.
+    """Return the score of one sample without the obstacle cost, or why the sample is discarded: `_HIT` or `_NO_WAY`, whichever
+    occurs first.
 
     Returns:
         The score, and the number of poses up to that point; the poses are in ``scratch.points``.
@@ -141,7 +146,9 @@ def _score_with_obstacles(p, scene, n, scratch, score, count, scale):
 
 @spliced
 def _prepare(p, scene, n, progress, scratch, reach):
-    """Run the waves from the local path and the local goal; return whether there is a path, and the distance to its end, m."""
+    """Run the waves from the local path and the local goal; return whether there is a path, and the distance from the robot to the
+    path's end, m.
+    """
     cost, inverse, path, points = scene.cost[n], scene.inverse, scene.path[n], scene.path_count[n]
     x, y, origin_x, origin_y = scene.pose[n, 0], scene.pose[n, 1], scene.origin[n, 0], scene.origin[n, 1]
     u, v = x - origin_x, y - origin_y
@@ -176,7 +183,7 @@ def _even_sample(low, high, count, i):
 
 @spliced
 def _try_curves(p, scene, n, time, scratch, acceleration, scale, slowest, fastest, rightmost, leftmost):
-    """Try the forward curves; return the best one and its score, or `_HIT` if there is none.
+    """Try the forward curves; return the best curve and its score, which is `_HIT` if no curve is valid.
 
     Obstacles can only increase a score, so samples are tested in the order of their scores until no remaining sample can be better.
     """
@@ -217,7 +224,7 @@ def _nose(p, scene, n, points, count):
 
 @spliced
 def _try_turns(p, scene, n, time, scratch, only, acceleration, scale, rightmost, leftmost, max_theta, chosen, best):
-    """Try turns in place, preferring the one that brings the nose nearest to the local goal; return the best sample so far and its
+    """Try turns in place, preferring the turn that brings the nose nearest to the local goal; return the best sample so far and its
     score.
     """
     step = (leftmost - rightmost) / np.float32(p.vtheta_samples - 1)
@@ -243,7 +250,7 @@ def _try_turns(p, scene, n, time, scratch, only, acceleration, scale, rightmost,
 
 @spliced
 def _try_strafes(p, scene, n, time, scratch, only, acceleration, scale):
-    """Try sideways motion; return the best sample and its score, or `_HIT` if there is none."""
+    """Try sideways motion; return the best sample and its score, which is `_HIT` if no sample is valid."""
     best, chosen, nearest = _HIT, (ZERO, ZERO, ZERO), _FAR
     for j in range(p.y_vels.size if scene.max_y[n] > ZERO else 0):
         sample = (ZERO, min(max(p.y_vels[j], -scene.max_y[n]), scene.max_y[n]), ZERO)
@@ -260,9 +267,9 @@ def _try_strafes(p, scene, n, time, scratch, only, acceleration, scale):
 
 @hidden
 def remember(recall, n, pose, command, reset_distance):
-    """Record the side to which the robot turned, or moved sideways, until it has moved away.
+    """Record the side to which the robot turned or moved sideways; the record is kept until the robot has moved away.
 
-    Turning to one side twice forbids the other; moving sideways and back forbids the first side.
+    Turning twice to one side forbids turns to the other side; moving sideways and back forbids the side of the first motion.
     """
     if not command[0] > ZERO:
         recall.place[n, 0], recall.place[n, 1] = pose[0], pose[1]
@@ -295,8 +302,8 @@ def _ends_escape(p, recall, n, pose):
 
 @hidden
 def _comes_free(scene, n, scratch, count):
-    """Return whether a footprint that overlaps an obstacle leaves it during a roll-out of ``count`` poses without meeting another
-    one.
+    """Return whether a footprint that overlaps an obstacle gets free of it during a roll-out of ``count`` poses, without then
+    meeting an obstacle again.
     """
     corners_x, corners_y = scene.footprint_x[n], scene.footprint_y[n]
     free = False
@@ -310,8 +317,8 @@ def _comes_free(scene, n, scratch, count):
 
 @spliced
 def _drive(p, scene, n, time, recall, scratch, acceleration, low_x, high_x, max_theta):
-    """Return the twist of the best sample, and a reason if it is not a curve or a turn; the twist is zero without a path or a valid
-    sample.
+    """Return the twist of the best sample, and a reason if the robot backs up or stops; the twist is zero if there is no path or no
+    valid sample.
     """
     still = (ZERO, ZERO, ZERO)
     pose, now = scene.pose[n], scene.twist[n]
@@ -335,7 +342,7 @@ def _drive(p, scene, n, time, recall, scratch, acceleration, low_x, high_x, max_
         chosen, best = _try_turns(
             p, scene, n, time, scratch, only, acceleration, scale, rightmost, leftmost, max_theta, chosen, best
         )
-    elif chosen[0] < _STANDS and now[0] < _STANDS:  # continuing to stand still would not help a car
+    elif chosen[0] < _STANDS and now[0] < _STANDS:  # a stationary car would never get away by standing still
         best = _HIT
     if best < ZERO:
         chosen, best = _try_strafes(p, scene, n, time, scratch, recall.only_strafe[n], acceleration, scale)
@@ -360,16 +367,16 @@ def _drive(p, scene, n, time, recall, scratch, acceleration, low_x, high_x, max_
 
 @lean_kernel
 def plan(p, scene, horizon, recall, scratch, twists, reasons, first, last):
-    """Plan the rows ``first <= n < last``.
+    """Write the twists and the reasons for the rows ``first <= n < last``.
 
     Args:
         p: `agora.planners.local.trajectory_rollout._planner.Parameters`.
         scene: `agora.planners._rollouts.poses.Observed`.
         horizon: (N,) length of the roll-outs, s.
         recall: `Recall`, changed in place.
-        scratch: `Scratch`, of one thread.
-        twists: out, (N, 3).
-        reasons: out, (N,) int8, `agora.core.recording.Reason`.
+        scratch: `Scratch` of this thread.
+        twists: out, (N, 3) twists, m/s and rad/s.
+        reasons: out, (N,) int8 values of `agora.core.recording.Reason`.
         first: first row.
         last: one past the last row.
     """

@@ -2,38 +2,38 @@
 challenge.
 
 Gerkey, Konolige, "Planning and control in unstructured terrain", ICRA Workshop on Path Planning on Costmaps, 2008; samples,
-critics, escape and defaults are those of TrajectoryPlannerROS (package base_local_planner, ROS navigation, noetic-devel 9ad6441),
-whose parameter names are kept. The default values are those of its BaseLocalPlanner.cfg, which override the other defaults at
-start-up.
+critics, escape and defaults are taken from TrajectoryPlannerROS (package base_local_planner, ROS navigation, noetic-devel 9ad6441),
+whose parameter names are kept. The default values are taken from the package's BaseLocalPlanner.cfg, which override the other
+defaults at start-up.
 
 At every step the planner tries, in this order:
-1. forward curves: ``vx_samples`` speeds, each straight and with ``vtheta_samples`` - 1 turning rates, from the rightmost on,
-   without the leftmost; for robots that can move sideways, also two slow diagonal motions;
-2. turning in place, if this scores no worse than the best curve, or if the best curve moves sideways: the turning rate that brings
-   the nose, ``heading_lookahead`` ahead, nearest to the local goal; until the robot has moved away, it may not turn back to the
-   side that it has just turned away from;
-3. moving sideways (``y_vels``), for robots that can;
-4. backing up straight at ``escape_vel``, if there is room or it frees the robot, until the robot has moved ``escape_reset_dist`` or
-   turned ``escape_reset_theta``; until then it tries no forward curves.
+1. forward curves: ``vx_samples`` speeds, each combined with driving straight and with ``vtheta_samples`` - 1 turning rates, which
+   start with the rightmost and omit the leftmost; for robots that can move sideways, also two slow diagonal motions;
+2. turning in place, if this scores no worse than the best curve, or if the best curve moves sideways; the planner chooses the
+   turning rate that brings the nose, ``heading_lookahead`` m ahead of the centre, nearest to the local goal; after two turns to one
+   side, the robot may not turn to the other side until it has moved away;
+3. moving sideways (``y_vels``), for robots that can move sideways;
+4. backing up straight at ``escape_vel``, if there is room or if this frees the robot; the planner does not try forward curves again
+   until the robot has moved by ``escape_reset_dist`` or turned by ``escape_reset_theta``.
 
-The score of a sample is the path and goal distance (from waves in the grid, as in `dwa`) at the end of its roll-out, in which the
-twist approaches the sample at the acceleration limits, plus the maximum cost under the outline of the footprint or its centre along
-the roll-out. A sample is discarded if the outline meets an obstacle, or if the centre enters a cell that is not connected to the
-path and the goal. If the robot's centre is within the inscribed radius of an obstacle, there is no connection, and the robot stops;
-in upstream, move_base's recovery behaviours then start.
+In a sample's roll-out, the twist approaches the sampled twist at the acceleration limits. The score of a sample is the sum of the
+distances to the path and to the goal at the end of the roll-out (from waves in the grid, as in `dwa`), and of the maximum cost
+along the roll-out under the outline of the footprint or under its centre. A sample is discarded if the outline meets an obstacle,
+or if the centre enters a cell that is not connected to the path and the goal. If the robot's centre is within the inscribed radius
+of an obstacle, its cell is not connected, and the robot stops; in upstream, move_base's recovery behaviours then start.
 
 Differences from the source:
 - The local goal, the resampling of paths, the pruning of the path behind the robot, and car-like robots are treated as in
   `agora.planners.local.dwa`.
 - ``heading_scoring`` and ``simple_attractor``, which are off by default in upstream, are left out.
-- On unknown ground, and outside its costmap, the robot stops; in upstream it backs up.
+- In unknown cells and outside its costmap, the robot stops; in upstream, it backs up.
 - In upstream, the robot backs up regardless of what is behind it; the package's presets do the same, with ``escape_blindly``.
 - The obstacle cost is read under the robot's centre, and is scaled by the length of the roll-outs, as in
   `agora.planners.local.dwa`; the package's presets behave as in upstream.
-- At the goal only the footprint is checked for obstacles.
+- At the goal, only the footprint is checked for obstacles.
 - A stationary car backs up if no forward curve is better than standing still. Upstream does not support cars.
-- Limits that are not given are the robot's; the package's own limits are in the `trajectory_rollout_ros` preset. Roll-outs end
-  where the fastest would leave the window.
+- Limits that are not set default to the robot's own; the package's limits are in the `trajectory_rollout_ros` preset. Roll-outs end
+  where the fastest roll-out would leave the window.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ _TUNABLE: dict[str, Span] = {
 
 @dataclass(frozen=True)
 class TrajectoryRollout(Checked):
-    """Samples twists, rolls them out, scores them on the local costmap, and drives the best one; backs up if none is valid.
+    """Samples twists, rolls them out, scores them on the local costmap, and drives the best twist; backs up if no twist is valid.
 
     The limits apply in addition to the robot's own; None means that only the robot's limit applies. The outline of the window's
     footprint must not touch a lethal or unknown cell.
@@ -114,7 +114,7 @@ class TrajectoryRollout(Checked):
             closer to the local goal.
         oscillation_reset_dist: distance that the robot must move before it may turn to the other side again, m.
         escape_reset_dist: distance to back up, m.
-        escape_reset_theta: angle that ends an escape once the robot has turned by it, rad.
+        escape_reset_theta: angle by which the robot must turn to end an escape, rad.
         dwa: whether samples must be reachable within one period; otherwise within the whole ``sim_time``.
         prune_plan: whether to cut off the part of the path behind the robot.
     """
@@ -164,8 +164,8 @@ class TrajectoryRollout(Checked):
         )
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return the twists (N, 3); the memory: turns, escape, goal latch and progress on the path; and the reasons why robots
-        stop.
+        """Return the twists (N, 3); the memory, i.e. turns, escape, goal latch and progress along the path; and the reasons why
+        robots stop.
         """
         o = observation
         assert o.path is not None and o.path_count is not None and o.costmap is not None
@@ -177,11 +177,11 @@ class TrajectoryRollout(Checked):
         return Answer(twists, recall._asdict(), {"reason": reasons})
 
     def act_by(self, observation: Observation, memory: Memory, settings: Mapping[str, Floats]) -> Answer:
-        """Return the result of `act` with per-robot settings instead of this planner's fields, which are upper bounds for the
-        settings.
+        """Return the result of `act` with separate settings for each robot instead of this planner's fields, which are upper bounds
+        for the settings.
 
-        Costs in the window beyond a robot's inflation radius count as 0. Because costs are whole numbers, the outermost cells that
-        count may lie up to a thousandth of a metre beyond the radius.
+        Costs in the window beyond a robot's inflation radius count as 0. Because costs are whole numbers, the outermost cells whose
+        costs count may lie up to a thousandth of a metre beyond the radius.
 
         Args:
             observation: as for `act`.
