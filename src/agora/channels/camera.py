@@ -38,7 +38,7 @@ class Camera(Checked):
     """A camera on a robot, or fixed in the world.
 
     Attributes:
-        what: kinds of images that it takes: ``rgb``; ``depth``; ``segmentation``, which adds the ``instance`` field.
+        what: kinds of images that the camera takes: ``rgb``; ``depth``; ``segmentation``, which adds the ``instance`` field.
         width: width of an image, px.
         height: height of an image, px.
         view: horizontal angle of view, rad; ignored if ``fx`` is given.
@@ -49,7 +49,7 @@ class Camera(Checked):
         x: position on the robot's base, x, m; in the map frame for a fixed camera.
         y: position, y, m.
         z: position, z, m above the ground.
-        roll: rotation about x, rad; roll, pitch and yaw in this order, as in URDF.
+        roll: rotation about x, rad; roll, pitch and yaw are applied in this order, as in URDF.
         pitch: rotation about y, rad; a camera that looks slightly down has a small positive pitch.
         yaw: rotation about z, rad.
         fixed: whether the camera is fixed in the world; otherwise it moves with the robot.
@@ -57,7 +57,7 @@ class Camera(Checked):
         depth_max: maximum measured depth, m. Pixels without a reading are 0.
         noise: noise of the depth: ``none``, ``structured_light`` or ``time_of_flight`` (`agora.rendering.noise`).
         lost: probability that a pixel of a noisy depth image has no reading.
-        rate: images per second, at most one per sensor period of the stage; 0 for one in every period.
+        rate: images per second, at most one per sensor period of the stage; 0 for one image in every period.
         latency: time from exposure until the robot receives the image, s; until the first image arrives, all pixels are 0.
         smooth: whether edges in ``rgb`` are antialiased, with four samples per pixel; rendering takes longer.
     """
@@ -106,7 +106,7 @@ class Camera(Checked):
         return Pinhole(fx, fy, cx, cy, self.x, self.y, self.z, self.roll, self.pitch, self.yaw)
 
     def with_images(self, *what: What) -> Camera:
-        """Return a copy of the camera that also takes these images."""
+        """Return a copy of the camera that also takes the given kinds of images."""
         return replace(self, what=tuple(dict.fromkeys((*self.what, *what))))
 
     @property
@@ -149,8 +149,8 @@ class Cameras:
         reading: (W, R, ...) arrays for the camera's images.
 
     Attributes:
-        camera: as given.
-        reading: as given.
+        camera: camera of every robot.
+        reading: (W, R, ...) arrays with the camera's images.
         taken: (W, R) physics step of each robot's last image.
         shown: (W, R) physics step at which the image in the reading was taken; negative if there is no image.
         pose: (W, R, 3) pose of the robot at that step, m and rad.

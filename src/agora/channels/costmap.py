@@ -68,7 +68,7 @@ class LocalCostmap:
         return {"cost": Field((cells, cells), low=0.0, high=255.0, kind=np.uint8), "origin": Field((2,), "m", "map")}
 
     def check_lidar(self) -> None:
-        """Check that the robots have a lidar if its scans fill the window.
+        """Check that the robots have a lidar if lidar scans fill the window.
 
         Raises:
             InputError: the robots do not have a lidar.

@@ -30,7 +30,7 @@ class DepthScan(Checked):
         beams: number of beams, evenly spaced over the camera's view.
         low: minimum height above the ground that is considered, m; it excludes the ground itself.
         high: maximum height that is considered, m.
-        range_max: maximum reading, m; also the reading if the nearest point is farther away or there is none.
+        range_max: maximum reading, m; also the reading if the nearest point is farther away or there is no point.
     """
 
     channel: ClassVar[str] = "depth_scan"

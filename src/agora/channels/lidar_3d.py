@@ -46,7 +46,7 @@ class Lidar3d(Checked):
 
     Attributes:
         rings: number of rings, from the lowest to the highest.
-        beams: number of beams per ring, counter-clockwise, starting directly behind.
+        beams: number of beams per ring, counter-clockwise, starting directly behind the sensor.
         lowest: elevation of the first ring, rad.
         highest: elevation of the last ring, rad.
         x: position on the robot's base, x, m.
@@ -54,7 +54,7 @@ class Lidar3d(Checked):
         z: height above the ground, m.
         heading: direction of azimuth 0 relative to the robot's base, rad.
         range_min: minimum reading, m; also the reading for closer points.
-        range_max: maximum reading, m; also the reading if the nearest point is farther away or there is none.
+        range_max: maximum reading, m; also the reading if the nearest point is farther away or there is no point.
         noise: standard deviation of readings, m; beams that hit nothing have no noise.
     """
 
@@ -113,10 +113,10 @@ class Lidars:
     Args:
         world: the worlds.
         lidar: lidar of every robot.
-        ranges: (W, R, rings, beams) ranges, m.
+        ranges: (W, R, rings, beams) array for the measured ranges, m.
 
     Attributes:
-        ranges: as given.
+        ranges: (W, R, rings, beams) ranges of the last measurement, m.
     """
 
     def __init__(self, world: World, lidar: Lidar3d, ranges: Array) -> None:

@@ -54,7 +54,7 @@ class HeldPaths:
         held[world, robot, k:] = path[-1] if k else 0
 
     def of(self, world: int, robot: int) -> Floats:
-        """Return the path (K, 2) of a robot, m; (0, 2) if it has none."""
+        """Return the path (K, 2) of a robot, m; (0, 2) if the robot has no path."""
         path: Floats = self.reading["path"][world, robot, : self.reading["path_count"][world, robot]].copy()
         return path
 

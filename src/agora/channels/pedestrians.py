@@ -1,5 +1,5 @@
-"""The "pedestrians" channel: the pedestrians that each robot knows of, which are all pedestrians, those in view, the visible ones,
-or tracks.
+"""The "pedestrians" channel: the pedestrians that each robot knows of. Depending on the level of perception, these are all
+pedestrians, the pedestrians in view, the visible pedestrians, or tracks.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _CLOCK = 6  # number of decimals to which times between scans are rounded, so th
 def _gather(
     walls, people, traits, minds, robots, maps, seen, position, velocity, radius, present, identity, group, kind, first, last
 ):  # fmt: skip
-    """Write the true states of the pedestrians that a robot sees; by default, those not hidden by a wall."""
+    """Write the true states of the pedestrians that a robot sees; by default, these are the pedestrians not hidden by a wall."""
     count = robots.x.shape[1]
     for w in range(first, last):
         m = maps.index[w]

@@ -25,7 +25,7 @@ def track_fields(slots: str, typed: bool = False) -> Mapping[str, Field]:
 
     Args:
         slots: name of the axis of Q slots.
-        typed: whether the tracks have types.
+        typed: whether the tracks include the types of the pedestrians.
     """
     there = "present"
     number = Field((slots,), low=-1.0, kind=np.int32, where=there)

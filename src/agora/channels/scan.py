@@ -22,7 +22,7 @@ class Scan:
     """The scan of a robot's lidar.
 
     Attributes:
-        lidar: lidar of the robot; None if it has none.
+        lidar: lidar of the robot; None if the robot has no lidar.
     """
 
     channel: ClassVar[str] = "scan"
@@ -59,14 +59,14 @@ def received(scan: Provider, source: Source) -> Bound:
 
 
 class HeldScans:
-    """Scans that are kept until the next one arrives.
+    """Scans that are kept until the next scan arrives.
 
     Args:
-        lidar: lidar of every robot; None if they have none.
+        lidar: lidar of every robot; None if the robots have no lidar.
         reading: (W, R, B) ranges, m.
 
     Attributes:
-        lidar: lidar of every robot; None if they have none.
+        lidar: lidar of every robot; None if the robots have no lidar.
         reading: (W, R, B) ranges, m.
         ranges: (N, B) ranges of the last scan, m.
     """

@@ -46,7 +46,7 @@ class Semantics(Checked):
 
     Attributes:
         window: attributes and size of the maps.
-        level: see `agora.channels.attributes.Attributes`; set by the stage.
+        level: level of perception, as in `agora.channels.attributes.Attributes`; set by the stage.
     """
 
     channel: ClassVar[str] = SemanticWindow.channel

@@ -1,7 +1,7 @@
 """Angles for code outside kernels; kernels use `agora.core.scalar.wrap`.
 
 The functions differ not only at the ends of the interval: `wrap` returns angles inside the interval unchanged, while
-`wrap_below_pi` rounds them. Replacing one by the other would change the last digits of results.
+`wrap_below_pi` rounds them. Replacing one with the other would change the last digits of results.
 """
 
 from __future__ import annotations
@@ -22,5 +22,5 @@ def wrap(angle: Doubles) -> Doubles:
 
 
 def wrap_below_pi(angle: Angle) -> Angle:
-    """Return an angle, or an array of them, in [-pi, pi)."""
+    """Return an angle, or an array of angles, in [-pi, pi)."""
     return (angle + math.pi) % math.tau - math.pi

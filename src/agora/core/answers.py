@@ -1,7 +1,7 @@
 """Checks on the values that components return. Errors name the component, the file and the line; valid results are converted to
 proper arrays.
 
-A component of another package may raise or return anything. Planners are checked separately (`agora.planners.adapters.call`),
+A component from another package may raise or return anything. Planners are checked separately (`agora.planners.adapters.call`),
 because their failure ends a robot's episode.
 """
 
@@ -27,7 +27,7 @@ LARGEST = 1e8
 
 @contextmanager
 def blame(component: str) -> Iterator[None]:
-    """Name a component in errors raised by its code.
+    """Return a context in which errors raised by a component's code name the component.
 
     Signals and Agora's own errors pass through unchanged. If the code forked a process, that process ends when the context does.
 

@@ -1,7 +1,7 @@
 """Neighbour search in the plane with a uniform grid: sorts the pedestrians of one world into cells, using scratch arrays that the
 caller provides.
 
-Slots are listed cell by cell, row by row, in ascending order within a cell. Adjacent cells in a row are therefore one contiguous
+Slots are listed row by row and cell by cell, in ascending order within a cell. Adjacent cells in a row are therefore one contiguous
 run in the list: the 3 x 3 neighbourhood of a cell consists of three runs, and a ring of any width also consists of runs. Inactive
 slots have no influence. Positions may lie anywhere: the grid covers their bounding box, and its cells become larger if there would
 be too many.
@@ -43,7 +43,9 @@ class Cells(NamedTuple):
 
 @part
 def extent(x, y, active, count):
-    """Bounding box (x, y, width, height), m, of the active slots below ``count``, and their number; all 0 if there are none."""
+    """Bounding box (x, y, width, height), m, of the active slots below ``count``, and the number of these slots; all values are 0
+    if there are no such slots.
+    """
     x0, y0, x1, y1 = _FAR, _FAR, -_FAR, -_FAR
     found = 0
     for j in range(count):
@@ -72,12 +74,12 @@ def sort_into_cells(box, x, y, active, count, size, starts, order):
         box: `extent` of the slots.
         x: (P,) positions, m.
         y: (P,) positions, m.
-        active: (P,) which slots are in use.
-        count: slots with this number or a higher one are ignored.
+        active: (P,) whether each slot is in use.
+        count: number of slots considered; later slots are ignored.
         size: minimum edge length of a cell, m, above 0.
         starts: (C + 1,) int32, C at least 1, written: the slots of cell c = row * columns + column are ``order[starts[c]:starts[c +
             1]]``; there are never more than C cells, regardless of ``size``.
-        order: (P,) int32, written: slots by cell.
+        order: (P,) int32, written: slots, sorted by cell.
 
     Returns:
         The `Cells`.

@@ -21,7 +21,7 @@ class _Compiling(event.TimingListener):  # type: ignore[misc]
     """Measures compilation time and writes the log.
 
     Python's garbage collector is paused during compilation: it would repeatedly scan millions of objects that are all in use, which
-    takes an eighth of the time.
+    takes an eighth of the compilation time.
     """
 
     def __init__(self) -> None:
@@ -52,7 +52,9 @@ event.register(_KIND, _COMPILED)
 
 
 def record_compiling(what: str = "") -> AbstractContextManager[None]:
-    """Return a context in which ``what`` is compiled; without a name, something is loaded from a cache."""
+    """Return a context whose duration counts as compilation time. ``what`` names what is compiled; it is empty if compiled code is
+    loaded from a cache.
+    """
     context: AbstractContextManager[None] = event.trigger_event(_KIND, data={"what": what})
     return context
 

@@ -1,7 +1,7 @@
 """The time at which a moving footprint touches something: swept discs and polygons. Times are fractions of the step; `NEVER` means
-not within the step.
+that there is no contact within the step.
 
-Discs are swept exactly, in closed form; polygons are tested at poses no further apart than half a cell or, where there is no grid,
+Discs are swept exactly, in closed form; polygons are tested at poses no farther apart than half a cell or, where there is no grid,
 a fortieth of the radius.
 """
 
@@ -43,7 +43,7 @@ def swept_discs(x, y, dx, dy, reach):
 
 @hidden
 def box_distance(x, y, low_x, low_y, side):
-    """Distance from a point to a square cell with lower-left corner (low_x, low_y)."""
+    """Distance from a point to a square cell with lower-left corner (low_x, low_y) and edge length ``side``."""
     ex = max(max(low_x - x, x - low_x - side), ZERO)
     ey = max(max(low_y - y, y - low_y - side), ZERO)
     return math.sqrt(ex * ex + ey * ey)
@@ -77,7 +77,8 @@ def _enter(x, y, dx, dy, low_x, low_y, high_x, high_y):
 
 @hidden
 def _swept_box(x, y, dx, dy, radius, low_x, low_y, side):
-    """Time at which a disc that moves by (dx, dy) touches a cell; a disc that touches it and moves away is ignored.
+    """Time at which a disc that moves by (dx, dy) touches a cell; a disc that already touches the cell and moves away from it is
+    ignored.
 
     The cell, grown by the radius, consists of two rectangles and a disc at each corner.
     """
@@ -121,7 +122,7 @@ def is_inside(maps, m, x, y):
 
 @hidden
 def _cell_range(low, high, origin, resolution, count):
-    """The first cell that overlaps the interval [low, high], and one past the last."""
+    """The first cell that overlaps the interval [low, high], and one past the last such cell."""
     first = np.int64(np.floor((low - origin) / resolution))
     last = np.int64(np.floor((high - origin) / resolution)) + 1
     return max(first, 0), min(last, np.int64(count))
@@ -232,7 +233,7 @@ def closing_speeds(traits, w, r, from_centre, here, there, fraction, dt):
         from_centre: whether to use the line between the centres for a polygon, too, as for contacts between two robots.
         here: (6,) x, y, heading of the robot at the start and at the end of the step, m and rad.
         there: (6,) x, y, heading of the party at the start and at the end of the step, m and rad.
-        fraction: fraction of the step at which they touched.
+        fraction: fraction of the step at which the robot and the party touched.
         dt: duration of the step, s.
 
     Returns:
@@ -255,17 +256,17 @@ def closing_speeds(traits, w, r, from_centre, here, there, fraction, dt):
 def closing_of(
     traits: RobotTraits, w: int, r: int, kind: ContactKind, here: Floats, there: Floats, fraction: float, dt: float
 ) -> Closing | None:
-    """Return which party closed the gap, given the motion of robot ``r`` of world ``w`` and of the other party in the step of their
-    contact; None for a wall.
+    """Return which party closed the gap, given the motion of robot ``r`` of world ``w`` and the motion of the other party during
+    the step of the contact; None for a wall.
 
     Args:
         traits: traits of the robots.
         w: number of the world.
         r: number of the robot.
-        kind: kind of the party.
+        kind: kind of the other party.
         here: (6,) x, y, heading of the robot at the start and at the end of the step, m and rad.
         there: (6,) x, y, heading of the party at the start and at the end of the step, m and rad.
-        fraction: fraction of the step at which they touched.
+        fraction: fraction of the step at which the robot and the party touched.
         dt: duration of the step, s.
     """
     if kind == ContactKind.WALL:

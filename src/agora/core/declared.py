@@ -1,4 +1,4 @@
-"""Arrays of a record, declared once, at the field. Allocation, checks, codecs and files are derived from the declaration.
+"""Arrays of a record, declared once, on the field. Allocation, checks, codecs and files are derived from the declaration.
 
 ``pose: Doubles = field(metadata=axes("T 3", stored=np.float32))`` is such a declaration. `declared_arrays` reads it, `empty_arrays`
 allocates arrays, `agora.benchmark.results.store` derives Parquet columns, and `agora.wire` checks received arrays.
@@ -28,8 +28,8 @@ class Axes:
     Attributes:
         names: axes. A number is a fixed length; a name is a length shared by all fields of the record; ``T-1`` is one less than
             ``T``.
-        kind: type in memory.
-        stored: type in files.
+        kind: type of the numbers in memory.
+        stored: type of the numbers in files.
         masked: whether values are meaningless, and not stored, where the record's ``pedestrian_present`` is False.
         kept: whether files contain the array.
         optional: whether the field may be None instead of an array.
@@ -57,7 +57,7 @@ def _length(name: str, lengths: Mapping[str, int]) -> int:
 
 
 def axes(names: str, kind: Any = np.float64, *, stored: Any = None, masked: bool = False, kept: bool = True) -> dict[str, Any]:
-    """Return the metadata for an array field; ``names`` are separated by blanks, and the other arguments are as in `Axes`."""
+    """Return the metadata for an array field; ``names`` are separated by spaces, and the other arguments are as in `Axes`."""
     return {_KEY: Axes(tuple(names.split()), kind, kind if stored is None else stored, masked, kept)}
 
 
@@ -75,7 +75,9 @@ def empty_arrays(record: type, names: Sequence[str], **lengths: int) -> dict[str
 
 
 def find_misfit(record: type, arrays: Mapping[str, Any]) -> str:
-    """Describe the first array whose axes are not those declared or whose lengths are inconsistent; empty if all arrays fit."""
+    """Describe the first array whose axes differ from the declaration or whose lengths are inconsistent; empty if all arrays
+    fit.
+    """
     lengths: dict[str, int] = {}
     for name, one in declared_arrays(record).items():
         array = arrays.get(name)

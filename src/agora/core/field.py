@@ -16,7 +16,7 @@ _EDGE = np.float32(1.001)
 
 @hidden
 def _interpolate(maps, start, columns, u, v):
-    """Bilinearly interpolated distance at (u, v), given in cells from the centre of the first cell, of a map whose cells begin at
+    """Interpolate the distance field bilinearly at (u, v), in cells from the centre of the map's first cell, whose index is
     ``start``.
     """
     column, row = np.int32(u), np.int32(v)
@@ -39,8 +39,8 @@ def distance_at(maps, m, x, y):
 
 @hidden
 def _line_through_cells(maps, m, x0, y0, x1, y1):
-    """Return the values needed to read the distance field along a line: its length, m, and its start, its direction and the end of
-    the field, in cells.
+    """Return the values needed to read the distance field along a line: the line's length, m; and the line's start, its direction
+    and the end of the field, in cells.
     """
     inverse = ONE / maps.resolution[m]
     right, top = np.float32(maps.columns[m]) - _EDGE, np.float32(maps.rows[m]) - _EDGE
@@ -90,9 +90,10 @@ def is_clear_between(maps, m, x0, y0, x1, y1, least, d):
 
 @hidden
 def clearance_at(maps, m, x, y):
-    """Distance to the nearest obstacle of map ``m`` and the unit vector away from it, at (x, y): bilinear between cell centres.
+    """Distance to the nearest obstacle of map ``m`` and the unit vector away from it, at (x, y), interpolated bilinearly between
+    cell centres.
 
-    Outside the map, the value at its border is returned.
+    Outside the map, the value at the map's border is returned.
     """
     columns, rows = maps.columns[m], maps.rows[m]
     inverse = ONE / maps.resolution[m]

@@ -13,8 +13,8 @@ import struct
 
 from agora.errors import ComponentError
 
-_SYSTEM = ctypes.PyDLL(None)  # which keeps Python's lock: a call takes a microsecond
-_SIZE = 64  # bytes, more than any environment has
+_SYSTEM = ctypes.PyDLL(None)  # does not release Python's lock, so a call takes only a microsecond
+_SIZE = 64  # bytes, more than any floating-point environment has
 _USUAL = ctypes.c_void_p(-1)  # FE_DFL_ENV of the C libraries of Linux
 _READ = {"x86_64": struct.Struct("=H26xI"), "aarch64": struct.Struct("=I")}.get(platform.machine())
 _MASKS, _VALUES = {"x86_64": ((0x0F3F, 0xFFC0), (0x033F, 0x1F80)), "aarch64": ((0xFFFFFFFF,), (0,))}.get(

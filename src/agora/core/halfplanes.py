@@ -1,8 +1,8 @@
 """Velocity half-planes, and the velocity inside all of them that is nearest to a preferred velocity: the building blocks of ORCA.
 
 van den Berg, Guy, Lin, Manocha, "Reciprocal n-body collision avoidance", ISRR 2009; the order of operations and the tolerance match
-the authors' RVO2 library. A line is a row (x, y, ex, ey) of an (L, 4) array: a point, m/s, and a unit direction; velocities to its
-left are allowed.
+the authors' RVO2 library. A line is a row (x, y, ex, ey) of an (L, 4) array: a point, m/s, and a unit direction; velocities to the
+left of the line are allowed.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ def disc_line(lines, k, px, py, ux, uy, vx, vy, reach, inverse_horizon, inverse_
     """Write line k: the half-plane that avoids a moving disc (van den Berg et al. 2009, eqs. 3-5).
 
     Args:
-        lines: (L, 4).
+        lines: (L, 4) half-planes.
         k: number of the line to write.
-        px: centre of the other disc relative to this one, x, m.
-        py: centre of the other disc relative to this one, y, m.
+        px: centre of the other disc relative to this disc, x, m.
+        py: centre of the other disc relative to this disc, y, m.
         ux: velocity of this disc minus the other disc's velocity, x, m/s.
         uy: velocity of this disc minus the other disc's velocity, y, m/s.
         vx: velocity of this disc, x, m/s.
@@ -44,7 +44,7 @@ def disc_line(lines, k, px, py, ux, uy, vx, vy, reach, inverse_horizon, inverse_
         reach: sum of the radii, m.
         inverse_horizon: 1 / time horizon of the avoidance, 1/s.
         inverse_dt: 1 / time in which overlapping discs must separate, 1/s.
-        share: fraction of the velocity change that this disc makes: 1/2 if both discs avoid each other, 1 if only this one does.
+        share: fraction of the velocity change that this disc makes: 1/2 if both discs avoid each other, 1 if only this disc does.
     """
     squared, r2 = px * px + py * py, reach * reach
     overlap = squared <= r2
@@ -83,7 +83,7 @@ def segment_lines(lines, made, ax, ay, bx, by, vx, vy, radius, inverse):
     This is equivalent to RVO2 for an obstacle with two vertices, visible from both sides. A wall of length 0 is ignored.
 
     Args:
-        lines: (L, 4).
+        lines: (L, 4) half-planes.
         made: number of lines so far.
         ax: end a of the wall relative to the centre of the disc, x, m.
         ay: end a of the wall relative to the centre of the disc, y, m.
@@ -184,8 +184,8 @@ def _append_end(lines, made, x, y, vx, vy, disc):
 
 @part
 def _project(lines, count, limit, tx, ty, farthest):
-    """Return (failed line or count, x, y): the velocity nearest to (tx, ty), or farthest in its direction, by incremental linear
-    programming.
+    """Return the index of the line that could not be satisfied, or ``count``, and the velocity (x, y) nearest to (tx, ty), or
+    farthest in its direction. The velocity is found by incremental linear programming.
 
     If line i excludes the best velocity so far, the next best velocity lies on line i: at p + t e, with t bounded by the earlier
     lines.
@@ -226,8 +226,8 @@ def _project(lines, count, limit, tx, ty, farthest):
 def nearest_velocity(lines, count, hard, limit, tx, ty, spare):
     """Return the velocity inside all half-planes, with a speed of at most ``limit``, that is nearest to (tx, ty), m/s.
 
-    If no such velocity exists, return the one with the smallest maximum violation of lines ``hard..count-1``; the first ``hard``
-    lines are kept.
+    If no such velocity exists, return the velocity with the smallest maximum violation of lines ``hard..count-1``; the first
+    ``hard`` lines are kept.
 
     Args:
         lines: (L, 4) half-planes, the first ``count`` in use.
@@ -239,7 +239,7 @@ def nearest_velocity(lines, count, hard, limit, tx, ty, spare):
         spare: (L, 4) scratch.
 
     Returns:
-        x and y.
+        x and y of the velocity, m/s.
     """
     failed, x, y = _project(lines, count, limit, tx, ty, False)
     worst = ZERO

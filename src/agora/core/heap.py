@@ -76,7 +76,7 @@ def pop_bottom_up(keys, items, count):
 
 @hidden
 def move_up(key_of, items, slot_of, item, slot):
-    """Move a new item, or one whose key has decreased, from a slot of the heap up to its place.
+    """Move a new item, or an item whose key has decreased, from a slot of the heap up to its place.
 
     Args:
         key_of: (I,) key of each item.

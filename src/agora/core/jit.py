@@ -61,7 +61,7 @@ from numba.extending import NativeValue, intrinsic, register_model, unbox  # noq
 from numba.np import linalg  # noqa: E402
 from numba.np.arrayobj import get_itemsize, make_array, populate_array  # noqa: E402
 
-from agora.core.compiling import record_compiling  # noqa: E402 - from now on the log tells what is compiled
+from agora.core.compiling import record_compiling  # noqa: E402 - from now on, the log says what is compiled
 from agora.core.kernel_files import verify_files  # noqa: E402
 
 numba.config.CACHE_DIR = str(cache_root() / _source_stamp())
@@ -87,7 +87,7 @@ _for_every_processor()
 OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "fastmath": {"contract"}, "nogil": True}
 
 LEAN: dict[str, Any] = OPTIONS | {"_nrt": False}
-"""Options without Numba's reference counting, which takes as much as a quarter of the time of a scan."""
+"""Options without Numba's reference counting, which can take a quarter of the time of a scan."""
 
 
 class _PartLibrary(JITCodeLibrary):  # type: ignore[misc]
@@ -157,7 +157,7 @@ if not _can_keep():
 
 @contextmanager
 def _lock_compilation(name: str) -> Iterator[None]:
-    """Lock out other processes that want to compile the function of this name: they wait and then find the code in the cache.
+    """Make other processes that want to compile the function with this name wait; afterwards, they find the code in the cache.
 
     Time spent waiting counts as compilation time. If files cannot be written, there is no lock, and no cache either.
     """
@@ -242,8 +242,8 @@ def _shell(box: Any, first: int, last: int) -> Any:
 def kernel(function: Callable[..., Any], options: dict[str, Any] = OPTIONS) -> Any:
     """Compile a function that loops over worlds ``first <= w < last``, its last two arguments.
 
-    The result is called like the function. Its attribute ``shell`` is the same function, with all arguments except those two in one
-    box (`bind`). Both are compiled when first called or bound. ``entries`` are the compiled shells, keyed by the types that
+    The result is called like the function. Its attribute ``shell`` is the same function, with all arguments except the last two in
+    one box (`bind`). Both are compiled when first called or bound. ``entries`` are the compiled shells, keyed by the types that
     `_write` returns.
     """
     name, file = function.__name__ + "_shell", function.__code__.co_filename

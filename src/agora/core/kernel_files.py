@@ -1,5 +1,5 @@
-"""The files of a compiled function: Numba's index and machine code. A digest is stored with each, because Numba does not check
-them.
+"""The files of a compiled function: Numba's index and machine code. A digest is stored with each file, because Numba does not check
+the files.
 
 Without this check, damaged machine code would be executed and could crash the process or change a result.
 """

@@ -41,8 +41,8 @@ def kernel_record(
             not copied.
         others: names of counts, flags, arrays and records that ``of`` takes as keyword arguments and stores unchanged. Fields with
             the same names are not copied.
-        limits: fields that are a number, or None for no limit; None becomes infinity.
-        without: fields that the kernel does not need.
+        limits: names of fields that hold a number, or None for no limit; None becomes infinity.
+        without: names of fields that the kernel does not need.
 
     Raises:
         ValueError: a name in ``limits`` or ``without`` is not a field.

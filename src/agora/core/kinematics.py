@@ -1,8 +1,8 @@
 """The motion of robots: limits on twist and acceleration, followed by exact integration of a constant twist over dt.
 
 Supports differential, holonomic, car-like (Ackermann with a steering rate; the base is at the rear axle) and legged bases. All
-functions are scalar. A legged base moves like a holonomic one, each axis within its own limits, like Arena's go1 and the gait of
-CHAMP, which caps commands (``champ``: ``LegController::velocityCommand``). Footsteps are not modelled.
+functions are scalar. A legged base moves like a holonomic base, with each axis within its own limits, like Arena's go1 and CHAMP's
+gait, which caps commands (``champ``: ``LegController::velocityCommand``). Footsteps are not modelled.
 """
 
 from __future__ import annotations

@@ -15,10 +15,10 @@ _FAR = np.float32(3e38)
 
 @lean
 def point_ahead(path, count, x, y, lookahead):
-    """Return the point that lies ``lookahead`` metres further along the path than the path's point nearest to (x, y).
+    """Return the point that lies ``lookahead`` metres farther along the path than the path point nearest to (x, y).
 
     Args:
-        path: (K, 2) m.
+        path: (K, 2) points, m.
         count: number of points in use.
         x: x of the robot, m.
         y: y of the robot, m.

@@ -18,7 +18,7 @@ __all__ = ["Contact", "ContactKind", "Outcome", "Reason", "Recording"]
 
 
 class Outcome(enum.IntEnum):
-    """The end of a robot's episode; the value is the number used in files and ROS messages."""
+    """How a robot's episode ended; the value is the number used in files and ROS messages."""
 
     REACHED = 0
     PEDESTRIAN_COLLISION = 101
@@ -43,9 +43,9 @@ class Reason(enum.IntEnum):
     """The reason why a robot does not simply follow its path; the value is the number used in planner memories and files.
 
     Planners give the reasons up to ``GAVE_UP`` (`agora.interfaces.NOTES`). The library adds the others. ``NO_PATH`` is for a robot
-    without a path to its goal. The rest are for a robot that has not moved 0.1 m in 5 s and whose planner notes no reason
-    (`agora.engine.standing`): ``NO_HEADWAY`` if it is commanded to move but makes no progress; other reasons if it is commanded to
-    stop with a person or another robot within 1 m, with a wall within 0.3 m, or with nothing nearby.
+    without a path to its goal. The rest are for a robot that has moved less than 0.1 m in the last 5 s and whose planner notes no
+    reason (`agora.engine.standing`): ``NO_HEADWAY`` if it is commanded to move but makes no progress; other reasons if it is
+    commanded to stop with a person or another robot within 1 m, with a wall within 0.3 m, or with nothing nearby.
     """
 
     NONE = 0
@@ -71,7 +71,7 @@ class Reason(enum.IntEnum):
 
     @property
     def observed(self) -> bool:
-        """True for reasons that the library records for robots whose planner does not record one."""
+        """True for reasons that the library records for robots whose planner does not record a reason."""
         return self >= Reason.NO_HEADWAY
 
 
@@ -148,7 +148,7 @@ class Contact(NamedTuple):
 
 
 def number_type(name: str) -> Any:
-    """Return the type with the name that a file gives for a channel's readings, such as ``uint8``.
+    """Return the number type of a channel's readings, given its name in a file, such as ``uint8``.
 
     Raises:
         ValueError: the type is neither numeric nor boolean.
@@ -194,7 +194,7 @@ class Recording:
             alone; not reproducible.
         failure: exception of a failed planner, or message of a failed simulator, as text.
         command: (T - 1, 3) the commanded twist at each call, in the robot's frame, before limits and delay. None if not recorded.
-        reason: (T - 1,) number of the `Reason` at each call of the planner; None if not given, as in bags of a real robot.
+        reason: (T - 1,) number of the `Reason` at each call of the planner; None if not recorded, as in bags from a real robot.
         speed_limit: (T - 1,) speed limit that an interplanner gave the local planner, as a fraction of its top speed. None without
             an interplanner.
         danger: (T - 1,) level of danger from 0 to 1, as rated by an interplanner. None without an interplanner.
@@ -204,9 +204,9 @@ class Recording:
         shortest_turn: sum of the turns along the shortest path, starting with the turn from the initial heading, rad; None if there
             is no path or it was not recorded.
         door: (T,) opening of the map's door, 0 to 1; None for a map without a moving door.
-        planned_path: (K, 3) the robot's global paths, concatenated: time, x and y of each point, s and m. A path is valid until the
-            time of the next one. A path that is a single point, at the robot, means that there was no path. None if the planner
-            read no path, or if not recorded.
+        planned_path: (K, 3) the robot's global paths, concatenated: time, x and y of each point, s and m. Each path is valid until
+            the time of the next path. A path with a single point, at the robot's position, means that there was no path. None if
+            the planner read no path, or if not recorded.
         sensors: readings of the recorded channels at each call of the planner, by channel and field: (T - 1, ...), with the field's
             type. The "scan" channel has the ``ranges`` field.
     """

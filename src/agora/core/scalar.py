@@ -31,7 +31,7 @@ Numbers = TypeVar("Numbers", bound=tuple[Any, ...])
 
 
 def in_float32(record: Numbers) -> Numbers:
-    """Return a `NamedTuple` with all numbers converted to float32, including those in nested tuples; arrays are unchanged."""
+    """Return a `NamedTuple` with all numbers converted to float32, including numbers in nested tuples; arrays are unchanged."""
     values = [in_float32(v) if isinstance(v, tuple) else v if isinstance(v, np.ndarray) else F(v) for v in record]
     made: Numbers = type(record)._make(values)  # type: ignore[attr-defined]
     return made

@@ -14,7 +14,7 @@ _SIZE = 16
 
 
 def seal(data: bytes) -> bytes:
-    """Return the contents of a cache file for some data: the data followed by its digest."""
+    """Return the contents of a cache file that holds the data: the data, followed by a digest."""
     return data + _digest(data)
 
 

@@ -1,9 +1,9 @@
 """Semantic attributes: facts about pedestrians, expressed as numbers at positions, using Arena's terms (crowdsim's
 ``semantic/<attribute>``).
 
-Differences from Arena's code: What Arena calls velocities are forces, and its moving pedestrians are those with a force above 0.05;
-here both use the velocity. ``social_state.<state>`` is 1 for pedestrians in that state; Arena's index into a list cannot express
-this.
+Differences from Arena's code: Arena's velocity attributes are actually forces, and a pedestrian counts as moving if its force is
+above 0.05; in this module, all of these attributes use the velocity. ``social_state.<state>`` is 1 for pedestrians in that state;
+Arena's index into a list cannot express this.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ATTRIBUTES = (
     "pedestrian_vel_y",
     "pedestrian_type",  # number in TYPES: adult 0, elder 1, as in Arena
     "social_state",  # number in SOCIAL_STATES
-    "stress",  # in [0, 1], as the next two
+    "stress",  # in [0, 1], like the next two
     "energy",
     "social",
     *(f"social_state.{name}" for name in SOCIAL_STATES),

@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 class Slots(Generic[T]):
-    """A few slots for the objects of many users; an object that several users share occupies one slot.
+    """A limited number of slots for the objects of many users; an object that several users share occupies one slot.
 
     Unused objects stay in their slots until the slots are needed, so that a later user can find them there.
 

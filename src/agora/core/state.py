@@ -2,7 +2,8 @@
 
 There are W worlds, P pedestrian slots, R robots, K waypoints and M maps. Arrays are float32 and C-contiguous, with the world axis
 first, in SI units and the map frame. In an unused slot ``active`` is False; its other values are finite but meaningless. The engine
-holds two generations of `Pedestrians` and `Robots` and swaps them: generation t is read while t + dt is written.
+holds two buffers of `Pedestrians` and `Robots` and swaps them after each step: the state at time t is read while the state at t +
+dt is written.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class Each(NamedTuple):
     """The declaration of a record's array field, from which allocation, reset and copying are derived.
 
     Attributes:
-        axes: letters or numbers of the axes, separated by blanks.
+        axes: letters or numbers of the axes, separated by spaces.
         default: value in empty slots.
     """
 
@@ -87,13 +88,13 @@ def allocate(record: type[Record], **lengths: int) -> Record:
 
 
 def of_worlds(records: Iterable[tuple[Any, ...]]) -> list[tuple[Array, float]]:
-    """Return those arrays of the records whose first axis is the worlds, each with its default value."""
+    """Return the records' arrays whose first axis is the world axis, each with its default value."""
     pairs = ((array, *field) for record in records for array, field in zip(record, _fields(type(record)).values(), strict=True))
     return [(array, default) for array, _, axes, default in pairs if axes[0] == "W"]
 
 
 def carry(source: Record, target: Record, robots: Sequence[int] = (), pedestrians: Sequence[int] | None = None) -> None:
-    """Copy a record into one whose axes have different lengths, as far as the lengths allow.
+    """Copy a record into a record whose axes have different lengths, as far as the lengths allow.
 
     Args:
         source: record to copy from.
@@ -112,7 +113,7 @@ def carry(source: Record, target: Record, robots: Sequence[int] = (), pedestrian
 
 
 class Pedestrians(NamedTuple):
-    """The pedestrians of W worlds, in one generation.
+    """The state of the pedestrians of W worlds at one time.
 
     Attributes:
         x: (W, P) centre, x, m.
@@ -160,13 +161,13 @@ SOCIAL_STATES = (
     "walking",
     "running",
     "avoiding",  # slows down, and keeps away from the robot
-    "talking",  # in a group, to the others
+    "talking",  # talks to the others in a group
     "listening",
-    "telling",  # a story, to a group
+    "telling",  # tells a story to a group
     "texting",
     "phone",
     "interested",  # approaches the robot and plays with it
-    "interacting",  # with an object: at a shelf, a counter, a machine
+    "interacting",  # uses an object, such as a shelf, a counter or a machine
     "queueing",
     "sitting",
     "working",
@@ -191,9 +192,9 @@ class Minds(NamedTuple):
         energy: (W, P) energy, in [0, 1].
         social: (W, P) need for company, in [0, 1].
         partner: (W, P) id of the conversation partner; -1 if none.
-        speed: (W, P) preferred speed when walking undisturbed, m/s; `Traits.speed` is the current one.
-        taken: (W, P) whether one behaviour controls the pedestrian. Until it releases the pedestrian, other behaviours do not
-            change its state, partner, waypoint, speed or heading.
+        speed: (W, P) preferred speed when walking undisturbed, m/s; `Traits.speed` is the current preferred speed.
+        taken: (W, P) whether one behaviour controls the pedestrian. Until this behaviour releases the pedestrian, other behaviours
+            do not change the pedestrian's state, partner, waypoint, speed or heading.
         led: (W, P) whether the pedestrian keeps its place in a group whose leader sets the pace and direction.
     """
 
@@ -226,7 +227,7 @@ class Waypoints(NamedTuple):
         count: (W, P) number of waypoints in use, at most K.
         index: (W, P) number of the current waypoint.
         mode: (W, P) `LOOP`, `RANDOM`, `STAY` or `LEAVE`.
-        tolerance: (W, P) distance from the current waypoint at which the next one becomes current, m.
+        tolerance: (W, P) distance from the current waypoint at which the next waypoint becomes current, m.
         enters: (W, P) time at which an absent pedestrian enters the world, s; 0 for everyone else.
     """
 
@@ -242,7 +243,7 @@ class Waypoints(NamedTuple):
 
 
 class Robots(NamedTuple):
-    """The robots of W worlds, in one generation.
+    """The state of the robots of W worlds at one time.
 
     Attributes:
         x: (W, R) pose of the base, x, m.
@@ -253,7 +254,7 @@ class Robots(NamedTuple):
         omega: (W, R) twist, turning rate, rad/s.
         world_vx: (W, R) velocity in the map frame, x, m/s.
         world_vy: (W, R) velocity in the map frame, y, m/s.
-        steering: (W, R) steering angle of a car-like robot, rad; 0 for others.
+        steering: (W, R) steering angle of a car-like robot, rad; 0 for other robots.
         active: (W, R) False once a robot's episode has ended and the robot has been removed.
     """
 
@@ -276,7 +277,7 @@ class Maps(NamedTuple):
     (column, row)``. Static discs and segments are exact shapes; cells come from an image.
 
     Attributes:
-        index: (W,) map of each world.
+        index: (W,) number of each world's map.
         start: (M,) offset of the map's first cell in ``occupied`` and ``distance``.
         clearance_start: (M,) offset of the map's first cell in ``clearance``.
         rows: (M,) number of rows.
@@ -287,10 +288,10 @@ class Maps(NamedTuple):
         occupied: cells from the image, uint8; 1 if occupied.
         distance: distance from each cell's centre to the centre of the nearest occupied cell, m (only cells from the image count).
         clearance: like ``distance``, but with discs, segments and polygons rasterised into the cells.
-        segments: (S, 4) x0, y0, x1, y1, m.
-        discs: (D, 3) x, y, radius, m.
-        segment_start: (M,) first segment of each map.
-        disc_start: (M,) first disc of each map.
+        segments: (S, 4) ends x0, y0, x1, y1 of each segment, m.
+        discs: (D, 3) centre x, y and radius of each disc, m.
+        segment_start: (M,) index of the first segment of each map.
+        disc_start: (M,) index of the first disc of each map.
         segment_end: (M,) one more than the index of the last segment of each map.
         disc_end: (M,) one more than the index of the last disc of each map.
     """
@@ -396,7 +397,7 @@ def padded_slots(count: int) -> int:
 
 
 def pedestrians(worlds: int, slots: int) -> Pedestrians:
-    """Return an empty generation."""
+    """Return a record with all slots empty."""
     return allocate(Pedestrians, W=worlds, P=slots)
 
 
@@ -416,7 +417,7 @@ def waypoints(worlds: int, slots: int, length: int) -> Waypoints:
 
 
 def robots(worlds: int, count: int) -> Robots:
-    """Return an empty generation; a ``count`` of 0 gives arrays of width 0, which kernels accept."""
+    """Return a record with all slots empty; a ``count`` of 0 gives arrays of width 0, which kernels accept."""
     return allocate(Robots, W=worlds, R=count)
 
 

@@ -38,7 +38,7 @@ class ProcessExit(BaseException):
 
 
 _came: list[Signalled] = []
-"""Signals that have not been handled yet; an ``except:`` of untrusted code may have caught them."""
+"""Signals that have not been handled yet; an ``except:`` in untrusted code may have caught them."""
 
 
 def interrupt(number: int, frame: FrameType | None) -> NoReturn:
@@ -48,8 +48,8 @@ def interrupt(number: int, frame: FrameType | None) -> NoReturn:
 
 
 def tell_crashes() -> None:
-    """If machine code crashes this process, print the Python line that called it to the error stream."""
-    with suppress(OSError, ValueError, RuntimeError):  # the stream may be closed, or not a file
+    """From now on, if machine code crashes this process, print the Python line that called the machine code to the error stream."""
+    with suppress(OSError, ValueError, RuntimeError):  # the stream may be closed, or may not be a file
         faulthandler.enable()
 
 
@@ -69,8 +69,9 @@ _RESERVE = 64
 
 
 class CallBoundary:
-    """Distinguishes signals from exceptions, and ends processes forked within it; a nested boundary needs no handler. Inside the
-    boundary, ``os._exit`` raises `ProcessExit` in this thread. Elsewhere, for instance in a forked process, it ends the process.
+    """Distinguishes signals from exceptions, and ends processes forked within it; a nested boundary installs no signal handler.
+    Inside the boundary, ``os._exit`` raises `ProcessExit` in this thread. Elsewhere, for instance in a forked process, it ends the
+    process.
     """
 
     _outermost = True

@@ -1,8 +1,8 @@
 """The straight wall edges around a robot in its local costmap: the sides between lethal cells and other cells.
 
 Consecutive sides of cells in a straight line form one edge, as in ``init_obstacle_map`` of SocNavBench's joysticks
-(CMU-TBD/SocNavBench-baselines 3ac5b7d5, ``joystick_py/joystick_remote.py``). Nothing is known beyond the window, so its own sides
-are not edges.
+(CMU-TBD/SocNavBench-baselines 3ac5b7d5, ``joystick_py/joystick_remote.py``). Nothing is known beyond the window, so the window's
+own sides are not edges.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def _append_edges(cost, across, corner, side, resolution, near, far, reach, keys
     """Append the edges on the lines ``near <= i < far`` between rows i - 1 and i of cells; return the new number of edges.
 
     Args:
-        cost: (rows, columns) uint8; transposed for the edges along y.
+        cost: (rows, columns) uint8 costs of the window; transposed for the edges along y.
         across: direction of the edges: 0 for edges along x, 1 for edges along y.
         corner: coordinate of the window's corner along the edges, relative to the robot, m.
         side: coordinate of the window's corner across the edges, relative to the robot, m.
@@ -39,8 +39,8 @@ def _append_edges(cost, across, corner, side, resolution, near, far, reach, keys
         near: first line.
         far: one after the last line.
         reach: distance beyond which edges are ignored, m.
-        keys: (room,) int64, out.
-        edges: (room, 4) out.
+        keys: (room,) int64, out: the `agora.core.cells.key_of` of each edge.
+        edges: (room, 4) out: ends x0, y0, x1, y1 of each edge, m.
         found: number of edges so far.
     """
     columns = cost.shape[1]
@@ -78,7 +78,7 @@ def nearest_edges(cost, origin_x, origin_y, resolution, x, y, reach, keys, neare
         reach: distance beyond which edges are ignored, m.
         keys: (most_edges,) int64, scratch.
         nearest: (most_edges,) int64, out: ``index_in`` of the leading entries gives rows of ``edges``, nearest first.
-        edges: (most_edges, 4) out, ends x0, y0, x1, y1, m.
+        edges: (most_edges, 4) out: ends x0, y0, x1, y1 of each edge, m.
     """
     rows, columns = cost.shape
     left, bottom = origin_x - x, origin_y - y

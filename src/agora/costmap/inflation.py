@@ -1,8 +1,9 @@
 """Cost as a function of the distance to an obstacle, on costmap_2d's scale.
 
-Source: costmap_2d of ROS navigation (inflation_layer.h, ``computeCost``): with d the distance to the nearest obstacle, 254 (lethal)
-inside it, 253 (inscribed) for d up to the robot's inscribed radius r, the integer part of 252 exp(-k (d - r)) farther away, and 0
-beyond the inflation radius. costmap_2d rounds the inflation radius up to whole cells; this module uses it unchanged.
+Source: costmap_2d of ROS navigation (inflation_layer.h, ``computeCost``): at a distance d from the nearest obstacle, the cost is
+254 (lethal) inside the obstacle, 253 (inscribed) for d up to the robot's inscribed radius r, the integer part of 252 exp(-k (d -
+r)) farther away, and 0 beyond the inflation radius. costmap_2d rounds the inflation radius up to whole cells; this module uses it
+unchanged.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _BELOW, _INSCRIBED, _LETHAL = np.float32(252.0), np.float32(INSCRIBED), np.float
 def cost_at(distance, touch, inscribed, inflation_radius, scaling):
     """Return the cost for one distance as an integer-valued float32.
 
-    This is the kernel version of `cost_of`. It may differ from it by 1 if 252 exp() is close to an integer.
+    This is the kernel version of `cost_of`. The two results may differ by 1 if 252 exp() is close to an integer.
     """
     cost = np.float32(np.int32(_BELOW * exp(scaling * (inscribed - distance))))
     cost = ZERO if distance > inflation_radius else cost

@@ -40,7 +40,7 @@ def write_spans(corners_x, corners_y, x, y, sine, cosine, inverse, rows, columns
         y: y of the frame's origin in the grid's frame, m.
         sine: sine of the frame's heading.
         cosine: cosine of the frame's heading.
-        inverse: cells per m.
+        inverse: number of cells per metre.
         rows: number of rows of the grid.
         columns: number of columns of the grid.
         west: (rows,) first column of each row, written.

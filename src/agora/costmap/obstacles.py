@@ -6,7 +6,7 @@ points nearer than ``obstacle_range`` are marked. They stay marked until a beam 
 cells only if ``inf_is_valid`` is set. The cells under the footprint are cleared at every update. Cells that have not been observed
 are free.
 
-Differences from the source: a beam that reads ``range_min`` or less is invalid, and a scan without any valid beam makes the whole
+Differences from the source: a beam that reads ``range_min`` or less is invalid. A scan without any valid beam makes the whole
 window unknown, and planners do not drive through unknown cells. In the source, such beams mark the sensor's own cell, which is then
 cleared with the footprint.
 """
@@ -62,7 +62,7 @@ class Seen(NamedTuple):
         ranges: (N, B) ranges of the last scan, m.
         pose: (N, 3) poses of the robots at the time of that scan.
         fresh: (N,) whether that scan has not been added to the grid yet.
-        begun: (N,) whether the grid holds data of this episode.
+        begun: (N,) whether the grid holds data from this episode.
         blind: (N,) whether no beam of the last scan was valid.
     """
 

@@ -1,7 +1,8 @@
 """Costs for the personal space of pedestrians: asymmetric Gaussians that extend farther ahead of walking people.
 
 Source: R. Kirby, Social Robot Navigation (thesis, Carnegie Mellon University, 2010), appendix A: the standard deviation is max(2 v,
-0.5) ahead, 2/3 of that to the sides and 1/2 of it behind. Also used by the social navigation layers of ROS (Lu 2014).
+0.5) ahead, 2/3 of this value to the sides and 1/2 of it behind. The social navigation layers of ROS (Lu 2014) use these Gaussians,
+too.
 """
 
 from __future__ import annotations

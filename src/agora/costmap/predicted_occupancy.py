@@ -5,10 +5,10 @@ to the range from 0 to the horizon. The cost of the cell is cost discount^t exp(
 and s = deviation + growth t. Without growth and discount, this is the maximum over time of a Gaussian that moves with the
 pedestrian.
 
-This is a simple form of planning among predictions. D. V. Lu and W. D. Smart (Towards more efficient navigation for robots and
-humans, IROS 2013) draw a Gaussian ahead of people; M. Kollmitz et al. (Time dependent planning on a layered social cost map for
-human-aware robot navigation, ECMR 2015) have a layer for each time step. This layer does not know when the robot will be at a cell.
-A path planned with it avoids the area ahead of a pedestrian and passes behind, even if the pedestrian will have left the area when
+This is a simple way to plan with predictions. D. V. Lu and W. D. Smart (Towards more efficient navigation for robots and humans,
+IROS 2013) draw a Gaussian ahead of people; M. Kollmitz et al. (Time dependent planning on a layered social cost map for human-aware
+robot navigation, ECMR 2015) have a layer for each time step. This layer does not know when the robot will be at a cell. A path
+planned on this layer avoids the area ahead of a pedestrian and passes behind, even if the pedestrian will have left the area when
 the robot arrives. Therefore, replan often: at least once per second.
 """
 
@@ -65,7 +65,8 @@ def _predicted_occupancy(p, position, velocity, heading, evidence, present, cost
 
 @dataclass(frozen=True)
 class PredictedOccupancy(Checked):
-    """Costs along the paths of pedestrians, predicted at constant velocity; lower and wider farther ahead in time.
+    """Costs along the paths of pedestrians, predicted at constant velocity; the farther ahead in time, the lower and wider they
+    are.
 
     Attributes:
         cost: cost at the pedestrian's position, on costmap_2d's scale, at most 252.

@@ -1,7 +1,8 @@
 """Costs for a semantic attribute of pedestrians: discs around the pedestrians that have the attribute.
 
 Arena's SemanticLayer keeps the latest message of each source and can mark its values in the costmap, with ``combination_method`` 0
-(overwrite), 1 (maximum) or 99 (nothing); with Arena's default settings it marks nothing. Here the cost grows with the evidence.
+(overwrite), 1 (maximum) or 99 (nothing); with Arena's default settings it marks nothing. In this layer, the cost grows with the
+evidence.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ class Semantic(Checked):
     Attributes:
         attribute: name in `agora.core.semantics.ATTRIBUTES`, such as "stress" or "social_state.phone".
         cost: cost for evidence of ``full`` or more, on costmap_2d's scale, at most 252; proportionally lower for less evidence.
-        full: evidence from which the full cost applies.
+        full: evidence at or above which the full cost applies.
         radius: radius of the discs, m.
         combination: how the cost is combined with existing costs: "max", "overwrite" (except obstacles and inscribed cells), or
             "nothing".

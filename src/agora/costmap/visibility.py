@@ -2,7 +2,8 @@
 
 Source: E. A. Sisbot et al., A human aware mobile robot motion planner, IEEE Transactions on Robotics 23, 2007 (the visibility
 criterion: the cost increases with the angle from the centre of the field of view, and with proximity); CoHAN has a similar layer
-(Singamaneni 2021). The form here is ``cost * exp(-d^2 / (2 deviation^2)) * max(0, -cos(bearing))``, 0 at the shoulders.
+(Singamaneni 2021). In this layer, the cost is ``cost * exp(-d^2 / (2 deviation^2)) * max(0, -cos(bearing))``, which is 0 at the
+shoulders.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ def walls_around(cost, origin_x, origin_y, resolution, x, y, reach, keys, points
         y: y of the robot, m.
         reach: distance beyond which cells are ignored, m.
         keys: (room,) int64, out, the `agora.core.cells.key_of` of each cell: the nearest cell has the smallest key.
-        points: (room, 2) m, out.
+        points: (room, 2) out: centres, m.
     """
     found = _blocks(cost, origin_x, origin_y, resolution, x, y, reach, keys)
     _places(keys, found, cost.shape[1], origin_x, origin_y, resolution, x, y, points)
@@ -101,7 +101,7 @@ def nearest_walls(cost, origin_x, origin_y, resolution, x, y, reach, keys, neare
         reach: distance beyond which cells are ignored, m.
         keys: (room,) int64, scratch.
         nearest: (K,) int64, scratch.
-        points: out, (K, 2) m, nearest first.
+        points: (K, 2) out: centres, nearest first, m.
     """
     kept = select_nearest(keys, _blocks(cost, origin_x, origin_y, resolution, x, y, reach, keys), nearest)
     _places(nearest, kept, cost.shape[1], origin_x, origin_y, resolution, x, y, points)

@@ -18,9 +18,9 @@ from agora.ranges import Checked, Distance, Length, Positive
 from agora.robots.model import radius_inside
 
 _EDGE = np.float32(1.001)
-_ASIDE = np.float32(3.0)  # map cells, from the middle of a block to its map cell, and from a cell to its neighbours
+_ASIDE = np.float32(3.0)  # map cells: from the middle of a block to its map cell, plus from a cell to its neighbours
 _LANES = 32
-_BLOCK = 16  # number of cells on a line that are all free if their middle is far from all obstacles
+_BLOCK = 16  # number of cells on a line; all of them are free if their middle is far from all obstacles
 _NEXT = np.uint32(1)
 _NOTHING, _UNKNOWN = np.uint8(FREE), np.uint8(NO_INFORMATION)
 _CIRCLE = np.stack([[round(f(2.0 * math.pi * k / 16), 12) for k in range(16)] for f in (math.cos, math.sin)], -1).astype(np.float32)
@@ -61,7 +61,7 @@ class Filling(NamedTuple):
 
 @hidden
 def _mark(cost, x, y, radius, cell, touch, inscribed, reach, scaling):
-    """Raise a window's costs to those around a disc; x and y are in cells from the centre of cell [0, 0]."""
+    """Raise a window's costs to the costs around a disc; x and y are in cells from the centre of cell [0, 0]."""
     side = cost.shape[0]
     wide = (radius + max(reach, inscribed, touch)) / cell
     west, east = max(int(np.ceil(x - wide)), 0), min(int(np.floor(x + wide)) + 1, side)
@@ -110,8 +110,8 @@ def fill_windows(maps, map_index, filling, pose, inscribed, position, radius, pr
         position: (N, Q, 2) positions of moving discs, m.
         radius: (N, Q) radii of moving discs, m.
         present: (N, Q) whether a slot holds a disc.
-        cost: out, (N, H, H) uint8.
-        origin: out, (N, 2) lower-left corners, m.
+        cost: (N, H, H) uint8 costs, out.
+        origin: (N, 2) lower-left corners, m, out.
         first: first row.
         last: one after the last row.
     """
@@ -131,7 +131,7 @@ def fill_windows(maps, map_index, filling, pose, inscribed, position, radius, pr
         own = inscribed[n]
         ratio = cell / maps.resolution[m]
         same = maps.resolution[m] == cell
-        shapes_alone = maps.distance[maps.start[m]] >= FAR  # then distances are exact
+        shapes_alone = maps.distance[maps.start[m]] >= FAR  # the map has shapes only, so distances are exact
         # Distances to rasterised obstacles refer to cell centres: correct them for different cell sizes.
         beyond = ZERO if shapes_alone else max(HALF * (maps.resolution[m] - cell), ZERO)
         far = max(reach, own, touch) + beyond + np.float32(_BLOCK // 2) * cell + _ASIDE * maps.resolution[m]
@@ -185,8 +185,8 @@ class Window(Checked):
     Its cells lie on a lattice that starts at the map's origin and has the window's resolution. If that is also the map's
     resolution, the window's cells are map cells and have the costs of `agora.costmap.inflation.inflate`; otherwise the distance is
     interpolated between the map's cells, which count as occupied up to their edges. The cost of a pedestrian depends on the
-    distance from a cell's centre to the pedestrian's disc. Cells outside the map are 255; without the source "map", no cell counts
-    as outside.
+    distance from a cell's centre to the pedestrian's disc. Cells outside the map have the cost 255; without the source "map", no
+    cell counts as outside.
 
     Attributes:
         size: length of a side, m.

@@ -33,7 +33,7 @@ def _search(cost, rows, columns, current, holder, u, v, shortest, path, seen_row
             if reduced < shortest[j]:
                 shortest[j], path[j] = reduced, i
             if nearest < 0 or shortest[j] < best or (shortest[j] == best and holder[j] < 0):
-                best, nearest = shortest[j], j  # among equal columns, prefer an unassigned one: it ends the search
+                best, nearest = shortest[j], j  # among columns at equal cost, prefer an unassigned column, which ends the search
         least = best
         seen_column[nearest] = True
         if holder[nearest] < 0:
@@ -50,11 +50,11 @@ def assign(cost, rows, columns, partner, holder, u, v, shortest, path, seen_row,
     All arrays may be longer than necessary. All arguments after ``holder`` are scratch.
 
     Args:
-        cost: (R, C) float32, finite; only the first ``rows`` rows and ``columns`` columns are used.
+        cost: (R, C) float32 costs, finite; only the first ``rows`` rows and ``columns`` columns are used.
         rows: number of rows, at most ``columns``.
         columns: number of columns.
-        partner: (R,) out, int32.
-        holder: (C,) out, int32.
+        partner: (R,) int32, out: column of each row.
+        holder: (C,) int32, out: row of each column.
         u: (R,) dual variables of the rows.
         v: (C,) dual variables of the columns.
         shortest: (C,) lengths of the shortest paths to the columns.

@@ -27,12 +27,12 @@ from agora.ranges import Checked, NotNegative, Positive
 
 __all__ = ["Detector"]
 
-_POINTS = 24  # maximum number of points of a cluster that are evaluated, evenly spaced
+_POINTS = 24  # maximum number of points evaluated per cluster; they are evenly spaced
 _STEPS = 5  # number of Gauss-Newton iterations
 _PARTS = 16  # capacity of the stack of clusters waiting while one is split
 _TINY = F(1e-9)
 _TURN = F(2 * math.pi - 1e-3)
-_RIM = F(0.1)  # m; a neighbouring beam that is shorter by more than this hits an object that covers part of the cluster
+_RIM = F(0.1)  # m; a neighbouring beam that is shorter by more than this hits an object that hides part of the cluster
 _FLAT = F(0.04)  # maximum deviation of a wall from its chord, m
 _HALF_BODY = F(0.5)
 _PER_BEAM = F(0.02)  # m
@@ -48,7 +48,7 @@ class Detector(Checked):
         margin: distance from obstacles on the map within which a point is attributed to the map, m; at least two cells of the map.
         misfit: maximum root-mean-square distance of points from their disc, m; twice the lidar's noise is added to it.
         legs: whether the lidar sees legs; None uses `Lidar.legs`.
-        leg_width: maximum width of one leg, m; a wider cluster, up to ``both_width``, is taken for both legs of a person.
+        leg_width: maximum width of one leg, m; a wider cluster, up to ``both_width``, is taken as both legs of a person.
         both_width: maximum width of both legs of a person, m.
         stride: maximum distance between the legs of one person, m.
     """
@@ -82,9 +82,9 @@ class Detections(NamedTuple):
     """The pedestrians detected in N rows, at most D per row.
 
     Attributes:
-        x: (N, D) x, m, map frame.
-        y: (N, D) y, m, map frame.
-        variance: (N, D) variance of either coordinate, m2.
+        x: (N, D) positions, x, m, map frame.
+        y: (N, D) positions, y, m, map frame.
+        variance: (N, D) variance of each coordinate, m2.
         count: (N,) number of pedestrians.
     """
 
@@ -125,8 +125,9 @@ def _on_robot(x, y, margin, position, radius, present):
 def _middle(points, near, start, end, radius, increment):
     """Return the expected centre, relative to the sensor, of a disc that is hit by beams start..end - 1.
 
-    If a nearer object covers one side, the opposite side is taken for the rim, and the centre lies one radius from it. Otherwise
-    the centre lies in the middle of the cluster. The last value indicates whether either side is covered.
+    If a nearer object hides one side of the disc, the other end of the cluster is taken as the disc's rim, and the centre lies one
+    radius from the rim. Otherwise, the centre lies in the middle of the cluster. The last returned value indicates whether either
+    side is hidden.
     """
     left, right = end - 1, start
     far_left, far_right = points[left, 2], points[right, 2]
@@ -151,7 +152,9 @@ def _middle(points, near, start, end, radius, increment):
 
 @hidden
 def _fit(points, near, start, end, radius, noise, increment):
-    """Fit a disc of known radius to beams start..end - 1: return centre, variance, squared misfit, whether a side is covered."""
+    """Fit a disc of known radius to beams start..end - 1; return its centre, the variance, the squared misfit, and whether a side
+    is hidden.
+    """
     x, y, covered = _middle(points, near, start, end, radius, increment)
     expected_x, expected_y = x, y
     stride = (end - start + _POINTS - 1) // _POINTS
@@ -243,7 +246,7 @@ def _bodies(points, near, start, end, search, increment, stack, found, count):
 
 @hidden
 def _leg(points, start, end, search, increment, found, whole, count):
-    """Record a narrow cluster as a leg, or a wider one as both legs of a person; return the number of records so far."""
+    """Record a narrow cluster as a leg, or a wider cluster as both legs of a person; return the number of records so far."""
     ex, ey = points[end - 1, 0] - points[start, 0], points[end - 1, 1] - points[start, 1]
     width = math.sqrt(ex * ex + ey * ey)
     if width > search.both_width or count == found.shape[0]:
@@ -262,7 +265,9 @@ def _leg(points, start, end, search, increment, found, whole, count):
 
 @hidden
 def _pair_legs(found, whole, count, stride, mate, out):
-    """Combine legs into people: two legs that are each other's nearest, within a stride, are one person; return their number."""
+    """Combine legs into people, and return the number of people. Two legs within a stride that are each other's nearest are one
+    person.
+    """
     for i in range(count):
         mate[i] = -1
         best = stride * stride
@@ -326,7 +331,7 @@ def detect(search, beams, ranges, pose, due, maps, map_index, position, radius, 
         maps: `agora.core.state.Maps`.
         map_index: (N,) map of each row, -1 if none.
         position: (N, R, 2) positions of the other robots, m.
-        radius: (N, R) radii of other robots, m.
+        radius: (N, R) radii of the other robots, m.
         present: (N, R) whether a slot holds a robot.
         out: `Detections`.
         first: first row.
@@ -356,7 +361,7 @@ def detect(search, beams, ranges, pose, due, maps, map_index, position, radius, 
                 known = m >= 0 and on_map(maps, m, x, y, search.margin)
                 free[b] = not known and not _on_robot(x, y, search.margin, position[n], radius[n], present[n])
             if not free[b] and turns:
-                begin = b  # a full circle is cut open at a beam that hits no one
+                begin = b  # a scan of a full circle starts at a beam that hits no one
         count = kept = start = np.int64(0)  # Numba treats a literal 0 as a separate type and would compile once more
         for i in range(total):
             b = (begin + i) % total

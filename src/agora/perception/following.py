@@ -44,12 +44,14 @@ class Following:
         self._tell = bind(tell, self.filters, self._age, np.float32(tracker.radius), *told)
 
     def prepare(self, due: Bools, dt: ArrayLike, rows: slice = ALL) -> None:
-        """Set which of the given rows (K,) have new detections, and the time (K,) since their previous ones, s; 0 for the first."""
+        """Set which of the given rows (K,) have new detections, and the time (K,) since their previous detections, s; 0 for the
+        first ones.
+        """
         self.due[rows] = due
         self._dt[rows] = dt
 
     def tell(self, age: Floats | float, rows: slice = ALL) -> Tracks:
-        """Return the confirmed tracks of the given rows, extrapolated ``age`` (K,) s past their last detections.
+        """Return the confirmed tracks of the given rows, extrapolated by ``age`` (K,) seconds from their last detections.
 
         The next call overwrites the result.
         """

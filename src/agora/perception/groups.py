@@ -2,7 +2,7 @@
 
 Walking groups: pairs of people who stay close to each other at the same velocity, after K. Yamaguchi et al., "Who are you with and
 where are you going?", CVPR 2011 (distance, velocity difference, overlap in time). Pairs with a common member are merged, as in the
-clustering of TAGA (2025). Standing groups: each person votes for the centre of the o-space in front of it, and people whose votes
+clustering of TAGA (2025). Standing groups: each person votes for the centre of the o-space in front of them, and people whose votes
 are close together form a group, after M. Cristani et al., "Social interaction discovery by statistical analysis of F-formations",
 BMVC 2011, but with a single vote per person instead of sampled votes. Scores: F. Setti et al., "F-formation detection:
 individuating free-standing conversational groups in images", PLoS ONE 10(5), 2015.
@@ -27,8 +27,8 @@ class GroupDetector(Checked):
 
     Attributes:
         distance: maximum mean distance between two people who walk together, m.
-        speed: maximum mean difference between their velocities, m/s.
-        overlap: minimum number of samples in which both must be present.
+        speed: maximum mean difference between the velocities of two people who walk together, m/s.
+        overlap: minimum number of samples in which both people must be present.
         standing: mean speed up to which a person counts as stationary, m/s.
         stride: distance from a standing person to the centre of its o-space, m.
         meeting: maximum distance between the votes of two people in one group, m.
@@ -42,7 +42,8 @@ class GroupDetector(Checked):
     meeting: Positive = 0.6
 
     def detect(self, position: Doubles, velocity: Doubles, heading: Doubles | None, present: Bools) -> Ints:
-        """Return each pedestrian's group number (n,), counted from 0 in the order of the first members; -1 without a group.
+        """Return each pedestrian's group number (n,), counted from 0 in the order of the first members; -1 for pedestrians without
+        a group.
 
         Args:
             position: (T, n, 2) positions over a time window, m.
@@ -125,7 +126,7 @@ def group_scores(found: Ints, truth: Ints, share: float = 2 / 3) -> tuple[float,
     Args:
         found: (n,) detected group numbers, -1 if none.
         truth: (n,) true group numbers, -1 if none.
-        share: 2/3 as in Setti et al., or 1 to require exact groups.
+        share: fraction of a group that must be found: 2/3 as in Setti et al., or 1 to require exact groups.
     """
     groups = [np.unique(g[g >= 0]) for g in (found, truth)]
     right = 0

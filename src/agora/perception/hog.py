@@ -2,8 +2,8 @@
 
 N. Dalal and B. Triggs, "Histograms of oriented gradients for human detection", CVPR 2005: a window of 64 x 128 px slides over the
 image at many scales, and a linear SVM that comes with OpenCV decides whether the window shows an upright person. The SVM was
-trained on photographs of whole people with about 16 px of background on each side of the window. OpenCV includes it up to version
-4.
+trained on photographs of whole people with about 16 px of background on each side of the window. OpenCV includes this SVM up to
+version 4.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class HogDetector(Checked):
     """Detects whole upright people at least 96 px tall in images.
 
     Attributes:
-        confidence: minimum confidence, in 0..1: the logistic function of the signed distance from the SVM's plane, 0.5 on the
-            plane.
+        confidence: minimum confidence, in 0..1: the logistic function of the signed distance from the SVM's separating plane, 0.5
+            on the plane.
         overlap: intersection over union above which the less confident of two boxes is dropped.
         most: maximum number of boxes per image.
         stride: step of the sliding window, px: 4, 8 or 16.
@@ -49,7 +49,7 @@ class HogDetector(Checked):
     threads: Natural = 1
 
     def detect(self, image: Array) -> Boxes:
-        """Return the boxes of people in an RGB image (rows, columns, 3) uint8; none if it is smaller than 64 x 128 px.
+        """Return the boxes of people in an RGB image (rows, columns, 3) uint8; no boxes if the image is smaller than 64 x 128 px.
 
         Raises:
             InputError: the image has another shape or type, or OpenCV is not installed.

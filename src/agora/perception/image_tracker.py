@@ -1,4 +1,4 @@
-"""Detects people in images, locates them by a depth image of the same view, and tracks them like people detected in scans."""
+"""Detects people in images, locates them using a depth image of the same view, and tracks them like people detected in scans."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class Locator(Checked):
 
     Attributes:
         core: fraction of a box's width and height, around its centre, that is evaluated.
-        nearer: quantile of the depths in this central part that is used. With the median, the background has too much influence: at
-            distances between 1 and 1.5 m, people were located 0.1 m too far away.
+        nearer: quantile of the depths in this central part that is taken as the depth of the person. With the median, the
+            background has too much influence: at distances between 1 and 1.5 m, people were located 0.1 m too far away.
         least: minimum fraction of the pixels in the central part that must have a valid depth; otherwise the person is not
             reported.
         reach: maximum accepted depth, m.
@@ -121,7 +121,7 @@ class ImageTracker:
         self.filters, self.tracks = self._following.filters, self._following.tracks
 
     def see(self, image: Array, depth: Array, pose: ArrayLike, dt: float) -> Tracks:
-        """Process a colour and a depth image of a single robot, and return the confirmed tracks in the map's frame, one row.
+        """Process a colour and a depth image of a single robot, and return the confirmed tracks in the map frame, as one row.
 
         The arguments are those of `look`.
 
@@ -135,15 +135,15 @@ class ImageTracker:
         """Process a colour and a depth image, and return the boxes of people; can be called concurrently for different rows.
 
         Args:
-            image: (rows, columns, 3) uint8, RGB.
-            depth: (rows, columns) depth along the optical axis, m, aligned with the image pixel by pixel; not finite or 0 where
+            image: (rows, columns, 3) uint8 RGB image.
+            depth: (rows, columns) depth along the optical axis, m, aligned with the image pixel by pixel; non-finite or 0 if
                 unknown.
             pose: (3,) pose of the robot in the map frame, m and rad.
-            dt: time since the previous image, s; 0 for the first.
+            dt: time since the previous image, s; 0 for the first image.
             row: index of the robot.
 
         Raises:
-            InputError: the two images differ in size, or the detector's ``detect`` raised it.
+            InputError: the two images differ in size, or the detector's ``detect`` raised this error.
         """
         image, depth = np.asarray(image), np.asarray(depth)
         if depth.shape != image.shape[:2]:
@@ -163,7 +163,7 @@ class ImageTracker:
         return boxes
 
     def tell(self, age: Floats | float, rows: slice = ALL) -> Tracks:
-        """Return the confirmed tracks of the given rows, extrapolated ``age`` (K,) s past their last images.
+        """Return the confirmed tracks of the given rows, extrapolated by ``age`` (K,) seconds from their last images.
 
         The next call overwrites the result.
         """

@@ -4,7 +4,7 @@ An image is fitted to the model's input as in the YOLO programs: uniform scale, 
 0..1. Three output formats are distinguished by their shape (`_rows`):
 
 - YOLOv5, v6 and v7: one row per candidate, with centre, size, objectness and a score per class.
-- YOLOv8, v9 and 11: the same without objectness, and transposed.
+- YOLOv8, v9 and 11: the same values without objectness, transposed.
 - Models with built-in non-maximum suppression (YOLOv10, 26, exports with ``nms=True``): one row per box, with corners, confidence
   and class.
 
@@ -191,7 +191,7 @@ class YoloModel:
         )
 
     def _understand(self, size: int) -> tuple[str, Any, tuple[int, int]]:
-        """Return the name, type and size (rows, columns) of the input."""
+        """Return the name, type and size (rows, columns) of the model's input."""
         inputs = self._session.get_inputs()
         shapes = [(i.shape, i.type) for i in inputs]
         expected = "one input (1, 3, rows, columns) of float32 or float16"
@@ -298,7 +298,9 @@ def _rows(shape: Sequence[int], classes: int | None, room: tuple[int, int]) -> t
 
 
 def suppressed(boxes: Boxes, overlap: float, most: int) -> Boxes:
-    """Return the most confident boxes, without those that overlap a more confident one of their class by more than ``overlap``."""
+    """Return the most confident boxes, except boxes that overlap a more confident box of the same class by more than
+    ``overlap``.
+    """
     order = np.argsort(-boxes.confidence, kind="stable")
     boxes = boxes.at(order[np.isfinite(boxes.corners[order]).all(1)])
     kept = np.zeros(most, np.int32)
@@ -318,7 +320,7 @@ def letterbox(image, fit, out, first, last):
     """Write rows ``first <= r < last`` of a model's input: the image with bilinear interpolation, surrounded by grey.
 
     Args:
-        image: (rows, columns, 3) uint8.
+        image: (rows, columns, 3) uint8 image.
         fit: `Fit`.
         out: (3, rows, columns) float32, values in 0..1.
         first: first row.
@@ -364,7 +366,7 @@ def suppress(corners, label, overlap, kept):
         corners: (K, 4) corners, px, most confident first.
         label: (K,) index of the class.
         overlap: maximum intersection over union of two kept boxes of the same class.
-        kept: (M,) int32, out.
+        kept: (M,) int32, out: indices of the kept boxes.
     """
     count = 0
     for i in range(len(corners)):

@@ -19,15 +19,15 @@ _HOG = "hog"
 
 @dataclass(frozen=True)
 class InImages:
-    """Settings for detecting people in a camera's images and locating them by its depth image.
+    """Settings for detecting people in a camera's images and locating them using its depth images.
 
     Attributes:
         detector: ``rendered_people``, the network in ``configs/perception``, which was trained only on rendered people; ``hog``,
             OpenCV's detector; or the path of a YOLO model in an ONNX file, which must contain a slash.
         confidence: minimum confidence, in 0..1.
-        locator: parameters for locating people by depth.
+        locator: parameters for locating people in the depth images.
         keep: time for which tracks of hidden people and of people outside the image are kept, s, unless the tracker's ``keep`` is
-            longer. It is longer than for a lidar because a camera sees less of the surroundings.
+            longer. The default is longer than for a lidar, because a camera sees less of the surroundings.
     """
 
     detector: str = "rendered_people"

@@ -108,7 +108,9 @@ class ScanTracker:
         self._detect = bind(detect, search, lidar.record(), *scene, self.detections)
 
     def prepare(self, due: Bools, dt: ArrayLike, rows: slice = ALL) -> None:
-        """Set which given rows (K,) have a new scan in ``ranges``, and the time (K,) since the last one, s; 0 for a first scan."""
+        """Set which of the given rows (K,) have a new scan in ``ranges``, and the time (K,) since the previous scan, s; 0 for a
+        first scan.
+        """
         self._following.prepare(due, dt, rows)
 
     def work(self, first: int, last: int) -> None:
@@ -117,7 +119,9 @@ class ScanTracker:
         self._following.work(first, last)
 
     def see(self, ranges: ArrayLike, pose: ArrayLike, dt: float) -> Tracks:
-        """Process scans (N, B) of robots at poses (N, 3), ``dt`` s after the previous ones, and return the confirmed tracks."""
+        """Process scans (N, B) of robots at poses (N, 3), ``dt`` seconds after the previous scans, and return the confirmed
+        tracks.
+        """
         self.ranges[...] = ranges
         self.pose[...] = pose
         self.prepare(np.ones(len(self.pose), np.bool_), dt)
@@ -125,7 +129,7 @@ class ScanTracker:
         return self.tell(0.0)
 
     def tell(self, age: Floats | float, rows: slice = ALL) -> Tracks:
-        """Return the confirmed tracks of the given rows, extrapolated ``age`` (K,) s past their last scans.
+        """Return the confirmed tracks of the given rows, extrapolated by ``age`` (K,) seconds from their last scans.
 
         The next call overwrites the result.
         """

@@ -2,7 +2,7 @@
 
 Tracks are scored by the CLEAR MOT metrics: K. Bernardin and R. Stiefelhagen, "Evaluating multiple object tracking performance: the
 CLEAR MOT metrics", EURASIP Journal on Image and Video Processing, 2008. A track that was matched to a person in the previous time
-step stays matched to that person while they are close enough; the remaining tracks are assigned so that the sum of distances is
+step stays matched to that person while the two are close enough; the remaining tracks are assigned so that the sum of distances is
 minimal. Missing a hidden person does not count as a miss, and a track of a hidden person does not count as an error.
 
 Boxes are scored as in M. Everingham et al., "The PASCAL visual object classes (VOC) challenge", International Journal of Computer
@@ -62,7 +62,7 @@ class Scores:
             person: (n,) ids of the people present.
             place: (n, 2) true positions, m.
             velocity: (n, 2) true velocities, m/s.
-            in_sight: (n,) whether each person is in sight, so that a missing track is a miss.
+            in_sight: (n,) whether each person is in sight, so that a missing track counts as a miss.
             track: (k,) ids of the tracks.
             track_place: (k, 2) positions of the tracks, m.
             track_velocity: (k, 2) velocities of the tracks, m/s.

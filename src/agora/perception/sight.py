@@ -21,13 +21,16 @@ _TINY = np.float32(1e-6)
 
 @hidden
 def _is_walled(maps, m, x, y, to_x, to_y, near):
-    """Return whether a wall crosses or ends a straight line; robot and pedestrian are at least ``near`` m away from walls."""
+    """Return whether a straight line crosses a wall or ends in one; robot and pedestrian are at least ``near`` m away from
+    walls.
+    """
     return not is_clear(maps, m, x, y, to_x, to_y, min(_IN_WALL * maps.resolution[m], _SHARE * near))
 
 
 @hidden
 def is_parted(maps, m, x, y, px, py, vx, vy, radius):
-    """Return whether walls separate a pedestrian from a robot: they hide its disc now and on its path for the next two seconds.
+    """Return whether walls separate a pedestrian from a robot: they hide the pedestrian's disc now and on its path over the next
+    two seconds.
 
     Args:
         maps: `agora.core.state.Maps`.
@@ -60,7 +63,8 @@ def is_parted(maps, m, x, y, px, py, vx, vy, radius):
 
 @lean_kernel
 def see(beams, slack, ranges, pose, due, position, radius, present, seen, first, last):
-    """Write which discs are visible in rows ``first <= n < last``: at least one beam within range and view reaches them.
+    """Write which discs are visible in rows ``first <= n < last``: a disc is visible if at least one beam within range and view
+    reaches it.
 
     Args:
         beams: `agora.optics.lidar.Beams`.

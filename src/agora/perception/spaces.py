@@ -33,7 +33,8 @@ def circle(position: Doubles, present: Bools) -> tuple[Doubles, Doubles]:
 
 
 def hull(points: Doubles) -> Doubles:
-    """Return the corners (V, 2) of the convex hull of points (N, 2), counter-clockwise from the leftmost; V < 3 if degenerate.
+    """Return the corners (V, 2) of the convex hull of points (N, 2), counter-clockwise from the leftmost corner; V < 3 if the hull
+    is degenerate.
 
     A. M. Andrew, "Another efficient algorithm for convex hulls in two dimensions", Information Processing Letters 9(5), 1979.
     """

@@ -100,8 +100,8 @@ class Filters(NamedTuple):
         group: (N, T) group number, -1 if none.
         born: (N,) number of ids assigned so far.
         past: (N, K, T, 4) x, y, vx, vy after each of the last K scans.
-        there: (N, K, T) whether the track was confirmed at that time.
-        scans: (N,) number of scans.
+        there: (N, K, T) whether the track was confirmed after each of these scans.
+        scans: (N,) number of scans so far.
     """
 
     x: Floats
@@ -200,7 +200,9 @@ def _is_empty(x, y, radius, beams, ranges, reach, x0, y0, heading):
 
 @hidden
 def _groups(rules, f, n, link):
-    """Number the groups in a row: tracks that are, on average over the window, close and equally fast; see `GroupDetector`."""
+    """Number the groups in a row: tracks that, on average over the window, are close together and have similar velocities; see
+    `GroupDetector`.
+    """
     slots, window = f.used.shape[1], f.there.shape[1]
     for i in range(slots):
         link[i] = i
@@ -253,7 +255,9 @@ def _weigh(rules, f, n, own, known, seen, turned, cost):
 
 @spliced
 def _forget_lost(rules, f, n, i):
-    """Delete an undetected track if it is unconfirmed, was missed too often or has been unseen for too long."""
+    """Delete an undetected track if it is unconfirmed, if too many scans showed its position to be empty, or if it has been unseen
+    for too long.
+    """
     if not f.believed[n, i] or f.misses[n, i] >= rules.misses or f.unseen[n, i] > rules.keep:
         f.used[n, i] = f.believed[n, i] = False
         f.there[n, :, i] = False
@@ -301,7 +305,7 @@ def track(rules, dt, due, seen, beams, ranges, reach, pose, f, first, last):
 
     Args:
         rules: `TrackerParameters`.
-        dt: (N,) time since the previous scan, s; 0 for the first.
+        dt: (N,) time since the previous scan, s; 0 for the first scan.
         due: (N,) whether a row has a new scan; other rows are left unchanged.
         seen: detections, `agora.perception.detector.Detections`.
         beams: `agora.optics.lidar.Beams`.
@@ -361,7 +365,9 @@ def track(rules, dt, due, seen, beams, ranges, reach, pose, f, first, last):
 
 @lean_kernel
 def tell(f, age, radius, position, velocity, sizes, present, identity, group, first, last):
-    """Write the confirmed tracks, extrapolated ``age`` (N,) s past the last scan, into the arrays of `agora.interfaces.Tracks`."""
+    """Write the confirmed tracks, extrapolated by ``age`` (N,) seconds from the last scan, into the arrays of
+    `agora.interfaces.Tracks`.
+    """
     for n in range(first, last):
         for i in range(present.shape[1]):
             here = f.believed[n, i]

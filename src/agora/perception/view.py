@@ -1,8 +1,9 @@
 """A limited field of view: the true states of people in a cone ahead, and the assumed states of people who have left it.
 
-DS-RNN's "FoV environment": S. Liu, P. Chang, W. Liang, N. Chakraborty, K. Driggs-Campbell, "Decentralized structural-RNN for robot
-crowd navigation with deep reinforcement learning", ICRA 2021, and its code (Shuijing725/CrowdNav_DSRNN, ``crowd_sim.py``:
-``detect_visible``, ``update_last_human_states``). The range is AG-RL's: S. Liu et al., ICRA 2023, CrowdNav_Prediction_AttnGraph.
+This is the field of view of DS-RNN's "FoV environment": S. Liu, P. Chang, W. Liang, N. Chakraborty, K. Driggs-Campbell,
+"Decentralized structural-RNN for robot crowd navigation with deep reinforcement learning", ICRA 2021, and its code
+(Shuijing725/CrowdNav_DSRNN, ``crowd_sim.py``: ``detect_visible``, ``update_last_human_states``). The range is AG-RL's: S. Liu et
+al., ICRA 2023, CrowdNav_Prediction_AttnGraph.
 """
 
 from __future__ import annotations

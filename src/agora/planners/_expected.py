@@ -33,7 +33,7 @@ class Discs(NamedTuple):
 
 
 def needs_of(predictor: Predictor, own: Collection[str | Channel]) -> tuple[str | Channel, ...]:
-    """Return the channels that a planner and its predictor read; a channel that both read has the planner's parameters."""
+    """Return the channels that a planner and its predictor read; if both read a channel, the planner's parameters are used."""
     names = {one if isinstance(one, str) else one.channel for one in own}
     return (*own, *(name if one is None else one for name, one in predictor.declares.channels.items() if name not in names))
 
@@ -45,7 +45,7 @@ def expected_ways(predictor: Predictor, o: Observation, steps: int, dt: float, m
         predictor: predictor to call.
         o: observation of N rows with ``pedestrians``.
         steps: number T of time steps.
-        dt: time between two time steps, s.
+        dt: time between consecutive time steps, s.
         memory: memory of the predictor; {} at the start.
 
     Raises:
@@ -67,7 +67,7 @@ def discs(predictor: Predictor, o: Observation, steps: int, dt: float, memory: M
         predictor: predictor of the pedestrians.
         o: observation of N rows.
         steps: number T of time steps.
-        dt: time between two time steps, s; the first is ``dt`` after the observation.
+        dt: time between consecutive time steps, s; the first time step is ``dt`` after the observation.
         memory: memory of the predictor; {} at the start.
 
     Returns:

@@ -25,7 +25,7 @@ def describe_failure(error: BaseException, declares: Declaration, observation: O
     Returns:
         The error. Unless Agora raised it on purpose, so that its message suffices, this is followed by the file, the line and the
         source text of the planner's code that raised it or called the code that raised it. A possible reason is added if there is
-        one: a channel that the code reads without declaring it, or the valid name closest to an unknown one.
+        one: a channel that the code reads without declaring it, or the valid name closest to an unknown name.
     """
     said, here = in_words(error), sys._getframe(1).f_code.co_filename
     raised = [(frame, line) for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename != here]
@@ -40,7 +40,9 @@ def describe_failure(error: BaseException, declares: Declaration, observation: O
 def _undeclared_channels(
     error: BaseException, frames: Sequence[FrameType], declares: Declaration, observation: Observation
 ) -> list[str]:
-    """Return the channels that the code reads but the planner does not declare, and the valid name closest to an unknown one."""
+    """Return hints about the cause of the error: a channel that the code reads without declaring it, or the valid name closest to
+    an unknown name.
+    """
     hints, read = [], {name for frame in frames for name in frame.f_code.co_names}
     if isinstance(error, AttributeError) and error.obj is not None and error.name:
         close = difflib.get_close_matches(error.name, [name for name in dir(error.obj) if not name.startswith("_")], n=1)
@@ -62,7 +64,9 @@ def _undeclared_channels(
 
 
 def _nearest_sensor_name(key: str, observation: Observation) -> str:
-    """Return the name closest to that of an unknown sensor, or of an unknown part of a reading; empty if the name exists."""
+    """Return a message with the valid name closest to the name of an unknown sensor, or of an unknown part of a reading; empty if
+    the name exists.
+    """
     channels = {*available("channels"), *observation.sensors}
     parts = {name for reading in observation.sensors.values() for name in reading}
     if key in channels | parts:

@@ -2,12 +2,12 @@
 
 A planner that plans poses declares ``turns_at_goal``, and the library adds nothing. For any other planner, the turn starts when the
 task requires a heading and the robot, if it braked now, would stop within the goal tolerance. The robot then brakes and turns in
-place, in the shorter direction. `dwa` and `trajectory_rollout` have their own turn, which starts at their own tolerance; that
-tolerance may be tighter than the task's, and tighter than the distance to the goal that they achieve.
+place, in the shorter direction. `dwa` and `trajectory_rollout` have their own final turn, which starts at their own tolerance. This
+tolerance may be tighter than the task's, and the two planners may not get close enough to the goal to meet it.
 
 A robot that is not a disc checks the local costmap first, if its planner reads one: it turns in the direction in which its outline
 stays free of obstacles, and if neither direction is free, the planner stays in control. Car-like robots cannot turn in place: they
-keep the heading at which they arrive, and only a planner that plans poses (`teb`) makes them arrive at the right one.
+keep the heading at which they arrive, and only a planner that plans poses (`teb`) makes them arrive with the right heading.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Limits that a planner may set below those of the robot; None in a planner's field means that only the robot's limit applies."""
+"""Limits that a planner may set below the robot's limits; None in a planner's field means that only the robot's limit applies."""
 
 from __future__ import annotations
 

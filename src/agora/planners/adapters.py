@@ -63,16 +63,17 @@ def call(
     If a batched call for several rows raises an exception or returns arrays of the wrong shape, it is repeated row by row, and the
     repetition is noted (`ASKED_AGAIN`). Robots in rows that fail or are inactive stand still. Any exception raised by a planner
     counts as a failure of the planner, including ``SystemExit`` and ``KeyboardInterrupt``; a crash of the process is not caught,
-    and Ctrl-C still interrupts the program (`agora.core.untrusted_calls`). Robots without a path stand still if the planner needs
-    one. Robots at a goal with a heading turn to it (`agora.planners._final_turn`), unless their planner does so itself. Reasons are
-    always noted.
+    and Ctrl-C still interrupts the program (`agora.core.untrusted_calls`). Robots without a path stand still if the planner needs a
+    path. Robots at a goal with a heading turn to it (`agora.planners._final_turn`), unless their planner does so itself. Reasons
+    are always noted.
 
     Args:
         planner: planner of either form.
         observation: observation of N rows.
         memory: memory of the previous call; {} at the start.
         active: (N,) active rows.
-        ranges: calls a ``concurrent`` planner for ranges of rows, on several threads; None to call it once for all rows.
+        ranges: function that calls a ``concurrent`` planner for ranges of rows, on several threads; None to call the planner once
+            for all rows.
     """
     declares, observation = planner.declares, protected_copy(observation)
     lost, none = _rows_without_path(declares, observation), np.zeros(len(active), np.int8)
@@ -91,7 +92,7 @@ def declaration_of(planner: Any) -> Declaration:
     """Return the declared properties of a planner or an interplanner.
 
     Raises:
-        InputError: it has no declaration, or its own code raises an exception.
+        InputError: the planner has no declaration, or its own code raises an exception.
     """
     try:
         said = planner.declares if hasattr(type(planner), "declares") else getattr(planner, "declares", None)
@@ -106,7 +107,7 @@ def declaration_of(planner: Any) -> Declaration:
 
 
 def notes_of(planner: Planner | BatchPlanner) -> frozenset[str]:
-    """Return the notes that a planner makes for each row: the declared ones, plus the reasons."""
+    """Return the notes that a planner makes for each row: the declared notes, plus the reasons."""
     return frozenset(planner.declares.notes) | {"reason"}
 
 
@@ -274,7 +275,7 @@ def _to_float32(twists: Any) -> Floats:
     """Return twists as float32, a copy.
 
     Raises:
-        PlannerError: they are strings, complex numbers or times, which NumPy would convert to numbers.
+        PlannerError: the twists are strings, complex numbers or times, which NumPy would convert to numbers.
     """
     given = np.asarray(twists)
     for kind, words in (("US", "text"), ("c", "complex numbers"), ("mM", "times"), ("V", "records")):

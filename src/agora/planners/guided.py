@@ -33,7 +33,7 @@ class GuidedPlanner:
     def declares(self) -> Declaration:
         """Return the properties of the local planner, extended by the channels that the interplanner reads and the notes of both.
 
-        A channel that both read has the local planner's parameters.
+        If both read a channel, the local planner's parameters are used.
         """
         mine: Declaration = self.planner.part.declares
         other: Declaration = self.interplanner.part.declares

@@ -201,8 +201,8 @@ def _local(text: str, agent: str) -> Named:
 
 
 def _values(text: str) -> dict[str, Any]:
-    """Return the name and parameters of a planner; a parameter that is itself a planner string is replaced by its name and
-    parameters.
+    """Return the name and parameters of a planner; a parameter that is itself a planner string is replaced with the name and
+    parameters of that planner.
     """
     name, rest = _split(text)
     values: dict[str, Any] = {"name": name}

@@ -13,7 +13,7 @@ Differences from the source:
   each other directly.
 - Global planning is not part of this planner: there is no ``planner_patience``, and a robot without a path counts as a robot
   without a command.
-- A robot that cannot turn on the spot has no recovery behaviour left. A turn does not exceed the robot's limits.
+- A robot that cannot turn on the spot therefore has no recovery behaviour. A turn does not exceed the robot's limits.
 - If the planner is called again after giving up, the robot stands still until it gets another goal.
 """
 
@@ -58,10 +58,10 @@ class Recovering(Checked):
         planner: the local planner, which must note why the robot stops; on the command line and in presets it may be a preset.
         controller_patience: time without a command before recovery starts, s.
         oscillation_timeout: time that the robot may stay within ``oscillation_distance`` before recovery starts, s; 0 for no limit.
-        oscillation_distance: distance that counts as motion, m.
+        oscillation_distance: minimum distance that counts as motion, m.
         rotations: number of turns before giving up.
-        acc_lim_theta: angular acceleration of a turn, rad/s2; None for the robot's.
-        max_vel_theta: maximum turning rate, rad/s; None for the robot's.
+        acc_lim_theta: angular acceleration of a turn, rad/s2; None for the robot's limit.
+        max_vel_theta: maximum turning rate, rad/s; None for the robot's limit.
         min_in_place_vel_theta: minimum turning rate, rad/s.
         yaw_goal_tolerance: accepted deviation, first from half a turn and then from a full turn, rad.
         sim_granularity: angle between the headings at which the footprint is checked for obstacles before the robot continues to
@@ -137,16 +137,17 @@ class Recall(NamedTuple):
 
     Attributes:
         goal: (N, 3) current goal of the robot.
-        waited: (N,) periods since its last command.
+        waited: (N,) periods since the robot's last command.
         stuck: (N,) periods since the robot was at ``place``, or made a recovery turn there.
         place: (N, 2) place from which motion is measured, m.
-        tried: (N,) number of turns since then or, if the turns were caused by a missing command, since the last command.
+        tried: (N,) number of turns since the robot last moved away or, if the turns were caused by a missing command, since the
+            last command.
         oscillated: (N,) whether the turns were caused by the robot staying in one place.
         clearing: (N,) whether the robot starts a turn, or gives up, in the next period.
-        turning: (N,) whether the robot turns.
+        turning: (N,) whether the robot is turning.
         begun: (N,) heading at which the turn started, rad.
         half: (N,) whether half of the turn has been completed.
-        gave_up: (N,) whether it has given up.
+        gave_up: (N,) whether the robot has given up.
     """
 
     goal: Floats

@@ -22,7 +22,7 @@ from agora.wire.question import Hello, Question
 
 @dataclass(frozen=True)
 class Remote:
-    """Drives with a program that is already running, in any language, on this machine or another one.
+    """Gets its commands from a program, in any language, that is already running on this machine or another one.
 
     Between calls, the program keeps no per-row state except the memory that it returns, so results do not depend on batches or
     workers. A call fails if nothing is listening, the connection is closed, the answer is invalid, or the answer arrives after the

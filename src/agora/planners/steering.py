@@ -20,7 +20,7 @@ _TINY = np.float32(1e-9)
 _CRAWL = np.float32(0.3)
 _STILL = np.float32(1e-3)
 _MARGIN = np.float32(1e-3)  # m; when moving along a wall, rounding of the direction may bring the robot this much closer to it
-_BRAKES = np.float32(math.sqrt(0.5))  # minimum fraction of the acceleration that brakes during a turn by up to 90 degrees
+_BRAKES = np.float32(math.sqrt(0.5))  # minimum fraction of the acceleration used for braking in a turn by up to 90 degrees
 CORNER = np.float32(math.sqrt(2.0))
 """Distance of the corner of a cell from its centre, in half cells."""
 _LETHAL = np.uint8(LETHAL)
@@ -34,7 +34,7 @@ def stopping_speed(distance, deceleration, dt):
     With n steps left, distance = n v dt - deceleration dt^2 n (n - 1) / 2, and braking never exceeds the limit.
 
     Args:
-        distance: remaining distance, m (or rad); a negative one counts as 0.
+        distance: remaining distance, m (or rad); a negative distance counts as 0.
         deceleration: deceleration, m/s2 (or rad/s2).
         dt: control period, s.
     """
@@ -121,8 +121,8 @@ def _stopping_speed(vx, vy, brake, sine, cosine, seen, radius, dt):
     """Return the maximum speed in the direction of a velocity (vx, vy), in the robot's frame, from which the robot can stop before
     a wall.
 
-    If no wall is near enough, this is the speed of the given velocity. It is never lower than the speed from which the robot stops
-    within one period.
+    If no wall is near enough, this is the speed of the given velocity. The result is never lower than the speed from which the
+    robot stops within one period.
     """
     speed = math.sqrt(vx * vx + vy * vy)
     if seen[0].shape[1] == 0 or speed <= brake * dt:
@@ -137,11 +137,11 @@ def _stopping_speed(vx, vy, brake, sine, cosine, seen, radius, dt):
 def _move_sideways(velocity, twist, sine, cosine, seen, radius, limits, dt):
     """Return the twist of a robot that can move sideways: the velocity (forward, left), as fast as its limits and the walls allow.
 
-    If the robot is slower in that direction than straight ahead, it turns to face it. Its speed stays low enough to stop within its
-    window.
+    If the robot is slower in that direction than straight ahead, it turns to face that direction. Its speed stays low enough to
+    stop within its window.
 
-    A robot that has to brake before a wall changes its velocity along a straight line. If each axis changed by as much as it can,
-    the robot might only change direction without slowing down.
+    A robot that has to brake before a wall changes its velocity along a straight line. If each component of the velocity changed as
+    fast as possible, the robot might only change direction without slowing down.
     """
     forward, left, error = velocity
     min_vx, max_vx, max_vy, max_ax, max_ay, max_omega, max_alpha = limits
@@ -168,7 +168,7 @@ def _move_sideways(velocity, twist, sine, cosine, seen, radius, limits, dt):
 
 @hidden
 def _turn_car(error, turn, speed, sine, cosine, seen, radius, limits, vx, dt):
-    """Return the speed and the turning rate of a car that turns to a velocity, in the space that the walls leave.
+    """Return the speed and the turning rate of a car that turns towards a velocity, within the free space between walls.
 
     A car without enough room to turn by ``error`` backs up, steering the other way, until the free space ahead equals its turning
     radius.
@@ -232,9 +232,9 @@ def velocity_to_twist(velocity: Floats, observation: Observation, gain: float | 
     A holonomic robot moves directly in the desired direction; a velocity beyond its limits is scaled down as a whole, so that its
     direction does not change. It turns to face a direction only if it is slower in that direction than straight ahead.
 
-    Any other robot (including a holonomic one that cannot reverse) turns with omega = gain * err, where err is the angle from its
+    Any other robot (including a holonomic robot that cannot reverse) turns with omega = gain * err, where err is the angle from its
     heading to the desired velocity. Its turning rate is low enough to stop turning within err, its speed is |v| max(0, cos err),
-    and it stands still if that is below 1 mm/s.
+    and it stands still if this speed is below 1 mm/s.
 
     A robot with a turning radius does not turn in place: it drives at no less than 0.3 |v|, along as tight a curve as it can. If
     the desired velocity is built up from the robot's current velocity, as in force models, this can bring the robot almost to a

@@ -21,7 +21,7 @@ __all__ = ["Switch"]
 
 @dataclass(frozen=True)
 class Switch:
-    """Several planners; the setting ``planner`` is the index of the one that drives.
+    """Several planners; the setting ``planner`` is the index of the planner that drives.
 
     When a planner takes over, its memory is reset, as at the start of an episode.
 
@@ -65,8 +65,8 @@ class Switch:
         return [named_planner(text)[1] for text in self.planners]
 
     def act_by(self, observation: Observation, memory: Memory, settings: Mapping[str, Floats]) -> Answer:
-        """Return the twists (N, 3) of the planners that drive, and the memory: the number of the planner that drove last, counted
-        from 1, and each planner's own memory.
+        """Return the twists (N, 3) of the planners that drive, and the memory: the number (counted from 1) of the planner that
+        drove last, and each planner's own memory.
         """
         drives = settings["planner"].astype(np.int64)
         count = len(drives)

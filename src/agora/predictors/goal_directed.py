@@ -1,10 +1,11 @@
 """Prediction of people who turn back towards their goal after a momentary detour.
 
-The velocity relaxes exponentially to the preferred velocity towards the goal, with no other people around (D. Helbing and P.
-Molnar, Phys. Rev. E 51, 1995, eq. 2); positions come from the closed-form solution of that equation. The predicted goal is the one
-whose direction is closest to the direction of the mean velocity. It is the most likely goal if all goals have the same prior
-probability and directions of motion follow a von Mises distribution around the goal's direction. The idea is due to B. D. Ziebart
-et al., "Planning-based prediction for pedestrians", IROS 2009; this predictor uses straight paths instead of planned ones.
+The velocity relaxes exponentially to the preferred velocity towards the goal, as for a pedestrian with no other people around (D.
+Helbing and P. Molnar, Phys. Rev. E 51, 1995, eq. 2); positions come from the closed-form solution of that equation. The predicted
+goal is the goal whose direction is closest to the direction of the mean velocity. This goal is the most likely one if all goals
+have the same prior probability and directions of motion follow a von Mises distribution around the goal's direction. The idea is
+due to B. D. Ziebart et al., "Planning-based prediction for pedestrians", IROS 2009; this predictor uses straight paths instead of
+planned ones.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ class GoalDirected(Checked):
     """Every pedestrian turns back towards its goal, at its recent mean speed.
 
     Attributes:
-        goals: positions (x, y) to which people walk, m. If none is within ``sector`` of a pedestrian's mean direction, or if none
-            is given, the goal lies infinitely far in that direction.
+        goals: positions (x, y) to which people walk, m. If no goal is within ``sector`` of a pedestrian's mean direction, or if no
+            goals are given, the goal lies infinitely far in that direction.
         sector: maximum angle between a pedestrian's mean direction and the direction of its goal, rad.
         averaging: time over which direction and speed are averaged, s.
         relaxation: time constant with which the velocity relaxes to the velocity towards the goal, s.

@@ -1,4 +1,4 @@
-"""The intent of pedestrians: the recent mean velocity and mean speed of each."""
+"""The intent of pedestrians: the recent mean velocity and mean speed of each pedestrian."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ SUFFIX, FORMAT = ".safetensors", "agora.motion 1"
 class LearnedMotion:
     """Every pedestrian moves like pedestrians in the training data with a similar past and similar neighbours.
 
-    The network sees neither robots nor walls. A pedestrian that has been standing still is predicted to keep standing.
+    The network sees neither robots nor walls. A pedestrian that has been standing still is predicted to remain standing.
 
     Attributes:
         file: name of a set of weights that comes with Agora (``configs/predictors``), or path of a safetensors file written by

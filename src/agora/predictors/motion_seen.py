@@ -35,10 +35,10 @@ class Seen(NamedTuple):
 
     Attributes:
         own: (M, OWN) current velocity, mean velocities and mean speeds, m/s.
-        pairs: (M, NEIGHBOURS, PAIR), nearest neighbour first: relative position, m; velocity and mean velocity relative to those of
-            the pedestrian, m/s; distance, m; and 1 / (distance + 0.3 m), 1/m.
+        pairs: (M, NEIGHBOURS, PAIR), nearest neighbour first: relative position, m; velocity and mean velocity relative to the
+            pedestrian's, m/s; distance, m; and 1 / (distance + 0.3 m), 1/m.
         near: (M, NEIGHBOURS) whether each neighbour exists.
-        axis: (M, 2) direction of the x axis in the map's frame.
+        axis: (M, 2) direction of the x axis in the map frame.
         sure: (M,) weight of the network's output: 0 for a pedestrian that has been standing still, whose x axis is meaningless.
     """
 
@@ -75,7 +75,9 @@ def seen(people: Tracks, memory: Memory, dt: float) -> tuple[Seen, Memory]:
 
 
 def turned(vectors: Floats, axis: Floats, *, back: bool = False) -> Floats:
-    """Rotate vectors (..., 2) into frames whose x axes are ``axis`` (..., 2), or with ``back`` from these frames to the map's."""
+    """Rotate vectors (..., 2) into frames whose x axes are ``axis`` (..., 2), or, with ``back``, from these frames into the map
+    frame.
+    """
     sine = -axis[..., 1] if back else axis[..., 1]
     x, y = vectors[..., 0], vectors[..., 1]
     return np.stack([axis[..., 0] * x + sine * y, axis[..., 0] * y - sine * x], -1)

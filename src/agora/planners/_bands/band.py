@@ -24,7 +24,7 @@ _PASSES, _PASSED = 100, 10
 
 @hidden
 def nearest_leg(path, count, leg, x, y):
-    """Return the leg of the path nearest to a point, from leg ``leg`` on, and the position along that leg, 0 to 1.
+    """Return the leg of the path nearest to a point, searching from leg ``leg`` on, and the position along that leg, from 0 to 1.
 
     A path that passes the same place twice is followed in order: the search for the nearest leg ends where the path, having come
     within 0.22 m of the point, moves away from it again.
@@ -46,13 +46,13 @@ def nearest_leg(path, count, leg, x, y):
 @hidden
 def local_path(path, count, leg, share, x, y, reach, half, spacing, out):
     """Write points on the path, ``spacing`` apart, from a given position on a leg up to ``reach`` m along the path, as long as they
-    are within ``half`` m.
+    are within ``half`` m of the robot along x and y.
 
     Args:
         path: (K, 2) path, m.
-        count: number of its points.
-        leg: leg where it starts.
-        share: fraction of the leg at which it starts.
+        count: number of points on the path.
+        leg: leg on which the local path starts.
+        share: fraction of this leg at which the local path starts.
         x: x of the robot, m.
         y: y of the robot, m.
         reach: maximum distance along the path, m.
@@ -146,7 +146,7 @@ def _mean_angle(heading, other):
 @hidden
 def write_pose(band, i, pose):
     """Write pose ``i`` one number at a time, because assigning whole rows makes Numba compile a shape check, with an error, for
-    each one.
+    each assignment.
     """
     for j in range(4):
         band[i, j] = pose[j]

@@ -41,8 +41,8 @@ def _oscillates(p, history, noted):
 
 @hidden
 def choose_turn(p, history, turning, omega):
-    """Choose the preferred turning direction for this period: once the robot oscillates, its current turning direction, which is
-    then kept for a while.
+    """Choose the preferred turning direction for this period. Once the robot oscillates, this is the robot's current turning
+    direction, which is then kept for a while.
     """
     if not p.oscillation_recovery:
         return
@@ -69,7 +69,7 @@ def record_command(b, history, turning, twist):
 
 @hidden
 def is_blocked(scene, n, x, y, still, standing):
-    """Return whether the robot would be in a wall or in a stationary disc at a position, whatever its heading."""
+    """Return whether the robot would overlap a wall or a stationary disc at a position, whatever its heading."""
     column, row = cell_of(
         scene.pose[n, 0] - scene.origin[n, 0] + x, scene.pose[n, 1] - scene.origin[n, 1] + y, ONE / scene.resolution, scene.cost[n]
     )
@@ -84,7 +84,7 @@ def is_blocked(scene, n, x, y, still, standing):
 
 @hidden
 def _is_on_wall(scene, n, x, y, sine, cosine):
-    """Return whether the footprint would be on an obstacle at a position, relative to the robot, m."""
+    """Return whether the footprint would overlap an obstacle at a position, relative to the robot, m."""
     left, bottom = scene.pose[n, 0] - scene.origin[n, 0] + x, scene.pose[n, 1] - scene.origin[n, 1] + y
     corners_x, corners_y, inverse = scene.footprint_x[n], scene.footprint_y[n], ONE / scene.resolution
     return footprint_cost(scene.cost[n], corners_x, corners_y, ONE, left, bottom, sine, cosine, inverse) < 0

@@ -142,8 +142,8 @@ def _soft_margin(epsilon, limit):
 
 @lean
 def cost(band, n, weights, bounds, shape, near, more, work):
-    """Return the sum of all weighted squares except those of obstacles, and the sum for obstacles; ``more`` scales standing
-    obstacles.
+    """Return the sum of all weighted squares except the obstacles' squares, and the sum of the obstacles' squares; ``more`` scales
+    the squares of standing obstacles.
 
     Uses the arrays that `measure` has written.
     """
@@ -234,7 +234,9 @@ def _add(matrix, side, base, row, size, weight, error):
 
 @hidden
 def _step_row(row, at, step, k, scale):
-    """Add ``scale`` times the derivatives of the speed in step ``k``; the first of the step's two poses is at ``at`` in the row."""
+    """Add ``scale`` times the derivatives of the speed in step ``k``; the first of the step's two poses is at index ``at`` in the
+    row.
+    """
     row[at] -= scale * step[k + 1]
     row[at + 1] -= scale * step[k + 2]
     row[at + 2] += scale * step[k + 3]
@@ -253,8 +255,8 @@ def _turn_row(row, at, step, dt, scale):
 
 @hidden
 def _add_acceleration(band, i, n, weights, bounds, work):
-    """Add the residuals of the accelerations at pose ``i``: between adjacent steps, or from the given start speed or to the given
-    end speed.
+    """Add the residuals of the accelerations at pose ``i``: between adjacent steps, from the given start speed, or to the given end
+    speed.
     """
     w, b, m, row = weights, bounds, work.matrix, work.row
     first = i == 0 or i == n - 1

@@ -2,7 +2,7 @@
 
 Upstream uses every lethal cell of a costmap in which a scan marks the edges of obstacles. This module uses the blocked cells that
 have a free neighbour, and merges the cells in each 3 x 3 block into their mean. The blocks are aligned with the robot's cell, so
-that a mirrored scene, or one rotated by quarter turns, gives the same points.
+that a mirrored scene, or a scene rotated by quarter turns, gives the same points.
 
 Discs are predicted for 4.8 s, at intervals of 0.4 s.
 """
@@ -52,7 +52,7 @@ def cluster(cost, resolution, x, y, cosine, sine, behind, blocks, sums, still):
     """Write the points for a window, relative to the robot along the map's axes, m; return how many there are.
 
     Args:
-        cost: (rows, columns) uint8.
+        cost: (rows, columns) uint8 costs of the window.
         resolution: length of a cell, m.
         x: x of the robot from the window's lower-left corner, m.
         y: y of the robot from the window's lower-left corner, m.
@@ -94,9 +94,9 @@ def gather(tracks, row, x, y, slowest, reach, moving, still, standing):
     """Append the nearby discs of one row to the moving and the stationary discs.
 
     Args:
-        tracks: positions (N, Q, 2), velocities (N, Q, 2), radii (N, Q), present (N, Q), predicted paths relative to those at
-            constant velocity (N, Q, T, 2).
-        row: row of these arrays.
+        tracks: positions (N, Q, 2), velocities (N, Q, 2), radii (N, Q), present (N, Q), deviations (N, Q, T, 2) of the predicted
+            paths from motion at constant velocity.
+        row: index of the row in these arrays.
         x: x of the robot, m.
         y: y of the robot, m.
         slowest: current or predicted speed above which a disc counts as moving, m/s.
@@ -133,7 +133,7 @@ def gather(tracks, row, x, y, slowest, reach, moving, still, standing):
 @hidden
 def position_at(mover, time):
     """Return the position of a moving disc after a given time; beyond the last time step, its motion continues as between the last
-    two.
+    two time steps.
     """
     x, y = mover[0] + time * mover[2], mover[1] + time * mover[3]
     moments = (mover.size - 5) // 2
@@ -157,14 +157,14 @@ def _passing_direction(band, i, trig):
 
 @lean
 def associate(band, n, shape, still, standing, moving, movers, radius, force, cutoff, clear, trig, near):
-    """Write the discs for each pose: all within ``force`` m, and the nearest on the left and on the right within ``cutoff`` m.
+    """Write the discs for each pose: all discs within ``force`` m, and the nearest disc on each side within ``cutoff`` m.
 
     Moving discs are included if their predicted position at the time of the pose is within ``cutoff`` m.
 
-    A lane between walls may be narrower than twice the desired distance. No pose in it can keep that distance, and the solver would
-    push the poses out of the lane, back to its entrance. In a lane, the desired distance is therefore half the lane's width at the
-    pose: half the sum of the gaps to the nearest wall points to the left and right of the path, within 45 degrees of the
-    perpendicular.
+    A lane between walls may be narrower than twice the desired distance. No pose in such a lane can keep that distance, and the
+    solver would push the poses out of the lane, back to its entrance. In a lane, the desired distance is therefore half the lane's
+    width at the pose: half the sum of the gaps to the nearest wall points to the left and right of the path, within 45 degrees of
+    the perpendicular.
 
     Args:
         band: (n, 4) band.

@@ -21,7 +21,7 @@ _TINY = np.float32(1e-12)
 
 @hidden
 def range_violation(value, low, high, epsilon):
-    """Return how far a value lies outside [low + epsilon, high - epsilon], and the derivative."""
+    """Return how far a value lies outside [low + epsilon, high - epsilon], and its derivative with respect to the value."""
     if value < low + epsilon:
         return low + epsilon - value, -ONE
     if value > high - epsilon:
@@ -31,7 +31,7 @@ def range_violation(value, low, high, epsilon):
 
 @hidden
 def shortfall(value, least):
-    """Return how far a value lies below ``least``, and the derivative."""
+    """Return how far a value lies below ``least``, and its derivative with respect to the value."""
     if value < least:
         return least - value, -ONE
     return ZERO * value, ZERO
@@ -107,7 +107,7 @@ def acceleration(before, after, dt, next_dt):
 
 @hidden
 def start(before, after, dt):
-    """Return the rate of change from a given speed to the first speed, or from the last speed to a given one, with derivatives as
+    """Return the rate of change from a given speed to the first speed, or from the last speed to a given speed, with derivatives as
     in `acceleration`.
     """
     rate = ONE / dt

@@ -1,4 +1,4 @@
-"""The shape of a robot for a timed elastic band: its distance, at a pose, to a disc, and the derivatives.
+"""The shape of a robot for a timed elastic band: the distance from the robot at a pose to a disc, and its derivatives.
 
 Based on teb_local_planner (robot_footprint_model.h, distance_calculations.h). Derivatives are ours. Inside a polygon, the
 distance is negative; upstream uses the unsigned distance to the nearest edge, which grows towards the inside.
@@ -35,8 +35,8 @@ class Shape(NamedTuple):
 def points_of(model: str, outlines: Array, radius: Floats) -> tuple[Floats, Floats]:
     """Return the points (N, V, 2) of a footprint model, and the radii (N,) around them, m.
 
-    A line ends half the robot's width short of its front and rear. The centres of two circles, which are as wide as the robot, are
-    at the same positions.
+    A line ends half the robot's width short of the robot's front and rear. The centres of two circles, which are as wide as the
+    robot, are at the same positions.
 
     Args:
         model: name of the footprint model, from `KINDS`.

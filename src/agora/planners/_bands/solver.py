@@ -76,7 +76,7 @@ def _move_band(band, n, change, out):
 
 @lean
 def optimise(band, n, weights, bounds, shape, near, more, iterations, work):
-    """Optimise a band in place by Levenberg-Marquardt; return its cost, in the same two parts as `cost`.
+    """Optimise a band in place using the Levenberg-Marquardt method; return its cost, in the same two parts as `cost`.
 
     Every iteration lowers the cost or is the last one; iteration stops when the expected gain is less than 1e-5 of the cost.
     """

@@ -22,7 +22,7 @@ class Graph(NamedTuple):
     """The poses of a roadmap, and the search data of each pose.
 
     Attributes:
-        pose: (V, 3) poses.
+        pose: (V, 3) poses, m and rad.
         turn: (V, 2) sine and cosine of the headings.
         cost: (V,) time from the start, s.
         parent: (V,) previous pose, -1 if there is none.
@@ -96,10 +96,10 @@ def _offer(graph, u, v, time, left, size):
 
 @hidden
 def search(graph, count, starts, goals, target, drawing, ground, stance, pace, wide):
-    """Return the pose at the goal with the lowest cost, or -1 if none is reached.
+    """Return the index of the cheapest pose at the goal, or -1 if no such pose is reached.
 
-    Poses below index ``starts`` are starts, and poses from there to below ``goals`` are at the goal. If there are no goal poses,
-    every pose within ``goal_radius`` of the ``target`` counts as being at the goal.
+    Poses with an index below ``starts`` are starts, and poses with an index from ``starts`` to below ``goals`` are at the goal. If
+    there are no goal poses, every pose within ``goal_radius`` of the ``target`` counts as being at the goal.
     """
     edge, fastest = drawing.edge, max(pace.lon, pace.lat)
     near = ZERO if goals > starts else drawing.goal_radius
@@ -148,8 +148,8 @@ def search(graph, count, starts, goals, target, drawing, ground, stance, pace, w
 
 @hidden
 def shorten(way, count, ground, stance, pace):
-    """Remove those poses of a path (count, 3) that a valid straight motion can replace without being slower; return the number of
-    poses left.
+    """Remove the poses of a path (count, 3) that a valid straight motion can skip without taking longer; return the number of poses
+    left.
     """
     for _ in range(_ROUNDS):
         i, before = 0, count

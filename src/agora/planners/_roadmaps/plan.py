@@ -7,15 +7,15 @@ over it is the cheapest so far. Finally, shortcuts are tried.
 
 Differences from the source:
 - Poses are (x, y, heading). Height, roll and pitch are left out, because the map defines the walkable ground (`agora.maps.ground`).
-- The cost of an edge is the time of ``PathLengthObjective``. Upstream's learned cost of motion (energy, time, risk) would need its
-  network and a height map.
+- The cost of an edge is the travel time, computed as in ``PathLengthObjective``. Upstream's learned cost of motion (energy, time,
+  risk) would need its network and a height map.
 - Upstream samples positions with a probability that falls with the local density of the roadmap. In this module, poses are sampled
-  in each block of the ground until the block has its number of poses, so that narrow places have as many as wide ones, or until
-  ``attempts`` samples per pose have been used up. Blocks are aligned with the robot's heading, so that a rotated scene has the same
-  roadmap. The random numbers come from a counter-based stream. Only the part of the ground that can be reached from the start is
-  used.
+  in each block of the ground until the block has its number of poses, so that narrow places have as many poses as wide ones, or
+  until ``attempts`` samples per pose have been used up. Blocks are aligned with the robot's heading, so that a rotated scene has
+  the same roadmap. The random numbers come from a counter-based stream. Only the part of the ground that can be reached from the
+  start is used.
 - All poses within ``edge`` of each other are connected. PRM* (Karaman and Frazzoli 2011) connects poses within a distance that
-  shrinks as their number grows. Longer edges, which upstream splits, are left out.
+  shrinks as the number of poses grows. Longer edges, which upstream splits, are left out.
 - Shortcuts are straight-line motions with a constant rotation rate between poses of the path. Upstream calls OMPL's simplifier.
 - From a start that is not a valid pose, the path leads to the valid pose that can be reached fastest. If the heading of the start
   or the goal is missing, the heading of the other end and 16 further headings are tried.
@@ -207,11 +207,11 @@ def plan(drawing, cell, blocked, foothold, bodies, paces, start, goal, number, r
         drawing: `Drawing`.
         cell: length of a cell, m.
         blocked: (N, rows, columns) uint8, as in `agora.planners._roadmaps.stance.Ground`.
-        foothold: (N, rows, columns) uint8.
+        foothold: (N, rows, columns) uint8, as in `agora.planners._roadmaps.stance.Ground`.
         bodies: (N, V, 2) corners of the torsos, m, and the (N, 7) sizes from `agora.planners._roadmaps.stance.bodies`.
         paces: (N, 3) speeds along and across the robot, and turning rates, m/s and rad/s.
-        start: (N, 3) poses, m from the lower-left corner of cell [0, 0]; NaN stands for a free heading.
-        goal: (N, 3) poses, in the same form.
+        start: (N, 3) start poses, m from the lower-left corner of cell [0, 0], and rad; NaN stands for a free heading.
+        goal: (N, 3) goal poses, in the same form.
         number: (N,) int64 number of the roadmap; different numbers give different samples.
         reach: (N,) distance from the start within which poses are sampled, in a frame aligned with the start's heading, m; 0 for
             all cells.

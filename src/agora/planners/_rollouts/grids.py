@@ -56,7 +56,8 @@ def reset_grid(cost, column, row, reach, grid):
 
 @hidden
 def open_footprint(grid, cost, reach, column, row, corners_x, corners_y, x, y, sine, cosine, inverse, west, east):
-    """Open the cells under a footprint for waves, regardless of their cost; return how many are within ``reach`` of (column, row).
+    """Open the cells under a footprint for waves, regardless of their cost; return how many of them are within ``reach`` of
+    (column, row).
 
     Args:
         grid: grid as `reset_grid` left it.
@@ -158,7 +159,7 @@ def footprint_cost(cost, corners_x, corners_y, scale, x, y, sine, cosine, invers
         y: y of the centre in the window's frame, m.
         sine: sine of the heading.
         cosine: cosine of the heading.
-        inverse: cells per m.
+        inverse: number of cells per metre.
     """
     column, row = cell_of(x, y, inverse, cost)
     if column < 0:
@@ -194,7 +195,7 @@ def _next_point(path, segment, piece, resolution):
 @hidden
 def prune_path(path, count, segment, piece, x, y, resolution):
     """Return where the path starts without the part behind the robot: at the first point within 1 m of the robot, or at the old
-    start if there is none.
+    start if there is no such point.
     """
     s, p = np.int64(segment), np.int64(piece)
     px, py = path[s, 0], path[s, 1]

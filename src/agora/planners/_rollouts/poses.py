@@ -90,7 +90,7 @@ def horizon(sim_time: float, speed: Floats, window: Window, nose: float) -> Floa
 
 @hidden
 def is_another(mark, path, count):
-    """Return whether the path (K, 2) of ``count`` points differs from the one recorded in ``mark`` (3,), and record it there."""
+    """Return whether the path (K, 2) of ``count`` points differs from the path recorded in ``mark`` (3,), and record it there."""
     same = mark[0] == path[0, 0] and mark[1] == path[0, 1] and mark[2] == np.float32(count)
     mark[0], mark[1], mark[2] = path[0, 0], path[0, 1], np.float32(count)
     return not same
@@ -165,8 +165,8 @@ def least_of(scores, count):
 
 @hidden
 def obstacle_cost(points, count, cost, inverse, corners_x, corners_y, scale, centre):
-    """Return the maximum cost along a roll-out under the footprint, or only under its centre with ``centre``; -1 if the roll-out is
-    discarded.
+    """Return the maximum cost under the footprint along a roll-out, or, with ``centre``, only under the footprint's centre; -1 if
+    the roll-out is discarded.
     """
     worst = np.int32(0)
     for i in range(count):

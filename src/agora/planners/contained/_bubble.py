@@ -1,4 +1,4 @@
-"""Namespaces for a confined process, created by bubblewrap: they contain no other processes, no network and no other files.
+"""Namespaces for a confined process, created by bubblewrap, which contain no other processes, no network and no other files.
 
 bubblewrap (`bwrap`, packaged by every distribution) is used if it is installed and works, both for root and for other users. It
 does not work in an unprivileged container, or if the system forbids user namespaces.
@@ -19,7 +19,7 @@ _NAMESPACES = (
     *("--dev", "/dev", "--proc", "/proc"),
 )
 _PATIENCE = 10.0
-"""Longest time in which bubblewrap must start Python, s."""
+"""Maximum time that bubblewrap may take to start Python, s."""
 
 
 @functools.cache

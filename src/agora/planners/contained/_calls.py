@@ -38,17 +38,19 @@ ALLOWED = {
     ),
     "end": ("exit", "exit_group"),
 }
-"""The calls, by purpose. Calls in `CHECKED` are allowed with certain arguments only."""
+"""The calls, by purpose. Calls in `CHECKED` are allowed only with certain arguments."""
 
 _WHOLE = 2**64 - 1
 _MODE, _TO_WRITE, _TO_BOTH = os.O_ACCMODE, os.O_WRONLY, os.O_RDWR
 _OTHER_FLAGS = _WHOLE ^ (os.O_ACCMODE | os.O_NONBLOCK | os.O_APPEND | 0o100000 | 0o400000)
-"""Flags of a handle that must not be set, including `O_ASYNC`; the two numbers are `O_LARGEFILE` of the two architectures."""
+"""Flags of a file descriptor that must not be set, including `O_ASYNC`; the two numbers are the values of `O_LARGEFILE` on the two
+architectures.
+"""
 
 
 def _open_tests(flags: int) -> tuple[tuple[Test, ...], ...]:
-    """Return argument tests that allow opening files, but not truncating a file opened for reading; the flags are argument
-    ``number``.
+    """Return argument tests that allow opening files, but not truncating a file opened for reading; ``flags`` is the number of the
+    argument that holds the flags.
     """
     return ((flags, _MODE | os.O_TRUNC, 0),), ((flags, _MODE, _TO_WRITE),), ((flags, _MODE, _TO_BOTH),)
 
@@ -61,7 +63,7 @@ def _one_of(number: int, *values: int) -> tuple[tuple[Test, ...], ...]:
 CHECKED: dict[str, tuple[tuple[Test, ...], ...]] = {
     "openat": _open_tests(2),
     "open": _open_tests(1),
-    "fcntl": (  # duplicating a descriptor and its flags; no owner, signal, lease or lock
+    "fcntl": (  # duplicate a descriptor, read and set its flags; no owner, signal, lease or lock
         *_one_of(1, fcntl.F_DUPFD, fcntl.F_DUPFD_CLOEXEC, fcntl.F_GETFD, fcntl.F_SETFD, fcntl.F_GETFL),
         ((1, _WHOLE, fcntl.F_SETFL), (2, _OTHER_FLAGS, 0)),
     ),
@@ -69,10 +71,10 @@ CHECKED: dict[str, tuple[tuple[Test, ...], ...]] = {
     "sendto": (((3, _WHOLE, 0), (4, _WHOLE, 0)),),  # no address, so only to the connected peer; no flags, so no out-of-band data
     "recvfrom": _one_of(3, 0),
     "prctl": _one_of(0, 15, 16, 0x53564D41),  # PR_SET_NAME, PR_GET_NAME, PR_SET_VMA
-    "prlimit64": _one_of(0, 0),  # its own limits
+    "prlimit64": _one_of(0, 0),  # only the process's own limits
     "sched_getaffinity": _one_of(0, 0),
 }
-"""By call: groups of tests of its arguments. The call is allowed if all tests of a group hold."""
+"""Groups of tests of a call's arguments, by name of the call. A call is allowed if its arguments pass all tests of one group."""
 
 _ALLOW, _KILL, _ERROR = 0x7FFF0000, 0x80000000, 0x00050000
 _OF_OTHER_MACHINES, _ALL_THREADS = 2, 4  # attributes of a filter
@@ -111,7 +113,7 @@ def refuse_other_calls() -> None:
     for name in (name for names in ALLOWED.values() for name in names):
         number = seccomp.seccomp_syscall_resolve_name(name.encode())
         if number < 0:
-            continue  # this machine does not have this call
+            continue  # this architecture does not have this call
         for tests in CHECKED.get(name, ((),)):
             given = (_Comparison * len(tests))(*(_Comparison(which, _MASKED, mask, value) for which, mask, value in tests))
             failed |= seccomp.seccomp_rule_add_array(rules, ctypes.c_uint32(_ALLOW), number, len(tests), given)

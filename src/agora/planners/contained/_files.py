@@ -14,7 +14,7 @@ SYSTEM = ("/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/etc/localtime"
 OF_THE_KERNEL = (*("/proc/cpuinfo", "/proc/meminfo"), *(f"/proc/self/{name}" for name in ("maps", "stat", "statm", "status")))
 """Files about the machine and about the process itself, but not about other processes or the network."""
 DEVICES = ("/dev/null", "/dev/urandom", "/dev/zero")
-"""Devices that it may also write to."""
+"""Devices that the process may also write to."""
 
 
 def readable_paths(files: Iterable[Path] = ()) -> tuple[str, ...]:

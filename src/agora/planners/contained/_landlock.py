@@ -1,4 +1,4 @@
-"""Restricts the files that a confined process may open, by Landlock (Linux), which also blocks signals and the network.
+"""Restricts the files that a confined process may open, using Landlock (Linux), which also blocks signals and the network.
 
 Each version of Landlock restricts more. The first (Linux 5.13) restricts files; later ones add truncation (3), TCP (4), commands to
 devices (5), and signals and abstract Unix sockets (6, Linux 6.12). All restrictions that the kernel supports are used.
@@ -14,12 +14,12 @@ from contextlib import suppress
 
 _CREATE, _ADD, _RESTRICT = 444, 445, 446
 _READ, _READ_FILE, _READ_AND_WRITE_FILE = 0b1101, 0b0101, 0b0111
-"""Rights: execute, read files and list folders; the same for a single file; and to write it."""
+"""Access rights: execute, read files and list folders; execute and read a single file; execute, read and write a single file."""
 _RIGHTS = {1: 13, 2: 14, 3: 15, 5: 16}
-"""Number of file rights, by the version that introduced it."""
+"""Number of file rights, by the version of Landlock that introduced this number."""
 _BIND_AND_CONNECT, _SIGNALS_AND_ABSTRACT_SOCKETS = 0b11, 0b11
 _WITH_NETWORK, _WITH_SCOPES = 4, 6
-"""Versions that first restrict the network and signals."""
+"""First versions of Landlock that restrict the network and signals, respectively."""
 
 
 def version() -> int:

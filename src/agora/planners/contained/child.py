@@ -1,4 +1,4 @@
-"""The caller's side of a confined process: it starts the process when there is a question, and ends it if no answer arrives."""
+"""The caller's side of a confined process: starts the process when there is a question, and kills it if no answer arrives."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ from agora.wire.waits import Patience
 T = TypeVar("T")
 
 PATIENCE = 20.0
-"""Longest time until a process has imported its planner, s."""
+"""Maximum time until a process has imported its planner, s."""
 
 FIRST = 20.0
-"""Longest time of the first answer of a process, which includes compilation, s."""
+"""Maximum time for a process's first answer, which includes compilation, s."""
 
 _ONE = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 _KEPT = ("LANG", "LC_ALL", "TZ")
 _MOST_WORDS = 2000
-"""Largest number of bytes of the reason why a planner has no answer."""
+"""Maximum length of the reason why a planner has no answer, bytes."""
 _BY_SIGNAL = 128
-"""Added to the number of the signal that ended a command, in bubblewrap's exit code."""
+"""bubblewrap's exit code is this value plus the number of the signal that ended the command."""
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,8 @@ class Process:
 
 
 def start_process(module: str, words: Sequence[str], output: IO[bytes], *handles: int, files: Iterable[Path] = ()) -> Process:
-    """Start an Agora module that confines itself, without this process's environment variables, and in its own namespaces if this
-    system allows that.
+    """Start an Agora module that confines itself. The new process does not get this process's environment variables, and runs in
+    its own namespaces if the system allows that.
 
     Args:
         module: name of the module.
@@ -159,8 +159,8 @@ class Child(Line):
 
     @property
     def _patiences(self) -> tuple[float, float]:
-        """Return the maximum time until the process has imported its planner, and the maximum time for its first answer, which
-        compiles code, s.
+        """Return the maximum time until the process has imported its planner, s, and the maximum time for its first answer, s,
+        which includes compilation.
         """
         return PATIENCE, FIRST
 
@@ -172,7 +172,7 @@ class Child(Line):
         return self._begin(max(self._patiences[1], known.deadline) if self._fresh else known.deadline)
 
     def _begin(self, most: float) -> float:
-        """Start waiting for an answer that may take up to ``most`` s, and return the first deadline."""
+        """Start waiting for an answer that may take up to ``most`` seconds, and return the first deadline."""
         assert self._child is not None
         self._patience = Patience(self._child.pid, most)
         return self._patience.until

@@ -27,9 +27,9 @@ from agora.planners.contained._calls import library, refuse_other_calls
 from agora.planners.contained._files import DEVICES, OF_THE_KERNEL, readable_paths
 
 SECONDS = 4 * 3600
-"""Largest processor time, s."""
+"""Maximum processor time, s."""
 MOST_SAID = 1 << 20
-"""Largest number of bytes that it writes to its given files, which receive its output."""
+"""Maximum number of bytes that the process may write to the files that receive its output."""
 
 _LIMITS = {
     resource.RLIMIT_CPU: SECONDS,
@@ -44,7 +44,7 @@ _CAPABILITIES = 0x20080522
 
 
 def lack() -> str:
-    """Return a description of the features that this system lacks for confining a process; empty if nothing is missing."""
+    """Return a description of the features that this system lacks to confine a process; empty if nothing is missing."""
     if sys.platform != "linux":
         return "user code runs only on Linux, which can confine it"
     if landlock.version() < 1:

@@ -1,4 +1,4 @@
-"""A planner confined to its own process: it receives observations over a socket, and has no other access to the outside."""
+"""A planner confined to its own process, which receives observations over a socket and has no other access to the outside."""
 
 from __future__ import annotations
 

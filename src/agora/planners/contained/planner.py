@@ -27,7 +27,7 @@ class Contained(Checked, Confined):
     Attributes:
         file: path of the file; it must contain exactly one dataclass with ``declares``, and ``plan`` or ``act``.
         values: parameters of the planner in the file, by name.
-        deadline: maximum time for an answer, s; a longer call fails. The first call may take 20 s, because code is compiled then.
+        deadline: maximum time for an answer, s; a longer call fails. The first call may take 20 s, because it includes compilation.
         memory: memory limit of the process, GiB.
     """
 

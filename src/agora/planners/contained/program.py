@@ -1,4 +1,4 @@
-"""The program that runs a planner's file: it confines itself, sends a hello message, and answers questions over a socket.
+"""The program that runs a planner's file. It confines itself, sends a hello message, and answers questions over a socket.
 
 Its arguments are the socket's number, the file, the planner's parameters as JSON, the deadline for an answer and the memory limit.
 A reply that starts with `REFUSAL` is a text that states why there is no answer.
@@ -31,7 +31,7 @@ from agora.wire.question import Hello, Question, Reply
 from agora.wire.stream import frame
 
 REFUSAL = b"!"
-"""Prefix of the text of a reason."""
+"""Prefix of a reply that states why there is no answer."""
 MAY = (
     "a planner from a file may not start processes or threads, open connections, write files, "
     "or read files other than Python's and Agora's"
@@ -44,7 +44,7 @@ _REFUSED = (
 
 
 def begin(files: Iterable[Path], memory: float) -> None:
-    """Confine this process to a planner's files and compiled functions, with a memory limit in GiB."""
+    """Confine this process to a planner's files and to compiled functions, with a memory limit in GiB."""
     die_with_parent()
     only_read_cache()
     confine([*files, cache_root()], memory)
@@ -115,7 +115,7 @@ def hello_of(said: Declaration, deadline: float) -> Hello:
         InputError: the planner needs a channel that is not registered.
     """
     top = said.top_speed
-    needs = sorted(map(_plain_channel, said.needs), key=repr)  # the order of a set differs between processes
+    needs = sorted(map(_plain_channel, said.needs), key=repr)  # the order of elements in a set differs between processes
     return Hello(
         tuple(needs), tuple(sorted(said.notes)), said.turns_at_goal, None if math.isinf(top) else top, said.period, deadline
     )
@@ -178,4 +178,4 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
-    os._exit(0)  # regardless of the planner's threads
+    os._exit(0)  # end even if threads of the planner are still running

@@ -1,16 +1,17 @@
-"""The cheapest curves of a car between two poses: Reeds-Shepp curves, and Dubins curves for a car that never reverses.
+"""The cheapest curves that a car can drive between two poses: Reeds-Shepp curves, or Dubins curves if the car never reverses.
 
 Reeds and Shepp, "Optimal paths for a car that goes both forwards and backwards", Pacific Journal of Mathematics 145, 1990; Dubins,
 "On curves of minimal length with a constraint on average curvature", American Journal of Mathematics 79, 1957.
 
-A curve is a word of at most five segments, which are arcs of the minimum radius and straight lines: L to the left, S straight, R to
-the right. Lengths are in units of the minimum radius, and negative when driven backwards. Words are solved for one side of the
-first arc and one direction. The others follow by symmetry: by mirroring the pose (arcs change sides), by reversing time (lengths
-change signs), or by driving from the goal back to the start (the word is read from its end). A solution is valid regardless of the
-signs of its lengths, because it ends at the pose; the 48 words that are proven to contain a shortest one are among the words tried.
+A curve is a word of at most five segments: arcs of the minimum radius to the left (L) or right (R), and straight lines (S). Lengths
+are in units of the minimum radius, and are negative for segments driven in reverse. Words are solved for only one side of the first
+arc and one direction of travel. The others follow by symmetry: by mirroring the pose (arcs change sides), by reversing time
+(lengths change signs), or by driving from the goal back to the start (the word is read in reverse order). A solution is valid
+whatever the signs of its lengths, because it ends at the goal pose. The words tried include the 48 words that are proven to contain
+a shortest one.
 
-Curves are compared by cost rather than by length: a metre driven backwards, a metre on an arc and a change of direction may cost
-more.
+Curves are compared by cost rather than by length, because driving in reverse, driving on an arc and changing direction may cost
+extra.
 """
 
 from __future__ import annotations
@@ -26,16 +27,16 @@ LEFT, RIGHT = 1, -1
 _PI, _TWO_PI, _HALF_PI = math.pi, 2.0 * math.pi, 0.5 * math.pi
 _NOTHING = 1e-9
 SEGMENTS = 5
-"""Largest number of parts of a curve."""
+"""Maximum number of segments of a curve."""
 
 
 class Price(NamedTuple):
-    """Prices of driving a curve.
+    """The cost terms of a curve.
 
     Attributes:
-        backward: cost per metre driven backwards, in metres driven forwards; infinite for a car that never reverses.
+        backward: cost of a metre driven in reverse, in equivalent metres driven forwards; infinite for a car that never reverses.
         change: cost of a change of direction, m.
-        turn: cost per metre on an arc of the minimum radius, in metres driven straight.
+        turn: cost of a metre on an arc of the minimum radius, in equivalent metres driven straight.
     """
 
     backward: float = 1.0
@@ -81,12 +82,14 @@ def _offer(lengths, turns, terms, backwards, best, out):
 
 @hidden
 def _words(x, y, turn, time, side, backwards, terms, best, out):
-    """Try the words that start with an arc to ``side``, driven in the direction of ``time``, read backwards or not."""
+    """Try the words that start with an arc to ``side``, driven in the direction ``time``; with ``backwards``, read them in reverse
+    order.
+    """
     sine, cosine = math.sin(turn), math.cos(turn)
     if backwards:
         x, y = x * cosine + y * sine, x * sine - y * cosine
-    same_x, same_y = x - sine, y - 1.0 + cosine  # from the first circle's centre to that of a last circle on the same side
-    other_x, other_y = x + sine, y - 1.0 - cosine  # to that of a last circle on the other side
+    same_x, same_y = x - sine, y - 1.0 + cosine  # from the first circle's centre to the centre of a last circle on the same side
+    other_x, other_y = x + sine, y - 1.0 - cosine  # to the centre of a last circle on the other side
     squared, angle = same_x * same_x + same_y * same_y, math.atan2(same_y, same_x)
     other_squared, other_angle = other_x * other_x + other_y * other_y, math.atan2(other_y, other_x)
     far, other_far = math.sqrt(squared), math.sqrt(other_squared)
@@ -172,17 +175,17 @@ def _to_point(x, y, time, side, terms, best, out):
 
 @lean
 def cheapest_curve(x, y, turn, radius, price, before, out):
-    """Return the cost of the cheapest curve from the origin, with heading 0, to a pose, m; infinite if there is none.
+    """Return the cost, in metres, of the cheapest curve from the origin (with heading 0) to a pose; infinite if there is no curve.
 
     Args:
         x: x of the pose, m.
         y: y of the pose, m.
-        turn: heading at the end, rad; NaN for any heading, in which case the curve is an arc and a straight line, which is long for
-            a nearby point to the side.
+        turn: heading at the end, rad. NaN allows any heading: the curve is then an arc followed by a straight line, which is long
+            if the point is nearby and to the side.
         radius: minimum radius, m.
         price: `Price`.
         before: previous direction of motion, 1 for forwards, -1 for backwards, 0 for neither.
-        out: (5, 2) float64, out: length of each segment, m, negative if driven backwards, and its curvature, 1/m.
+        out: (5, 2) float64, out: length (m, negative if driven in reverse) and curvature (1/m) of each segment.
     """
     x, y = x / radius, y / radius
     terms = Price(price.backward, price.change / radius, price.turn), before
@@ -217,7 +220,7 @@ def copy_curve(curve, out):
 
 @lean
 def advance(x, y, heading, length, curvature):
-    """Return the pose at the end of a segment of a curve, in closed form."""
+    """Return the pose at the end of a curve segment, computed in closed form."""
     turn = length * curvature
     half = 0.5 * turn
     chord = length * (math.sin(half) / half if abs(half) > 1e-9 else 1.0)

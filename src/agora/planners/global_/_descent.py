@@ -18,8 +18,8 @@ _AROUND = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1))
 
 @hidden
 def _lowest_neighbour(potential, cell, columns):
-    """Return the lowest of those of the eight neighbours that are lower than a cell; steps between two unreached cells are
-    excluded.
+    """Return the neighbour with the lowest potential among the eight, or the cell itself if none is lower. Diagonal steps between
+    two unreached cells are excluded.
     """
     lowest, least = cell, potential[cell]
     for row, column in _AROUND:
@@ -34,7 +34,7 @@ def _lowest_neighbour(potential, cell, columns):
 
 @hidden
 def _is_at_edge(potential, cell, columns):
-    """Return whether the wave has not reached a cell or one of its eight neighbours."""
+    """Return whether a cell or one of its eight neighbours has not been reached by the wave."""
     unreached = potential[cell] >= UNREACHED
     for row, column in _AROUND:
         unreached |= potential[cell + row * columns + column] >= UNREACHED
@@ -66,8 +66,8 @@ def _descend(potential, columns, begin, end, grid, out):
         potential: (cells,) potential, with a border of two unreached cells around the map.
         columns: number of columns of the arrays.
         begin: (2,) first point.
-        end: (2,) last point, within a cell of each source.
-        grid: whether the path only moves from cell to cell; it then cannot fail.
+        end: (2,) last point, within one cell of every source.
+        grid: whether the path only moves from cell to cell, in which case the descent cannot fail.
         out: (K, 2) points.
     """
     column, row = np.int64(begin[0]), np.int64(begin[1])
@@ -107,14 +107,14 @@ def _descend(potential, columns, begin, end, grid, out):
 def descend(potential: Floats, begin: Doubles, end: Doubles, grid: bool) -> Doubles | None:
     """Return the path (K, 2) that descends a potential, or None if it ends in a local minimum.
 
-    A step follows the gradient, interpolated between four cells; next to cells without a potential, and if the gradient is zero or
-    alternates, it moves to the lowest of the eight neighbours. If following the gradient leads in a circle, the path moves from
-    cell to cell instead.
+    Each step follows the gradient, interpolated between four cells. Next to cells without a potential, or if the gradient is zero
+    or makes the path jump back and forth, the step goes to the lowest of the eight neighbours instead. If following the gradient
+    leads in a circle, the whole path moves from cell to cell.
 
     Args:
-        potential: (rows + 2 EDGE, columns + 2 EDGE), from `spread`.
+        potential: (rows + 2 EDGE, columns + 2 EDGE) potential, as returned by `spread`.
         begin: (2,) first point, x and y in cells from the centre of the map's cell [0, 0].
-        end: (2,) last point.
+        end: (2,) last point, in the same form.
         grid: whether the path only moves from cell to cell.
     """
     ends = ((begin + EDGE).astype(np.float32), (end + EDGE).astype(np.float32))

@@ -1,4 +1,4 @@
-"""The ground that a robot drives on: where the robot, with or without an outline, fits, and the costs of driving there."""
+"""The ground that a robot drives on: where the robot fits, with or without an outline, and the cost of driving there."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Ground(NamedTuple):
         across: position of these discs across the axis, m.
         radius: radius of these discs, m.
         least: clearance that each disc must exceed, m.
-        reach: maximum distance of the discs' centres from the base, m.
+        reach: distance from the base to the farthest disc centre, m.
         share: weight of the inflated cost relative to length.
         inflation_radius: distance beyond which an obstacle has no cost, m.
         scaling: rate at which the cost decays, 1/m.
@@ -91,14 +91,14 @@ def _factor(ground, spare, x, y):
 def drive_cost(ground, x, y, heading, length, curvature, floor):
     """Return the cost of driving a segment of a curve: its length times the mean factor, or infinite if the body touches something.
 
-    The segment is sampled in steps no longer than the spare clearance, but no shorter than half a cell.
+    The segment is sampled in steps of at most the spare clearance, but at least half a cell.
 
     Args:
         ground: `Ground`.
         x: x of the start, m.
         y: y of the start, m.
         heading: heading at the start, rad.
-        length: length of the segment, negative if driven backwards, m.
+        length: length of the segment, m; negative if driven in reverse.
         curvature: curvature of the segment, 1/m.
         floor: minimum allowed spare clearance, m: 0, or negative for a robot that is already too close to an obstacle.
     """

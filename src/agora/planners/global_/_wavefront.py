@@ -1,4 +1,4 @@
-"""The common part of navfn and global_planner: a wave over the costmap of a request, and the path that descends its potential."""
+"""The common part of navfn and global_planner: a wave over the request's costmap, and the path that descends its potential."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _cell(point: Doubles, costs: Array) -> tuple[int, int] | None:
 
 
 def _nearest(reached: Bools, goal: Doubles, tolerance: float) -> Doubles | None:
-    """Return the centre of the reached cell nearest to the goal, x and y in cells, or None if none exists within the
+    """Return the centre of the reached cell nearest to the goal, x and y in cells, or None if no reached cell is within the
     tolerance.
     """
     places = np.argwhere(reached)[:, ::-1].astype(np.float64)

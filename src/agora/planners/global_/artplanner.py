@@ -1,12 +1,12 @@
 """ArtPlanner on the map: a lazy roadmap of poses in which the torso is free and the feet find ground, and the fastest path through
-it.
+the roadmap.
 
 Source and differences: `agora.planners._roadmaps.plan` and `agora.planners._roadmaps.stance`. Upstream plans on the elevation map
 around the robot. This planner uses the whole map (`agora.maps.ground`): steps that the robot cannot climb are obstacles, gaps and
 edges that it can step over are unknown, and feet are not placed on unknown cells.
 
-Limits: on a map with a larger free area than ``vertices / density``, the poses are sparser, and narrow passages may not be found.
-The planner is for robots that can move sideways and turn in place, not for cars.
+Limitations: if the map's free area is larger than ``vertices / density``, the poses are sparser, and narrow passages may not be
+found. The planner is meant for robots that can move sideways and turn in place, not for cars.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class ArtPlanner(Checked):
         lon: forward speed assumed in the cost, m/s.
         lat: sideways speed assumed in the cost, m/s.
         yaw: turning rate assumed in the cost, rad/s.
-        foot_x: distance of the feet from the robot's centre along the robot, as a fraction of half its length.
-        foot_y: distance of the feet from the robot's centre across the robot, as a fraction of half its width.
+        foot_x: longitudinal distance of the feet from the robot's centre, as a fraction of half the robot's length.
+        foot_y: lateral distance of the feet from the robot's centre, as a fraction of half the robot's width.
         foot_reach: side of the box within which a foot must find ground, as a fraction of the robot's length; 0 for a robot without
             feet.
         density: number of roadmap poses per m2.
@@ -122,7 +122,7 @@ class ArtPlanner(Checked):
 
 
 def _resample_poses(way: Doubles, spacing: float) -> Doubles:
-    """Return poses (K, 3) on a path, at most ``spacing`` apart; the heading changes uniformly from pose to pose."""
+    """Return poses (K, 3) on a path, at most ``spacing`` m apart; the heading changes uniformly between the original poses."""
     found = [way[:1]]
     for a, b in zip(way, way[1:], strict=False):
         step = b - a

@@ -22,12 +22,13 @@ __all__ = ["AStar"]
 class AStar(Checked):
     """Finds the cheapest 8-connected path (Hart, Nilsson and Raphael 1968) over cells whose clearance exceeds the robot's radius.
 
-    Cells with an obstacle within half a cell are blocked for every radius, so that no path passes through a thin wall.
+    Cells whose centre is within half a cell of an obstacle are blocked for every radius, so that no path passes through a thin
+    wall.
 
-    Travelling one cell length costs ``neutral + factor * c``, where c is costmap_2d's inflated cost (0 to 252), as in navfn, whose
-    values are 50 and 0.8. If the start is too close to an obstacle, the path first leads to the nearest free cell, around
-    obstacles. The path is pulled taut where this does not raise the cost and keeps the required clearance, and is then resampled.
-    Unknown cells count as free, as with navfn's ``allow_unknown``.
+    Travelling one cell length costs ``neutral + factor * c``, where c is costmap_2d's inflated cost (0 to 252), as in navfn, which
+    uses 50 and 0.8. If the start is too close to an obstacle, the path first leads to the nearest free cell, around obstacles. The
+    path is pulled taut where this does not raise the cost and keeps the required clearance, and is then resampled. Unknown cells
+    count as free, as with navfn's ``allow_unknown``.
 
     Attributes:
         neutral: cost of crossing one cell when no obstacle is near.
@@ -87,7 +88,7 @@ class Geodesic(NamedTuple):
     """A shortest path between two points.
 
     Attributes:
-        length: length, m.
+        length: length of the path, m.
         corners: (K, 2) turning points in order from the start, including both ends, m.
     """
 
@@ -96,7 +97,7 @@ class Geodesic(NamedTuple):
 
 
 def geodesic_length(map: Map, start: ArrayLike, goal: ArrayLike, radius: float) -> float:
-    """Return the length of the `geodesic` of a disc between two points, m; infinite if there is none."""
+    """Return the length of the `geodesic` of a disc between two points, m; infinite if there is no path."""
     found = geodesic(map, start, goal, radius)
     return math.inf if found is None else found.length
 
@@ -104,15 +105,15 @@ def geodesic_length(map: Map, start: ArrayLike, goal: ArrayLike, radius: float) 
 def geodesic(map: Map, start: ArrayLike, goal: ArrayLike, radius: float) -> Geodesic | None:
     """Return a shortest collision-free path for a disc on the map between two points; None if there is no path.
 
-    The result is the straight line if that is free. Otherwise, the shortest 8-connected paths in both directions, over cells whose
-    clearance exceeds the radius, are pulled taut between ever finer points, and the shorter of the two is returned. It is as short
-    as any path that passes obstacles on the same sides. If two ways around an obstacle differ in length by a few percent, the
-    result may be the longer one.
+    The result is the straight line if this line is free. Otherwise, the shortest 8-connected paths in both directions, over cells
+    whose clearance exceeds the radius, are pulled taut between finer and finer points, and the shorter of the two is returned. The
+    result is as short as any path that passes obstacles on the same sides. If two routes around an obstacle differ in length by
+    only a few percent, the result may be the longer one.
 
     Args:
         map: map of the surroundings.
-        start: (2,) position, m; may be too close to an obstacle.
-        goal: (2,) position, m.
+        start: (2,) start position, m; may be too close to an obstacle.
+        goal: (2,) goal position, m.
         radius: radius of the disc, m.
     """
     corner = np.asarray(map.origin) + 0.5 * map.resolution

@@ -9,8 +9,8 @@ from agora.planners.global_.astar import AStar
 
 @dataclass(frozen=True)
 class Dijkstra(AStar):
-    """`AStar` without the heuristic (Dijkstra 1959): slower, with paths of the same cost; among equally cheap paths, it may choose
-    a different one.
+    """`AStar` without the heuristic (Dijkstra 1959): slower, but its paths have the same cost; among equally cheap paths, it may
+    choose a different one.
     """
 
     heuristic: bool = False

@@ -1,21 +1,22 @@
 """The global_planner package of ROS navigation: navfn with options, more accurate path ends, and headings.
 
 Source: ros-planning/navigation, noetic, package global_planner (D. V. Lu, E. Marder-Eppstein, since 2013), with its parameters.
-Moving by one cell with the costmap value c costs neutral_cost + cost_factor c, at most lethal_cost - 1, which is also the cost of
-unknown cells; cells with a value of lethal_cost - 1 or more are blocked. With the default factor of 3, the cost is constant for
-values of 68 and above, so near walls all distances are equivalent. The wave starts at the start point itself, from the four cells
-that surround it, and blocked cells within two cells of the goal are given a potential, so that the gradient can be followed from
-the goal itself. See `agora.planners.global_.navfn` for the wave and the gradient, and for the differences from the source that both
-planners share. Unlike navfn, the package does not shift its paths by half a cell.
+Moving by one cell with the costmap value c costs neutral_cost + cost_factor c, at most lethal_cost - 1. Unknown cells cost
+lethal_cost - 1, and cells with a value of lethal_cost - 1 or more are blocked. With the default factor of 3, the cost is constant
+for values of 68 and above, so near a wall, the distance from the wall no longer matters. The wave starts at the start point itself,
+from the four cells that surround it, and blocked cells within two cells of the goal are given a potential, so that the gradient can
+be followed from the goal itself. See `agora.planners.global_.navfn` for the wave and the gradient, and for the differences from the
+source that both planners share. Unlike navfn, the package does not shift its paths by half a cell.
 
 Differences from the source:
 
-- In the source, A* adds neutral_cost to the cost in a byte, so cells with a cost of 206 or more become the cheapest; in this
-  planner they are the most expensive.
+- In the source, A* adds neutral_cost to the cost in a byte, which overflows, so cells with a cost of 206 or more become the
+  cheapest; in this planner they are the most expensive.
 - In the source, the potential of blocked cells around the goal overflows a byte; in this planner it is limited to 255. Blocked
   cells around the start have no potential.
-- The package looks up the goal's potential one cell to the lower left of the goal, and ends a path along cells at one particular
-  cell of the four around the start, which the path may miss. This planner uses the goal's own cell, and any of the four cells.
+- The package looks up the goal's potential one cell to the lower left of the goal, and requires a path from cell to cell to end at
+  one particular cell of the four around the start, which the path may miss. This planner uses the goal's own cell, and any of the
+  four cells.
 - default_tolerance, which the package reads but does not use, works as in navfn.
 - ``forward_then_interpolate`` interpolates from the heading at the start of the last straight section; the source interpolates from
   a heading beyond it.
@@ -44,8 +45,8 @@ _BEND = 0.35  # rad; a straight section ends where the heading differs by more t
 
 @dataclass(frozen=True)
 class MoveBaseGlobalPlanner(Checked):
-    """Runs a wave over a costmap, in Dijkstra's or A*'s order, interpolated or not, and returns a path down its gradient or from
-    cell to cell.
+    """Spreads a wave over a costmap in the order of Dijkstra or A*, with or without interpolation, and returns a path that descends
+    the wave's potential along the gradient or from cell to cell.
 
     Attributes:
         use_dijkstra: whether the wave spreads evenly; otherwise it spreads towards the goal first (A*).
@@ -53,7 +54,8 @@ class MoveBaseGlobalPlanner(Checked):
         use_grid_path: whether the path moves from cell to cell; otherwise it follows the gradient.
         old_navfn_behavior: whether the wave and the path start and end at cell centres, as in navfn; otherwise they start and end
             exactly at the start and the goal.
-        lethal_cost: cells with a cost of at least this value minus 1 are blocked; with A*, cells with at least this value.
+        lethal_cost: cells with a cost of at least this value minus 1 are blocked; with A*, cells with a cost of at least this
+            value.
         neutral_cost: cost of moving by one free cell.
         cost_factor: factor applied to the cost of a cell.
         allow_unknown: whether the path may pass through unknown cells, which have the highest cost.

@@ -1,11 +1,12 @@
-"""The global planner navfn of ROS navigation, which is move_base's default.
+"""navfn, the global planner of ROS navigation that move_base uses by default.
 
 Source: ros-planning/navigation, noetic, packages navfn and costmap_2d (K. Konolige, E. Marder-Eppstein, since 2008). A wave spreads
-from the robot over the costmap with inflation. Moving by one cell with a costmap value c below 253 has the cost h = 50 + 0.8 c; for
-an unknown cell h is 253, and all other cells are blocked. With a <= b the lower potentials of the neighbours along each of the two
-axes, and d = (b - a) / h, a cell has the potential a + h (-0.2301 d^2 + 0.5307 d + 0.7040) if d < 1, else a + h. Cells wait in
-three buffers, as in navfn, and the wave ends when it has reached the goal. From the goal, the path follows the gradient in steps of
-half a cell. Next to cells without a potential, and if the gradient alternates, it moves to the lowest of the eight neighbours.
+from the robot over the costmap with inflation. Moving by one cell with a costmap value c below 253 costs h = 50 + 0.8 c; for an
+unknown cell, h is 253; all other cells are blocked. Let a <= b be the lower of the two neighbours' potentials along each of the two
+axes, and d = (b - a) / h. The cell then has the potential a + h (-0.2301 d^2 + 0.5307 d + 0.7040) if d < 1, else a + h. Cells wait
+in three buffers, as in navfn, and the wave ends when it has reached the goal. From the goal, the path follows the gradient in steps
+of half a cell. Next to cells without a potential, or if the path jumps back and forth, it moves to the lowest of the eight
+neighbours.
 
 Differences from the source:
 
@@ -14,15 +15,15 @@ Differences from the source:
 - navfn rounds potentials down when it searches for the lowest neighbour, and may not find one; this planner always finds the
   lowest.
 - navfn steps diagonally between two blocked cells, through a wall that is one cell thin; this planner does not.
-- navfn finds no path if the gradient is zero or circles, if the path has more points than four times the columns, or if more than
-  10,000 cells wait in a buffer or the wave takes more iterations than a twentieth of the number of cells. In this planner, the path
-  moves from cell to cell if the gradient fails, and the limits do not exist.
+- navfn finds no path if the gradient is zero or leads in a circle, if the path has more points than four times the number of
+  columns, if more than 10,000 cells wait in a buffer, or if the wave takes more iterations than a twentieth of the number of cells.
+  This planner's path moves from cell to cell if the gradient fails, and there are no such limits.
 - navfn blocks the outermost cells of the map; this planner treats them like all others.
 - If the robot is in a blocked cell, the path first leads to the nearest free cell; navfn only frees the robot's own cell.
 - With a tolerance, navfn tests points around the goal that are one cell apart; this planner tests all cell centres.
-- Obstacles within half a cell of a cell's centre block it for every radius. The costmap's inflation radius is used unchanged,
-  not rounded up to whole cells.
-- The potential is not published, and the planner window, which navfn reads but does not use, does not exist.
+- A cell is blocked for every radius if an obstacle is within half a cell of its centre. The costmap's inflation radius is used
+  unchanged, not rounded up to whole cells.
+- The potential is not published, and there are no parameters for the planner window, which navfn reads but does not use.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ _NEUTRAL, _FACTOR, _OBSTACLE = 50.0, 0.8, 254.0
 
 @dataclass(frozen=True)
 class Navfn(Checked):
-    """Runs Dijkstra's wave over a costmap, interpolated between cells, and returns the path down its gradient.
+    """Spreads a wave over a costmap in Dijkstra's order, interpolated between cells, and returns the path that descends its
+    gradient.
 
     Attributes:
         allow_unknown: whether the path may pass through unknown cells, which have the highest cost.

@@ -1,4 +1,4 @@
-"""Potentials over cells, spreading from the robot as in navfn and global_planner of ROS navigation: the kernels of both
+"""Potentials that spread over cells from the robot, as in navfn and global_planner of ROS navigation: the kernels shared by both
 planners.
 """
 
@@ -52,8 +52,8 @@ def _spread(nodes, columns, first, goal, quadratic, threshold, increment, waitin
     for all cells.
 
     Args:
-        nodes: (cells, 2) POTENTIAL, in and out, `UNREACHED` except at the sources; PRICE, a whole number, infinite for blocked
-            cells.
+        nodes: (cells, 2) POTENTIAL: potential, in and out, initially `UNREACHED` except at the sources; PRICE: cost of moving by
+            one cell, a whole number, infinite for blocked cells.
         columns: number of columns of the grid.
         first: (F,) indices of the cells around the sources.
         goal: index of the cell that ends the wave.
@@ -163,12 +163,13 @@ class Wave(NamedTuple):
 
 
 def spread(costs: Array, wave: Wave, start: Doubles, goal: tuple[int, int] | None) -> Floats:
-    """Return the potential of a wave that spreads from the start until it reaches the goal; it is `UNREACHED` in cells not reached.
+    """Return the potential of a wave that spreads from the start until it reaches the goal; cells that it does not reach are
+    `UNREACHED`.
 
     Args:
-        costs: (rows, columns) uint8 on costmap_2d's scale.
+        costs: (rows, columns) uint8 costs on costmap_2d's scale.
         wave: parameters of the wave.
-        start: (2,) x and y in cells from the centre of cell [0, 0].
+        start: (2,) start point, x and y in cells from the centre of cell [0, 0].
         goal: row and column of the cell that ends the wave, or None to reach all cells.
 
     Returns:

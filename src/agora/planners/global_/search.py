@@ -73,7 +73,7 @@ def _search(nodes, links, heads, columns, start, goal, exits, guided):
     Args:
         nodes: (cells, 2) FACTOR: cost per cell length, at least 1, infinite for blocked cells and the whole border; LENGTH: length
             of the path to the cell, in and out, initially infinite.
-        links: (cells, 4) links of the lists, with SLOT initially -1; PARENT, out.
+        links: (cells, 4) links of the buckets' lists, with SLOT initially -1; PARENT: previous cell on the path, out.
         heads: first cell of each bucket, initially -1; the number of buckets is a power of two above the maximum difference between
             queued keys.
         columns: number of columns of the grid.
@@ -128,14 +128,14 @@ def _search(nodes, links, heads, columns, start, goal, exits, guided):
 
 
 def search(factor: Floats, start: int, goal: int, exits: Bools | None = None, *, guided: bool = True) -> Array | None:
-    """Return the indices (K,) of the cells on a cheapest 8-connected path, including both ends, or None if there is no path.
+    """Return the indices (K,) of the cells on the cheapest 8-connected path, including both ends, or None if there is no path.
 
     Diagonal steps do not cut blocked corners. A step costs its length in cells times the mean factor of its two cells. Ties are
     decided by the fixed order of the search, so the result is always the same path.
 
     Args:
-        factor: (rows, columns) float32, at least 1, infinite for blocked cells. The start may be blocked.
-        start: row * columns + column.
+        factor: (rows, columns) float32 cost per cell length, at least 1, infinite for blocked cells. The start may be blocked.
+        start: index of the first cell, row * columns + column.
         goal: index of the last cell; -1 for the nearest cell in ``exits``.
         exits: (rows, columns) cells that end the search, if ``goal`` is -1.
         guided: True for A* with the octile distance, False for Dijkstra.
@@ -155,16 +155,16 @@ def search(factor: Floats, start: int, goal: int, exits: Bools | None = None, *,
 
 
 def costs_from(factor: Floats, start: int, until: Bools) -> Floats:
-    """Return the costs (rows, columns) of the cheapest paths, as in `search`, from a cell to all cells that are nearer than
-    ``until``.
+    """Return the costs (rows, columns) of the cheapest paths, as in `search`, from a cell to all cells that are closer than the
+    nearest cell in ``until``.
 
     Cells that are farther away get the cost of the nearest cell in ``until``, which is a lower bound on their own cost. Blocked and
     unreachable cells have an infinite cost.
 
     Args:
-        factor: (rows, columns) float32, at least 1, infinite for blocked cells. The start may be blocked.
-        start: row * columns + column.
-        until: (rows, columns) cells that end the search; it stops at the first one reached.
+        factor: (rows, columns) float32 cost per cell length, at least 1, infinite for blocked cells. The start may be blocked.
+        start: index of the first cell, row * columns + column.
+        until: (rows, columns) cells that end the search, which stops when it reaches the first of them.
     """
     rows, columns = factor.shape
     nodes, links, heads = _room(factor)
@@ -190,12 +190,12 @@ def centres(numbers: Array, columns: int) -> Doubles:
 
 
 def path_to_free_cell(clearance: Floats, resolution: float, start: int, free: Bools) -> Array | None:
-    """Return the indices (K,) of the cells on a shortest path, around obstacles, from a cell to the nearest free cell, or None.
+    """Return the indices (K,) of the cells on the shortest path, around obstacles, from a cell to the nearest free cell, or None.
 
     Args:
         clearance: (rows, columns) clearance, m.
         resolution: length of a cell, m.
-        start: row * columns + column.
+        start: index of the first cell, row * columns + column.
         free: (rows, columns) cells where the path may end.
     """
     return search(np.where(clearance > 0.5 * resolution, np.float32(1.0), np.float32(np.inf)), start, -1, free, guided=False)
@@ -207,8 +207,8 @@ class Ends(NamedTuple):
     Attributes:
         first: index of the first free cell, row * columns + column.
         last: index of the goal's cell.
-        lead: (K, 2) points, in cells, that lead from a start in a cell that is not free to the first free cell, whose own point is
-            excluded; empty if the start is free.
+        lead: (K, 2) points, in cells, from a start that is not in a free cell to the first free cell, excluding the first free cell
+            itself; empty if the start is free.
     """
 
     first: int
@@ -303,7 +303,9 @@ def is_line_free(clearance: Floats, ends: Doubles, least: float) -> bool:
 
 @lean_kernel
 def _pull(clearance, layer, points, least, radius, share, inflation_radius, scaling, behind, keep):
-    """Mark in ``keep`` the points of a path that remain when parts that are no cheaper than a straight line are replaced by it."""
+    """Mark in ``keep`` the points of a path that remain when each part that is no cheaper than a straight line is replaced with
+    that line.
+    """
     count = len(points)
     behind[0] = _ZERO
     for i in range(1, count):
@@ -337,16 +339,16 @@ def pull(
     scaling: float = 1.0,
     layer: Array = NO_LAYER,
 ) -> Doubles:
-    """Return a path (K, 2) in which parts are replaced by straight lines of at most the same cost, with sufficient clearance.
+    """Return a path (K, 2) in which parts are replaced with straight lines that cost no more and have sufficient clearance.
 
     Args:
         clearance: (rows, columns) clearance, m.
         points: (K, 2) points in cells from the centre of cell [0, 0], x before y.
         least: clearance that must be exceeded, m.
-        radius: inscribed radius of the cost, m.
+        radius: inscribed radius for the inflated cost, m.
         share: weight of the inflated cost relative to length; 0 to use the length alone.
-        inflation_radius: inflation radius of the cost, m.
-        scaling: scaling of the cost, 1/m.
+        inflation_radius: distance beyond which an obstacle has no cost, m.
+        scaling: rate at which the cost of an obstacle decays with distance, 1/m.
         layer: (rows, columns) uint8 additional costs, or an array of shape (0, 0).
     """
     behind, keep = np.empty(len(points), np.float32), np.zeros(len(points), np.bool_)

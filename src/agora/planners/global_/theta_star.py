@@ -1,9 +1,9 @@
 """Theta*: plans any-angle paths over the cells of a map.
 
 Source: K. Daniel, A. Nash, S. Koenig, A. Felner, Theta*: Any-Angle Path Planning on Grids, JAIR 39 (2010), the basic algorithm: A*
-over 8-connected cells, in which a cell's parent is the parent of its predecessor if that is in line of sight, and otherwise the
+over 8-connected cells, in which a cell's parent is its predecessor's parent if there is a line of sight to it, and otherwise the
 predecessor itself. The heuristic is the distance to the goal. As in the paper, a cell's path is final once the cell leaves the
-queue, so a path may be slightly longer than the shortest one, and may have turns that are not at obstacles.
+queue, so a path may be slightly longer than the shortest one, and may turn at points that are not at obstacles.
 
 Differences from the source:
 
@@ -80,7 +80,7 @@ def _search(field, ends, first, last, least, clear, costs, links):
         last: index of the last cell.
         least: clearance that must be exceeded, m.
         clear: clearance of a cell that guarantees ``least`` near its centre, m.
-        costs: (cells, 2) LENGTH: cost of the path to a cell, initially infinite; KEY: the same plus the distance to the goal.
+        costs: (cells, 2) LENGTH: cost of the path to a cell, initially infinite; KEY: LENGTH plus the distance to the goal.
         links: (cells, 3) PARENT: parent of a cell; SLOT: the cell's slot in the queue, which is a heap, initially -1, and -2 once
             it has left the queue; CELL: cell in a slot.
     """

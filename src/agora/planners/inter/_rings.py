@@ -43,7 +43,7 @@ def group_numbers(tracks: Tracks, distance: float, speed: float) -> Ints:
     Args:
         tracks: tracks of the seen pedestrians.
         distance: maximum distance between two members of a group, m.
-        speed: maximum difference between their velocities, m/s.
+        speed: maximum difference between the velocities of two members, m/s.
     """
     label = np.empty(tracks.present.shape, np.int32)
     people = tuple(freeze(one) for one in (tracks.position, tracks.velocity, tracks.present))
@@ -57,7 +57,7 @@ def rings(o: Observation, label: Ints, sensing_range: float) -> Rings:
     Args:
         o: observation with pedestrians.
         label: (N, Q) number of each pedestrian's group, negative if none.
-        sensing_range: gap between robot and pedestrian up to which a member is seen, m.
+        sensing_range: maximum gap between robot and pedestrian at which a member is seen, m.
     """
     seen = o.pedestrians
     assert seen is not None
@@ -78,7 +78,7 @@ def centre_deviations(groups: Rings, expected: Floats, on: Floats) -> Floats:
     Args:
         groups: circles.
         expected: (N, Q, T, 2) predicted positions of pedestrians at T time steps, m.
-        on: (N, Q, T, 2) positions of pedestrians at constant velocity, m.
+        on: (N, Q, T, 2) positions that the pedestrians would have at constant velocity, m.
     """
     off = np.zeros((*groups.present.shape, *expected.shape[2:]), np.float32)
     _write_deviations(freeze(groups.member), freeze(expected), freeze(on), off, 0, len(off))

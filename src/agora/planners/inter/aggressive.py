@@ -1,4 +1,4 @@
-"""The interplanner that keeps its path regardless of what is in the way.
+"""The interplanner that keeps to its path regardless of what is in the way.
 
 The rule is that of Arena 3.0's AggressiveInter (Kästner et al. 2024, arXiv:2406.00837; its fork of move_base_flex). In that code,
 the commanded speed collapses to 0 or 1 m/s, because a function that sets the speed returns a Boolean; this module implements the
@@ -20,14 +20,14 @@ from agora.ranges import Chance, Checked, Within
 
 
 def speed_share(nearest: Floats, within: float) -> Floats:
-    """Return d^2 / (1 + d^2) for distances d (N,) to the nearest pedestrian up to ``within``, and 1 for larger distances."""
+    """Return d^2 / (1 + d^2), where d (N,) is the distance to the nearest pedestrian, m; 1 if the distance exceeds ``within``."""
     return np.where(nearest <= within, 1.0 - 1.0 / (1.0 + nearest * nearest), np.float32(1.0))
 
 
 @dataclass(frozen=True)
 class Aggressive(Checked):
-    """Keeps the path, and slows down near pedestrians to d^2 / (1 + d^2) of the top speed, where d is the distance to the nearest
-    pedestrian, m.
+    """Keeps to the path, and slows down near pedestrians to d^2 / (1 + d^2) of the top speed, where d is the distance to the
+    nearest pedestrian, m.
 
     Attributes:
         slowdown_distance: distance to the nearest pedestrian below which the robot slows down, m.

@@ -3,7 +3,7 @@
 An improvement on TAGA (S. Sarker Roy et al. 2025; `agora.planners.inter.taga`), in which the tangent replaces the local planner's
 command, so that no pedestrian is avoided in the meantime. In this interplanner, the tangent is a path, and the group is added to
 the pedestrians as a disc: the local planner continues to avoid all of them, including the group. The detour starts while there is
-still room to turn, keeps to its side, and takes the predicted motion of walking groups into account.
+still room to turn, stays on one side of the group, and takes the predicted motion of walking groups into account.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class AroundGroups(Checked):
     Attributes:
         detect: whether groups are detected from positions and velocities; with False they are taken from the tracks.
         link_distance: maximum distance between two members of a group, m; only with ``detect``.
-        link_speed: maximum difference between their velocities, m/s; only with ``detect``.
-        sensing_range: gap up to which members are seen, m.
+        link_speed: maximum difference between the velocities of two members of a group, m/s; only with ``detect``.
+        sensing_range: maximum gap between robot and pedestrian at which a member is seen, m.
         margin: distance from the farthest member's position to the circle, m; the robot's centre stays outside the circle.
         reach: length of path ahead that is searched for groups, m.
         hold: length by which the other side must be shorter for the detour to change sides, m.
@@ -57,7 +57,7 @@ class AroundGroups(Checked):
         discs: whether groups are presented to the local planner as discs.
         room: minimum gap between the robot and a group's disc, m. The disc is shrunk to keep this gap, so that a planner that
             enlarges radii treats the group as a nearby person rather than as a collision.
-        straight: whether the straight line from the robot to the goal is used as the path; for places without walls.
+        straight: whether the straight line from the robot to the goal is used as the path; intended for places without walls.
         danger_threshold: danger level above which the interplanner warns.
     """
 
@@ -160,8 +160,8 @@ def _distances(centre: Floats, point: Floats) -> Floats:
 
 @device
 def _cuts(ax, ay, bx, by, r):
-    """Return whether the line segment from (ax, ay) to (bx, by) cuts the circle of radius r around the origin, and the fraction
-    along the segment of the first intersection.
+    """Return whether the line segment from (ax, ay) to (bx, by) cuts the circle of radius r around the origin, and at which
+    fraction of the segment they first intersect.
     """
     ex, ey = bx - ax, by - ay
     square, along = ex * ex + ey * ey, -(ax * ex + ay * ey)

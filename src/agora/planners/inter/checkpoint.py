@@ -1,4 +1,4 @@
-"""The interplanner that sets checkpoints: SocNavBench's sampling planner, for use with local planners that only see people."""
+"""The interplanner that sets checkpoints: SocNavBench's sampling planner, for use with local planners that see only people."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Checkpoint(Checked):
     """Uses the best spline of `agora.planners.local.sampling.Sampling` as the path, and the spline's end, called a checkpoint, as
     the goal.
 
-    SocNavBench (Biswas et al., THRI 2022) does this in RVOwCkpt and SacadrlwCkpt: the robot drives to a checkpoint, and gets a new
-    one when it is within ``radius`` of it. After a checkpoint that is closer to the goal than ``goal_radius``, it drives to the
-    goal. The splines ignore people and take up to ``horizon``, which is 6 s in the paper.
+    SocNavBench (Biswas et al., THRI 2022) does this in RVOwCkpt and SacadrlwCkpt: the robot drives to a checkpoint, and gets the
+    next one when it is within ``radius`` of this checkpoint. After a checkpoint that is closer to the goal than ``goal_radius``, it
+    drives to the goal. The splines ignore people and take up to ``horizon``, which is 6 s in the paper.
 
     Differences from the source: the checkpoint is the spline's end, as in the paper; in the code (commit 3ac5b7d of the baselines)
     it is the robot's position after the control horizon, published as 0.5 s. In the code, RVOwCkpt gets the goal instead of the
@@ -36,7 +36,7 @@ class Checkpoint(Checked):
 
     Attributes:
         window: local costmap to use if the local planner reads none; otherwise the local planner's costmap is used. Checkpoints lie
-            inside the costmap: a window of 4 m, as in `agora.planners.local.orca`, only leaves 2 m.
+            inside the costmap: with a window of 4 m, as in `agora.planners.local.orca`, they are at most 2 m away along each axis.
         radius: distance to a checkpoint within which the robot gets a new checkpoint, m.
         goal_radius: distance to the goal below which no more checkpoints are set, m.
         horizon: maximum duration of the splines, s.
@@ -63,7 +63,7 @@ class Checkpoint(Checked):
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
         """Return the paths to the checkpoints; the memory holds the checkpoints (N, 3), the paths (N, K, 2) and which rows (N,)
-        drive to one.
+        drive to a checkpoint.
         """
         o = observation
         assert o.path is not None and o.path_count is not None

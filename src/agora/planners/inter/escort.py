@@ -1,7 +1,7 @@
 """The interplanner that escorts a person: the robot leads, follows, or drives side by side.
 
-The three tasks are those of Francis et al. 2025 (Figure 7 r to t); the rule is our own. The follower moves on the trail of
-the leader: the gap is a length along that trail, and no map is needed at corners. The pace is the person's speed,
+The three tasks are those of Francis et al. 2025 (Figure 7 r to t); the rule is our own. The follower moves along the leader's
+trail, so the gap is a length along the trail, and no map is needed to follow around corners. The pace is the person's speed,
 corrected in proportion to the error of the gap.
 """
 
@@ -22,13 +22,13 @@ from agora.planners.inter.surroundings import WALKING, company, unchanged
 from agora.ranges import Checked, Distance, Length, Number, Positive
 
 TRAIL, STEP = 64, np.float32(0.25)
-"""Number of points of a trail, and the distance between two of them, m: the last 16 m are stored."""
+"""Number of points of a trail, and the distance between consecutive points, m: the last 16 m are stored."""
 
 LED = TRAIL + 2
 """Number of points of a path along a trail: the robot's position, the trail, and its end."""
 
 RETAKEN = np.float32(1.0)
-"""Largest distance between the last position of a person and a track with another number that counts as the same person, m."""
+"""Maximum distance between the last position of a person and a track with another number that counts as the same person, m."""
 
 _LEAD, _FOLLOW, _ACCOMPANY = np.int32(0), np.int32(1), np.int32(2)
 _ROLES = {"lead": _LEAD, "follow": _FOLLOW, "accompany": _ACCOMPANY}
@@ -41,15 +41,15 @@ _NEVER = np.float32(np.inf)
 
 @dataclass(frozen=True)
 class Escort(Checked):
-    """Leads a person to the goal, follows a person, or accompanies one side by side.
+    """Leads a person to the goal, follows a person, or drives next to a person.
 
-    A robot that leads drives along its path, and waits for a person that falls behind. At the gap ``lead`` it has the person's
-    speed; while the person is closer than that, it drives slightly faster.
+    A robot that leads drives along its path, and waits for a person that falls behind. At a gap of ``lead``, it drives at the
+    person's speed; at a smaller gap, it drives slightly faster.
 
-    A robot that follows drives on the person's trail.
+    A robot that follows drives along the person's trail.
 
-    A robot that accompanies stays on its current side of the person. If its lidar sees a wall on that path, or the robot has fallen
-    behind by ``distance``, it drives on the person's trail instead, so that both can pass a narrow door.
+    A robot that accompanies stays on its current side of the person. If its lidar sees a wall on its path, or the robot has fallen
+    behind by ``distance``, it drives along the person's trail instead, so that both can pass a narrow door.
 
     If the person is out of sight, a robot that leads waits; in the other roles, the robot drives to the person's last known
     position. A robot that follows or accompanies drives to its goal once the goal is near, or once the person is standing near it.
@@ -128,8 +128,9 @@ def _distance(ax, ay, bx, by):
 
 @hidden
 def _choose_person(x, y, known, number, place, wanted, position, present, ids):
-    """Return the person's slot: the person with the given number, or else the nearest person at first, and later the person
-    nearest to the last position.
+    """Return the slot of the escorted person: the person with the known number or, if that person is not present, the person
+    nearest to the last position. At first, it is the person with the wanted number or, if that is 0, the person nearest to the
+    robot. Return -1 if there is no such person.
     """
     best, least = -1, _NEVER if not known and wanted == 0 else RETAKEN
     for q in range(present.size):
@@ -165,7 +166,7 @@ def _drop_first_point(trail, count):
 
 @hidden
 def _distance_along_trail(trail, count, front_x, front_y, x, y):
-    """Return the distance along the trail from (x, y), which is behind, to the leader; points of the trail that have been
+    """Return the distance along the trail from the follower at (x, y) to the leader; points of the trail that the follower has
     passed are removed.
     """
     while count > 1 and _distance(trail[1, 0], trail[1, 1], x, y) <= _distance(trail[0, 0], trail[0, 1], x, y):
@@ -182,7 +183,7 @@ def _distance_along_trail(trail, count, front_x, front_y, x, y):
 
 @hidden
 def _write_path_on_trail(path, trail, count, x, y, end_x, end_y, short):
-    """Write a path along a trail that ends ``short`` m before the trail's end; return its number of points."""
+    """Write a path that follows a trail and ends ``short`` m before the trail's end; return the path's number of points."""
     path[0, 0], path[0, 1] = x, y
     number = 1
     for k in range(count):
@@ -198,9 +199,10 @@ def _write_path_on_trail(path, trail, count, x, y, end_x, end_y, short):
 
 @hidden
 def _write_path_beside(path, x, y, place, motion, side, distance):
-    """Write a path to the position next to the person, and from there on in the walking direction; return its number of points.
+    """Write a path that leads to the line next to the person and continues along it in the walking direction; return the path's
+    number of points.
 
-    The farther behind the robot is, the earlier the path reaches that line, so that the robot does not cut in behind the person.
+    The farther behind the robot is, the earlier the path reaches the line, so that the robot does not cut in behind the person.
     """
     at_x, at_y = place[0] - side * distance * motion[1], place[1] + side * distance * motion[0]
     done = (x - at_x) * motion[0] + (y - at_y) * motion[1]

@@ -29,7 +29,7 @@ class Meta(Retreat):
 
     Attributes:
         polite_range: distance to an elder up to which it behaves politely, m.
-        sideways_range: distance to a wall, minus 0.135 m, up to which it evades sideways, m.
+        sideways_range: distance to a wall, minus 0.135 m, up to which it retreats sideways, m.
     """
 
     polite_range: Distance = 5.0

@@ -34,15 +34,15 @@ class Replan(Checked):
     along the global path.
 
     This is what move_base does with a rolling global costmap (Marder-Eppstein et al., ICRA 2010; ROS navigation, noetic-devel
-    9ad6441, with ``planner_frequency`` equal to the controller's). Cells that the costmap has not yet covered count as free,
-    cells have the same costs as in navfn, and unknown cells and cells within the inscribed radius of an obstacle are closed. With a
+    9ad6441, with ``planner_frequency`` equal to the controller's). Cells that the costmap has not yet covered count as free, cells
+    have the same costs as in navfn, and unknown cells and cells within the inscribed radius of an obstacle are blocked. With a
     costmap built from the scan only, and a ``lookahead`` beyond the goal, the robot does not know the map, and detects a dead end
     only when it sees the closed end.
 
-    Cells that the window has covered are remembered within ``memory``. This includes the outermost metre of the window, where
-    obstacles outside the window do not contribute costs. People in the remembered area stay at their last positions; if that leaves
-    no path, everything except the window is forgotten. A completely unknown window, which results from a scan without valid beams,
-    is not remembered.
+    Cells that the window has covered are remembered within a square of side ``memory`` around the robot. This includes the
+    outermost metre of the window, where obstacles outside the window do not contribute costs. People in the remembered area stay at
+    their last positions; if that leaves no path, everything except the window is forgotten. A completely unknown window, which
+    results from a scan without valid beams, is not remembered.
 
     Differences from the source: the path is pulled taut, as in `AStar`, while navfn descends its potential. A robot that is too
     close to an obstacle is first led away from it, unless all cells around it are obstacles. If the target point on the path cannot
@@ -59,7 +59,7 @@ class Replan(Checked):
         memory: side length of the square around the robot in which cells are remembered, m; nothing outside the window is
             remembered unless the square is larger than the window.
         lookahead: distance along the path to the target point, measured from the path point nearest to the robot, m; at most 50.
-        neutral: cost of a cell length far from obstacles.
+        neutral: cost of crossing one cell when no obstacle is near.
         factor: weight of cell costs.
         spacing: distance between points of the new path, m.
     """
@@ -110,7 +110,9 @@ class Replan(Checked):
         return replace(unchanged(o), path=path, path_count=count, goal=goal, reason=reason), remembered
 
     def _path(self, path: Floats, shown: Costmap, row: int, pose: Floats) -> Floats:
-        """Return the new path (K, 2) of one robot, m; (0, 2) if there is none, or the old path if that path is too far away."""
+        """Return the new path (K, 2) of one robot, m; (0, 2) if there is no path, or the old path if the robot is too far from
+        it.
+        """
         if not len(path):
             return path
         here = pose[:2].astype(np.float64)
@@ -136,7 +138,7 @@ class Replan(Checked):
         return np.concatenate((way[:-1], ahead[place : place + 1], rest)).astype(np.float32)
 
     def _find_path(self, clearance: Floats, cost: Array, start: Doubles, ends: Doubles, last: int) -> tuple[int, Doubles | None]:
-        """Return the path, in cells, to the first of the ``ends`` (K, 2), from index ``last`` on, that is open and reachable."""
+        """Return the path, in cells, to the first of the ``ends`` (K, 2), from index ``last`` on, that is free and reachable."""
         column, row = np.floor(ends + 0.5).astype(np.int64).T
         good = clearance[row, column] == _OPEN
         for _ in range(2):
@@ -152,7 +154,7 @@ class Replan(Checked):
 
 
 def _lengths(path: Array) -> Doubles:
-    """Return the distance along the path of each of its points, (K,), m."""
+    """Return the distance (K,) along the path to each of its points, m."""
     return np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path.astype(np.float64), axis=0), axis=1))])
 
 
@@ -194,7 +196,7 @@ def _roll(old: Array, new: Array, right: int, up: int) -> None:
 
 
 def _forget(remembered: Memory, row: int, costmap: Costmap) -> None:
-    """Reduce one robot's memory to its current window."""
+    """Reduce one robot's memory to the robot's current window."""
     cost, (high, wide) = remembered[SEEN]["cost"][row], costmap.cost.shape[1:]
     above, beside = (cost.shape[0] - high) // 2, (cost.shape[1] - wide) // 2
     cost[...] = 0
@@ -206,7 +208,7 @@ def _crop_costmap(cost: Array, places: Doubles) -> tuple[Array, Doubles]:
     cell.
 
     Returns:
-        (rows, columns) uint8, and the offset (2,) of its first cell, in cells.
+        The costs (rows, columns), uint8, and the offset (2,) of the first cell, in cells.
     """
     lines, columns = np.flatnonzero(cost.any(axis=1)), np.flatnonzero(cost.any(axis=0))
     found = np.array([[columns[0], lines[0]], [columns[-1], lines[-1]]]) if len(lines) else np.zeros((0, 2))
@@ -220,7 +222,7 @@ def _crop_costmap(cost: Array, places: Doubles) -> tuple[Array, Doubles]:
 
 
 def _reachable_cells(clearance: Floats, start: Doubles) -> Bools:
-    """Return the open cells that can be reached from a position (2,), or from the open cell nearest to it."""
+    """Return the free cells that can be reached from a position (2,), or from the free cell nearest to this position."""
     part, _ = label(clearance == _OPEN)
     row, column = np.nonzero(part)
     if not len(row):

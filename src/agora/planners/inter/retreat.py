@@ -1,15 +1,15 @@
 """Retreating from pedestrians: the common part of the `polite`, `sideways` and `meta` interplanners.
 
 After PoliteInter and SidewaysInter of Arena 3.0 (Kästner et al. 2024, arXiv:2406.00837; its fork of move_base_flex). Three errors
-in the public code are replaced by the evident intention: the speed collapses to 0 or 1 m/s, the bearing of a pedestrian is computed
-with x and y swapped, and the angles of laser beams are compared with headings in the map frame. A beam belongs to a pedestrian if
-it ends within 0.1 m of the pedestrian's disc.
+in the public code are corrected according to the evident intention: the speed collapses to 0 or 1 m/s, the bearing of a pedestrian
+is computed with x and y swapped, and the angles of laser beams are compared with headings in the map frame. A beam belongs to a
+pedestrian if it ends within 0.1 m of the pedestrian's disc.
 
 Two things are added. First, the path back is also checked in the local costmap, because many lidars do not see behind the robot,
-and none sees the edge of the map; the temporary goal lies in front of any obstacle found there. Second, the robot only backs away
-from a person who is walking and approaching: otherwise it would retreat forever from people who stand still or walk away. For such
-people, it slows down, and the local planner drives around them. A retreat ends as soon as no one within ``caution_detection_range``
-is approaching.
+and no lidar sees the edge of the map; the temporary goal lies in front of any obstacle found there. Second, the robot only backs
+away from a person who is walking and approaching: otherwise it would retreat forever from people who stand still or walk away. Near
+such people, the robot slows down, and the local planner drives around them. A retreat ends as soon as no one within
+``caution_detection_range`` is approaching.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Manner(NamedTuple):
         careful: whether the robot backs away; False if it drives on aggressively instead.
         stretch: distance of the temporary goal divided by ``temp_goal_distance``.
         turn: direction of the temporary goal, measured from straight behind, rad.
-        margin: distance beyond the robot's diameter within which a wall behind cancels the retreat, m.
+        margin: distance, in addition to the robot's diameter, within which a wall behind the robot cancels the retreat, m.
     """
 
     careful: Any
@@ -53,7 +53,8 @@ class Manner(NamedTuple):
 
 @dataclass(frozen=True)
 class Retreat(Checked):
-    """Slows down near pedestrians, and backs away from an approaching person who is close in front, if there is no wall behind.
+    """Slows down near pedestrians, and backs away from an approaching person who is close ahead, if there is no wall behind the
+    robot.
 
     Attributes:
         window: local costmap to use if the local planner reads none; otherwise the local planner's costmap is used. None to rely on
@@ -76,9 +77,9 @@ class Retreat(Checked):
     turn: ClassVar[float] = 0.0
     """Direction of the temporary goal from straight behind, rad."""
     margin: ClassVar[float] = 0.075
-    """Distance beyond the robot's diameter within which a wall behind cancels the retreat, m."""
+    """Distance, in addition to the robot's diameter, within which a wall behind the robot cancels the retreat, m."""
     pause: ClassVar[float] = 0.0
-    """Time that the robot stands at the temporary goal, s."""
+    """Time for which the robot waits at the temporary goal, s."""
 
     window: Window | None = field(default_factory=lambda: Window(size=4.0, sources=("map",)))
     caution_detection_range: Distance = 4.0
@@ -103,8 +104,8 @@ class Retreat(Checked):
         )
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
-        """Return the path, or the path back; the memory holds whether a robot is backing away, from where and to where, its pause,
-        and the predictor's memory.
+        """Return the path or, for robots that back away, the path back. The memory holds whether a robot is backing away, the start
+        and the end of the retreat, its pause, and the predictor's memory.
         """
         o = observation
         assert o.path is not None and o.path_count is not None

@@ -1,4 +1,4 @@
-"""The interplanner that only passes on the beginning of the path."""
+"""The interplanner that passes on only the next part of the path."""
 
 from __future__ import annotations
 

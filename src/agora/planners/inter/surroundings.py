@@ -20,7 +20,7 @@ from agora.planners.steering import room_ahead
 
 __all__ = ["company", "unchanged"]
 
-_DANGER = np.float32(3.0)  # m, of Arena's formula
+_DANGER = np.float32(3.0)  # m, from Arena's formula
 _BESIDE = np.float32(0.1)  # m, distance from a pedestrian's disc within which a lidar return belongs to the pedestrian
 _NEAR = np.float32(1e-6)
 _LETHAL = np.uint8(LETHAL)
@@ -80,8 +80,8 @@ def company(o: Observation, fov: float = math.tau, expected: Floats | None = Non
 
 
 def wall_within(o: Observation, reach: Floats, behind: bool) -> Bools:
-    """Return in which rows (N,) a lidar return that does not belong to a pedestrian is within ``reach`` (N,) m of the base: only
-    behind the robot with ``behind``, otherwise in any direction.
+    """Return in which rows (N,) a lidar return that does not belong to a pedestrian is within ``reach`` (N,) m of the base. With
+    ``behind``, only returns from behind the robot count; otherwise, returns from any direction.
 
     Areas outside the lidar's field of view are not seen; without a lidar there are no walls.
     """

@@ -4,7 +4,7 @@ S. Sarker Roy et al. 2025, "TAGA: A tangent-based reactive approach for socially
 The paper does not specify the switching distance, the margins or the choice of side; the rule and the default values are those of
 the authors' code as published with the paper (UK-Roy/crowd_nav_with_group, 27 February 2025). In that code, the tangent is the
 direction perpendicular to the direction of the group's centre, which is a tangent only for a point on the circle. Its "sub-goal" is
-a velocity that replaces the local planner's, so that no pedestrian is avoided in the meantime; this is why collisions with
+a velocity that replaces the local planner's command, so that no pedestrian is avoided in the meantime; this is why collisions with
 individuals increase in the paper's table.
 
 One error in that code is not copied: it treats a group that is out of sight as a circle of 15 m around (15, 15) m, which can hide
@@ -37,17 +37,18 @@ class Taga(Checked):
 
     The action starts when the robot is closer than ``margin`` to the group's circle and the group is on the goal's side of the
     robot. It ends when either condition no longer holds, or when the robot is closer to the goal than the group is. If the robot is
-    within ``goal_threshold`` of the goal and closer to it than a group, that group and all groups after it in the list are ignored.
+    within ``goal_threshold`` of the goal and closer to the goal than a group is, that group and all groups after it in the list are
+    ignored.
 
     Attributes:
         detect: whether groups are detected from positions and velocities; with False they are taken from the tracks (in the
             authors' code, the ground truth).
         link_distance: maximum distance between two members of a group, m; only with ``detect``.
-        link_speed: maximum difference between their velocities, m/s; only with ``detect``.
-        sensing_range: gap up to which members are seen, m.
+        link_speed: maximum difference between the velocities of two members of a group, m/s; only with ``detect``.
+        sensing_range: maximum gap between robot and pedestrian at which a member is seen, m.
         buffer: distance from the farthest member to the group's circle, m.
         margin: distance outside the group's circle within which the action is active, m.
-        goal_threshold: distance to the goal within which the robot ignores groups that are farther from the goal than itself, m.
+        goal_threshold: distance to the goal within which the robot ignores groups that are farther from the goal than the robot, m.
         direct: whether TAGA drives the robot itself, as in the authors' code; with False, the tangent is a path for the local
             planner, as in the paper.
         speed: speed when TAGA drives the robot itself, m/s.
@@ -73,7 +74,7 @@ class Taga(Checked):
     danger_threshold: Chance = 0.6
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
-        """Return the path or, near a group, the twist to drive instead or the path past the group."""
+        """Return the path or, near a group, either a twist that replaces the local planner's or the path past the group."""
         o = observation
         assert o.pedestrians is not None and o.path is not None and o.path_count is not None
         label = group_numbers(o.pedestrians, self.link_distance, self.link_speed) if self.detect else o.pedestrians.group

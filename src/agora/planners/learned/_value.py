@@ -1,4 +1,4 @@
-"""The base class of the planners of the CrowdNav family, whose policies are value functions."""
+"""The base class of CrowdNav-family planners, whose policies are value functions."""
 
 from __future__ import annotations
 
@@ -37,13 +37,14 @@ class ValuePlanner(Checked):
     A holonomic robot drives the velocity directly; for other robots, see `agora.planners.steering.velocity_to_twist`.
 
     Attributes:
-        file: name of a policy that comes with Agora, or path of a safetensors file (`agora.policies.policy.Policy.save`), whose
-            network is a value function.
+        file: name of a policy that comes with Agora, or path of a safetensors file (`agora.policies.policy.Policy.save`); the
+            policy's network must be a value function.
         follow_path: whether to drive to a point on the global path; False drives straight to the goal.
-        lookahead: distance along the path to the point to drive to, m, at most the distance to the goal. If walls are seen, the
-            distance is reduced to the largest multiple of a quarter of it to which the robot's disc can drive straight.
+        lookahead: distance along the path to the point to drive to, m, at most the distance to the goal. If the planner sees walls,
+            the distance is reduced in steps of a quarter, down to a quarter, until the robot's disc can drive straight to the
+            point.
         wall_horizon: velocities that hit a wall within this time are excluded, s; 0 ignores walls.
-        window: local costmap, for walls.
+        window: local costmap, used to see walls.
         reach: distance beyond which people are ignored, m; None for the distance used in training.
         preferred_speed: preferred speed, m/s; None for the speed in the policy's file or, if the file has none, the robot's maximum
             speed (`agora.policies.joint_state.JointState`).
@@ -119,7 +120,7 @@ class ValuePlanner(Checked):
         return replace(o, goal=goal)
 
     def _open_candidates(self, o: Observation, states: Floats, scale: Floats) -> Bools | None:
-        """Return which candidates (N, A) do not hit a wall; None if walls are not seen."""
+        """Return which candidates (N, A) do not hit a wall; None if the planner does not see walls."""
         if o.costmap is None or self.wall_horizon <= 0.0:
             return None
         velocities = self.network.ahead.velocities
@@ -163,7 +164,7 @@ def _meets_wall(points, count, dx, dy, keep):
 
 @kernel
 def _aim(route, robot, window, lookahead, goal, first, last):
-    """Replace the goals of rows by the points on their paths that they drive to."""
+    """Replace each row's goal with the point on its path that the robot drives to."""
     path, path_count = route
     pose, radius = robot
     cost, origin, resolution = window

@@ -19,10 +19,10 @@ from agora.policies.policy import Policy
 
 @dataclass(frozen=True)
 class AllInOne(SetByPolicy):
-    """Drives with the planner that a policy selects at regular intervals, which are 0.3 s with the included weights.
+    """Drives with the planner that a policy selects at regular intervals (every 0.3 s with the included weights).
 
     Attributes:
-        file: name of a policy that comes with Agora, or path of a safetensors file, whose encoding must be `PlannerChoice`.
+        file: name of a policy that comes with Agora, or path of a safetensors file; the policy's encoding must be `PlannerChoice`.
     """
 
     file: str = "all_in_one"

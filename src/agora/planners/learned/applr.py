@@ -26,7 +26,8 @@ class Applr(SetByPolicy):
     """Drives like `TrajectoryRollout`, with the speeds, sample counts, biases and inflation that a policy chooses every second.
 
     Attributes:
-        file: name of a policy that comes with Agora, or path of a safetensors file, whose encoding must be `RolloutSettings`.
+        file: name of a policy that comes with Agora, or path of a safetensors file; the policy's encoding must be
+            `RolloutSettings`.
         planner: planner string of the planner that drives: trajectory_rollout or a preset of it; the policy chooses its settings.
     """
 

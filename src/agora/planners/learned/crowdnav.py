@@ -21,7 +21,7 @@ from agora.ranges import Distance, Duration, Length
 
 @dataclass(frozen=True)
 class Cadrl(ValuePlanner):
-    """Y. F. Chen et al. 2017: the value of a state is the lowest of its values with respect to each person.
+    """CADRL (Y. F. Chen et al. 2017): the value of a state is the lowest of its values with respect to each person.
 
     Attributes:
         file: policy file.
@@ -32,7 +32,8 @@ class Cadrl(ValuePlanner):
 
 @dataclass(frozen=True)
 class LstmRl(ValuePlanner):
-    """M. Everett et al. 2018, as a baseline in C. Chen et al. 2019: an LSTM reads the people one after another, the nearest last.
+    """LSTM-RL (M. Everett et al. 2018, as the baseline in C. Chen et al. 2019): an LSTM reads the people one after another, the
+    nearest last.
 
     Attributes:
         file: policy file.
@@ -43,10 +44,10 @@ class LstmRl(ValuePlanner):
 
 @dataclass(frozen=True)
 class SaCadrl(ValuePlanner):
-    """Y. F. Chen et al. 2017 (SA-CADRL): features are max-pooled over people, and being on the wrong side of a person has a cost.
+    """SA-CADRL (Y. F. Chen et al. 2017): features are max-pooled over people, and being on the wrong side of a person has a cost.
 
-    The policy learned to keep right among robots that all keep right and start at most 10 m apart. It passed people that came from
-    farther away on the left, in 9 of 9 episodes; people beyond ``reach`` are therefore ignored.
+    The policy learned to keep right among robots that all keep right and start at most 10 m apart. With people that came from
+    farther away, it kept left in 9 of 9 episodes; people beyond ``reach`` are therefore ignored.
 
     Attributes:
         file: policy file.
@@ -59,7 +60,7 @@ class SaCadrl(ValuePlanner):
 
 @dataclass(frozen=True)
 class Sarl(ValuePlanner):
-    """C. Chen et al. 2019: people are weighted by attention.
+    """SARL (C. Chen et al. 2019): people are weighted by attention.
 
     Attributes:
         file: policy file.
@@ -70,10 +71,11 @@ class Sarl(ValuePlanner):
 
 @dataclass(frozen=True)
 class SarlStar(ValuePlanner):
-    """K. Li et al. 2019: SARL that drives to a point on the global path and excludes velocities that hit walls.
+    """SARL* (K. Li et al. 2019): SARL that drives to a point on the global path and excludes velocities that hit walls.
 
     SARL was trained among five people who are all nearby. Its behaviour among fewer people is undefined: it turns back and forth
-    because of people far away. People beyond ``reach`` are therefore ignored, and if no one is left, it drives along the path.
+    because of people far away. People beyond ``reach`` are therefore ignored, and if nobody is within ``reach``, it drives along
+    the path.
 
     Attributes:
         file: policy file.

@@ -24,15 +24,15 @@ from agora.ranges import TopSpeed
 
 @dataclass(frozen=True)
 class Ga3cCadrl(PolicyPlanner):
-    """Takes the action with the highest score. Actions drive forwards and turn, even if the robot could move sideways.
+    """Takes the action with the highest score. Actions combine driving forwards and turning, even if the robot could move sideways.
 
     The policy decides once per control period used in training; if the robot's control period is shorter, speed and turning rate
     are held (`agora.policies.policy.decides`). A robot that cannot turn by 30 degrees within the period turns as fast as it can. A
     car-like robot respects its turning radius. The robot does not turn in place, and may stop forever if its goal lies behind it.
 
     Attributes:
-        file: name of a policy that comes with Agora, or path of a safetensors file (`agora.policies.policy.Policy.save`), whose
-            encoding must be ``agents``.
+        file: name of a policy that comes with Agora, or path of a safetensors file (`agora.policies.policy.Policy.save`); the
+            policy's encoding must be ``agents``.
         preferred_speed: preferred speed, m/s; None for the robot's maximum speed. Other velocities are scaled by the preferred
             speed (`agora.policies.joint_state.JointState`), but turning rates are not, so the planner works best near the training
             speed, 1 m/s.
@@ -43,7 +43,7 @@ class Ga3cCadrl(PolicyPlanner):
 
     @cached_property
     def policy(self) -> Policy:
-        """Return the policy from the file, with the preferred speed; every robot drives with it within its own limits.
+        """Return the policy from the file, with the preferred speed; every robot executes it within its own limits.
 
         Raises:
             InputError: the file does not exist, is invalid, or contains a policy with another encoding.

@@ -1,9 +1,9 @@
 """iPlanner in two dimensions: a network learns paths from their costs on maps; with weights trained in this project.
 
 F. Yang, C. Wang, C. Cadena, M. Hutter, "iPlanner: imperative path planning", RSS 2023, and its code (leggedrobotics/iPlanner,
-b9ea6605). The published network reads depth images; this one reads a scan. Both know only the goal, and neither a map nor a path.
-The published planner stops the robot after three consecutive paths with a high collision probability. This planner also turns the
-stopped robot towards the goal, so that it may find another path.
+b9ea6605). The published network reads depth images; this one reads a scan. Apart from this, both know only the goal; they use
+neither a map nor a path. The published planner stops the robot after three consecutive paths with a high collision probability.
+This planner also turns the stopped robot towards the goal, so that it may find another path.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class IPlanner(PolicyPlanner):
         """Return the policy's encoding.
 
         Raises:
-            InputError: it is a different encoding, whose actions are not paths.
+            InputError: the policy has a different encoding, whose actions are not paths.
         """
         policy: Policy = self.policy
         if not isinstance(policy.observe, KeyPoints):
@@ -51,7 +51,7 @@ class IPlanner(PolicyPlanner):
     def _twists_of_actions(
         self, twists: Floats, actions: Floats, looked: Floats, memory: Memory, kept: dict[str, Array], due: Bools
     ) -> tuple[Floats, dict[str, Array]]:
-        """If the last paths were feared, stop and turn to the goal; the memory holds the number of consecutive ``feared`` (N,)
+        """If the last paths were feared, stop and turn towards the goal; the memory holds the number of consecutive ``feared`` (N,)
         paths.
         """
         gain, before = F(self.paths.gain), memory.get("feared", np.zeros(len(twists), np.int64))

@@ -3,7 +3,8 @@ project.
 
 The window follows D. Fox, W. Burgard, S. Thrun, "The dynamic window approach to collision avoidance", IEEE Robotics & Automation
 Magazine 1997. The objective is replaced by a network that rates each command (`agora.policies.commands`). As in ROS's
-implementation, a robot that turns on the spot alternately to both sides counts as stuck, and may then only turn to one side.
+implementation, a robot that alternates between turning left and right on the spot counts as stuck, and may then only turn to one
+side.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ _STILL = 1e-3  # m/s, rad/s
 
 @dataclass(frozen=True)
 class LearnedDwa(PolicyPlanner):
-    """Takes the command that a policy rates highest, based on its effects over three seconds with respect to walls, people, groups
-    and the path.
+    """Takes the command that a policy rates highest, based on the command's effects over three seconds with respect to walls,
+    people, groups and the path.
 
     The planner drives any robot with a lidar: commands are fractions of the robot's own limits, and a command after which the robot
     could not brake before a wall is never taken. A robot that is faster than the robots in training is limited to their speed;
@@ -37,8 +38,8 @@ class LearnedDwa(PolicyPlanner):
 
     Attributes:
         file: policy file.
-        fastest: maximum speed, by default that in training, m/s.
-        fastest_sideways: maximum speed of a robot that can also move sideways, by default that in training, m/s.
+        fastest: maximum speed, m/s; by default, the maximum speed in training.
+        fastest_sideways: maximum speed of a robot that can also move sideways, m/s; by default, the maximum speed in training.
         oscillation_reset_dist: distance that the robot must move before it may turn on the spot to either side again, m.
     """
 

@@ -3,10 +3,10 @@
 Z. Wang, X. Xiao et al., "From agile ground to aerial navigation: learning from learned hallucination", IROS 2021, and the
 deployment of its code (Arena-Rosnav/lflh, LfD_2D/run_policy.py, 0b4ed01f). The policy sees the scan and the direction of the path.
 As in the code, rules are wrapped around the policy: a turn in place if the path leads sideways, a collision check 0.2 s ahead, and
-a recovery. There are three differences. The direction of the path is the bearing of the path point 0.5 m ahead; the code adds up
-the directions of all points up to there. The collision check measures Euclidean distances; the code adds up |x| and |y|, which is
-up to 1.4 times as much. If the path leads straight into an obstacle, so that a turn in place would never end, the robot backs up at
-once.
+a recovery. There are three differences from the code. The direction of the path is the bearing of the path point 0.5 m ahead; the
+code adds up the directions of all points up to there. The collision check measures Euclidean distances; the code adds up |x| and
+|y|, which is up to 1.4 times as much. If the path leads straight into an obstacle, so that a turn in place would never end, the
+robot backs up at once.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ class Lflh(PolicyPlanner):
         file: policy file.
         direction: look-ahead distance, m; the bearing of the path point at this distance is taken as the path direction.
         hard: path direction above which the robot turns in place, rad.
-        resume: path direction below which the robot drives on, rad.
+        resume: path direction below which the robot continues driving, rad.
         gain: gain for turns in place, 1/s.
         ahead: time covered by the collision check, s.
-        margin: padding of the footprint in this check, m.
+        margin: padding of the footprint in the collision check, m.
         back: speed when backing up, m/s.
     """
 

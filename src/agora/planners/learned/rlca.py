@@ -3,7 +3,7 @@
 P. Long, T. Fan, X. Liao, W. Liu, H. Zhang, J. Pan, "Towards optimally decentralized multi-robot collision avoidance via deep
 reinforcement learning", ICRA 2018, and the code of Acmece/rl-collision-avoidance.
 
-The policy sees the three latest scans, the goal and the robot's twist. Other robots are only seen in the scans.
+The policy sees the three latest scans, the goal and the robot's twist. It sees other robots only in the scans.
 """
 
 from __future__ import annotations

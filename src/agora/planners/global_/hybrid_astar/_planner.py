@@ -2,11 +2,11 @@
 
 Dolgov, Thrun, Montemerlo, Diebel, "Path planning for autonomous vehicles in unknown semi-structured environments", IJRR 29, 2010.
 
-States are poses; each cell of a grid of positions and 72 headings holds the cheapest pose found in it, at its exact position. From
-a state, the robot drives along its tightest curve to either side or straight on, forwards or backwards. The heuristic is the higher
-of two costs: the cost of the cheapest curve to the goal pose, ignoring obstacles (Reeds and Shepp; Dubins if the robot may not
-reverse), and the cost of the cheapest path of the body's disc around obstacles, over blocks of cells. If the cheapest curve is free
-of obstacles, it completes a path.
+States are poses; each cell of a grid of positions and 72 headings holds the cheapest pose found in it, with the pose's exact
+position. From a state, the robot drives along its tightest curve to either side or straight on, forwards or in reverse. The
+heuristic is the higher of two costs: the cost of the cheapest curve to the goal pose, ignoring obstacles (Reeds and Shepp; Dubins
+if the robot may not reverse), and the cost of the cheapest path around obstacles for a disc that fits inside the body, over blocks
+of cells. If the cheapest curve is free of obstacles, it completes a path.
 
 Differences from the paper:
 
@@ -16,13 +16,14 @@ Differences from the paper:
   shortest one.
 - The curve's cost is computed when a state comes first in the queue; there is no lookup table.
 - The cost of obstacles is the same as in `AStar`, the inflated cost of costmap_2d, instead of the Voronoi field.
-- The path is not smoothed by conjugate gradients. Parts of it are replaced by the cheapest curves between their ends if those are
-  free and cheaper. The path thus remains drivable and keeps the required distance from walls, but its curvature is discontinuous.
+- The path is not smoothed by conjugate gradients. Parts of it are replaced with the cheapest curves between their ends, if these
+  curves are free and cheaper. The path thus remains drivable and keeps the required distance from walls, but its curvature is
+  discontinuous.
 - If the goal heading is free, the last curve is an arc and a straight line; if the start heading is unknown, all 72 headings are
   tried.
 - By default, the path includes reverse driving only if there is no path without it. Local planners that follow a path see its
-  points but not its headings, and drive past the point where it reverses: pure pursuit never reverses, and TEB does, but arrives
-  later than on a path without reversing.
+  points but not its headings, and drive past the point where the path changes direction: pure pursuit never reverses; TEB does, but
+  arrives later than on a path without reverse driving.
 - A cell keeps the first pose that reaches it, so the path on a rotated or mirrored map may be a few percent longer or shorter.
 """
 
@@ -46,7 +47,7 @@ from agora.ranges import LARGEST, Checked, Count, Distance, Length, NotNegative,
 __all__ = ["HybridAStar"]
 
 _Parts: TypeAlias = tuple[Doubles, Doubles, Doubles]
-"""The first pose of a path, and the lengths and curvatures of its parts."""
+"""The first pose of a path, and the lengths and curvatures of the path's segments."""
 
 _PIECES = (0.2, 0.3, 0.17)  # m: different lengths, so that each pass cuts the path at different positions
 _BLOCK = 0.1  # m
@@ -54,7 +55,7 @@ _BLOCK = 0.1  # m
 
 @dataclass(frozen=True)
 class HybridAStar(Checked):
-    """Plans a path of poses (K, 3) along curves that the robot can drive, forwards and, if needed, backwards.
+    """Plans a path of poses (K, 3) along curves that the robot can drive, forwards and, if needed, in reverse.
 
     The outline, covered by a row of discs, must fit all along the path; a robot without an outline is a disc of the request's
     radius. From a start that is too close to an obstacle, the path may lead through poses that are no closer to it. Unknown cells
@@ -62,12 +63,12 @@ class HybridAStar(Checked):
     exist.
 
     Attributes:
-        turning_radius: minimum curve radius for robots that can turn in place, m; car-like robots use their own.
-        reverse: when the path may lead backwards: ``never``; ``needed``, only if no path leads forwards; ``free``, whenever this is
-            cheaper.
-        reverse_cost: cost per metre driven backwards, in metres driven forwards.
+        turning_radius: minimum curve radius for robots that can turn in place, m; car-like robots use their own radius.
+        reverse: when the path may include reverse driving: ``never``; ``needed``, only if there is no path without it; ``free``,
+            whenever it is cheaper.
+        reverse_cost: cost of a metre driven in reverse, in equivalent metres driven forwards.
         change_cost: cost of a change of direction, m.
-        turn_cost: cost per metre on the tightest curve, in metres driven straight.
+        turn_cost: cost of a metre on the tightest curve, in equivalent metres driven straight.
         neutral: cost of crossing one cell when no obstacle is near.
         factor: weight of the inflated cost; 0 to ignore it.
         inflation_radius: distance beyond which an obstacle has no cost, m.
@@ -76,7 +77,7 @@ class HybridAStar(Checked):
         cell: length of the cells that hold states, and lower bound on the curve radius, m.
         weight: weight of the heuristic relative to the cost so far, at least 1.
         expansions: number of expanded states after which the search ends with its best result.
-        smooth: whether parts of the path are replaced by cheaper curves.
+        smooth: whether parts of the path are replaced with cheaper curves.
         spacing: distance between poses of the path, m.
     """
 
@@ -211,7 +212,7 @@ def trace(start: Doubles, lengths: Doubles, curvatures: Doubles) -> Doubles:
 
 
 def _has_free_heading(ground: Ground, pose: Doubles) -> bool:
-    """Return whether a pose is free; if any heading is allowed, whether some heading is free."""
+    """Return whether a pose is free; if any heading is allowed, return whether the position is free with some heading."""
     headings = 2.0 * math.pi / HEADINGS * np.arange(HEADINGS) if math.isnan(pose[2]) else pose[2:]
     return any(spare_clearance(ground, pose[0], pose[1], float(heading)) > 0.0 for heading in headings)
 
@@ -219,7 +220,8 @@ def _has_free_heading(ground: Ground, pose: Doubles) -> bool:
 def _to_go(ground: Ground, inside: float, side: int, start: Doubles, goal: Doubles) -> Floats:
     """Return the minimum cost of a path from each block of cells to the goal, m; infinite if there is no path.
 
-    A body may be slightly closer to an obstacle than its block is, so blocks next to blocks with a path get a cost as well.
+    A pose close to an obstacle may be valid although its block has no path, so blocks next to blocks with a path get a cost as
+    well.
     """
     rows, columns = (-(-size // side) for size in ground.clearance.shape)
     factor: Floats = np.empty((rows, columns), np.float32)

@@ -26,8 +26,8 @@ class Tree(NamedTuple):
         cost: (N,) cost from the start, m.
         total: (N,) cost plus heuristic, m.
         heading: (N,) index of the heading.
-        parent: (N,) previous state; a first state is its own parent.
-        move: (N,) index of the move that led to the state; -1 for a first state.
+        parent: (N,) previous state; an initial state is its own parent.
+        move: (N,) index of the move that led to the state; -1 for an initial state.
         status: (N,) whether the state is waiting, is waiting with the cost of its curve to the goal included, or is done.
         slots: (2**n,) hash table of the cells: index of the state in a cell, counted from 1.
         keys: (2**n,) cell stored in each slot.
@@ -95,7 +95,7 @@ def _to_go(togo, side, half, start, near, goal, x, y):
 
 @hidden
 def _add_roots(ground, togo, side, start, goal, near, roots, tree):
-    """Add the first states to the tree; return how many there are, and the minimum spare clearance allowed for a robot that touches
+    """Add the initial states to the tree; return their number, and the minimum spare clearance allowed for a robot that touches
     something.
     """
     half, step = 0.5 * ground.resolution, 2.0 * math.pi / HEADINGS
@@ -118,19 +118,19 @@ def _add_roots(ground, togo, side, start, goal, near, roots, tree):
 
 @lean_kernel
 def grow(ground, price, togo, side, start, goal, radius, cell, bins, weight, expansions, tree, curve, trial, counts):
-    """Search from the start until no path can be much cheaper than the best one found; return that path's last state before
-    ``curve``, or -1.
+    """Search from the start until no path can be much cheaper than the best one found; return the last state of the best path
+    before ``curve``, or -1 if there is no path.
 
     Args:
         ground: `agora.planners.global_._ground.Ground`.
         price: `agora.planners.global_._curves.Price`.
         togo: cost to the goal from each block, m; infinite if there is no path.
         side: length of a block, m.
-        start: (3,) pose, m and rad; NaN for any heading.
-        goal: (3,) pose, m and rad; NaN for any heading.
+        start: (3,) start pose, m and rad; NaN for any heading.
+        goal: (3,) goal pose, m and rad; NaN for any heading.
         radius: radius of the tightest curve, m.
         cell: length of the cells that hold states, m.
-        bins: number of heading bins that a move turns by.
+        bins: number of heading bins by which a move turns.
         weight: weight of the heuristic relative to the cost so far, at least 1.
         expansions: maximum number of expanded states.
         tree: `Tree`.
@@ -197,7 +197,7 @@ def grow(ground, price, togo, side, start, goal, radius, cell, bins, weight, exp
             least = cost + rate * long
             if state >= 0 and (tree.status[state] == _CLOSED or tree.cost[state] <= least):
                 continue
-            # The cheap bounds come first; the cost on the ground is only computed for states that may improve.
+            # The cheap bounds are checked first; the cost on the ground is computed only for states that may improve.
             around = _to_go(togo, side, half, start, near, goal, px, py)
             if least + around >= best:
                 continue

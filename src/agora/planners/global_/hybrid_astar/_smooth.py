@@ -1,4 +1,6 @@
-"""Shortens a car's path by replacing parts of it by the cheapest curves between their ends, if those are free and cheaper."""
+"""Shortens a car's path by replacing parts of it with the cheapest curves between their ends, if these curves are free and
+cheaper.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ def _first_direction(curve):
 
 @lean_kernel
 def shorten(ground, price, radius, poses, curves, follow, costs, ways, trial):
-    """Replace parts of a path by cheaper curves, trying long parts first.
+    """Replace parts of a path with cheaper curves, trying long parts first.
 
     Args:
         ground: `agora.planners.global_._ground.Ground`.

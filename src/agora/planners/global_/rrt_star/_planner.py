@@ -1,4 +1,4 @@
-"""RRT*: grows a tree of random positions; the path through it to the goal becomes ever shorter.
+"""RRT*: grows a tree of random positions; as the tree grows, the path through it to the goal becomes shorter.
 
 Karaman and Frazzoli, "Sampling-based algorithms for optimal motion planning", IJRR 30, 2011, algorithm 6; informed sampling:
 Gammell, Srinivasa, Barfoot, "Informed RRT*: optimal sampling-based path planning focused via direct sampling of an admissible
@@ -6,13 +6,14 @@ ellipsoidal heuristic", IROS 2014.
 
 In each iteration a position is sampled, the tree is extended by at most ``reach`` m from its nearest node towards the sample, and
 the new node is connected to the tree by the cheapest free line from a nearby node. Nearby nodes that have a cheaper path through
-the new node are connected to it. Nearby means within gamma (log n / n)^(1/2), but no farther than ``reach``; gamma is 10 % above
+the new node are reconnected to it. Nearby means within gamma (log n / n)^(1/2), but no farther than ``reach``; gamma is 10 % above
 the minimum that the proof of optimality requires. Once the goal is in the tree, only positions that may shorten the path are
-sampled: those in an ellipse around the start and the goal. The area and n are then those of the ellipse.
+sampled: positions in an ellipse around the start and the goal. From then on, gamma is computed from the ellipse's area, and n is
+the number of nodes in the ellipse.
 
 Differences from the papers:
 
-- A line costs its length times the inflated cost of obstacles, as in `AStar`; with ``factor`` 0 only its length.
+- A line costs its length times the inflated cost of obstacles, as in `AStar`; with a ``factor`` of 0, it costs only its length.
 - A line is checked in steps as long as the clearance allows, but no shorter than half a cell.
 - The random numbers come from a counter-based stream (`agora.seeds`), as fractions of the map, and are the same for every request
   with the same ``seed``.
@@ -42,8 +43,8 @@ class RrtStar(Checked):
     """Finds a path of straight lines through random positions; more samples give a shorter path.
 
     If the start is too close to an obstacle, the path first leads to the nearest free cell, around obstacles. Unknown cells count
-    as free. Few samples lead through a narrow gap; if none of the ``iterations`` samples does, no path is returned, although one
-    may exist.
+    as free. Few samples lead through a narrow gap. If none of the ``iterations`` samples does, the planner returns no path,
+    although a path may exist.
 
     Attributes:
         iterations: number of samples.
@@ -120,7 +121,7 @@ class RrtStar(Checked):
 
 
 def _escape(ground: Ground, start: Doubles) -> Doubles | None:
-    """Return the path (K, 2) from a position that is too close to an obstacle to the nearest free position; just the position
+    """Return the path (K, 2) from a position that is too close to an obstacle to the nearest free position; only the position
     itself if it is free.
     """
     if spare_clearance(ground, *start, 0.0) > 0.0:

@@ -14,7 +14,7 @@ from agora.seeds import uniform_at
 
 _ACROSS, _UP, _WHICH = 0, 1, 2
 _GAMMA = 1.1 * 2.0 * math.sqrt(1.5)
-"""A tenth above the smallest factor of the radius in the plane: 2 (1 + 1/2)^(1/2)."""
+"""Factor of the connection radius: 10 % above the minimum in the plane, 2 (1 + 1/2)^(1/2)."""
 _GAIN = 1e-9
 
 
@@ -118,8 +118,8 @@ def _gather(tree, count, x, y, radius):
 
 @hidden
 def _cheapest_parent(ground, tree, near, x, y, parent, edge):
-    """Return the nearby node (or ``parent``) from which a position is reached at the lowest cost, and the cost of the line from
-    it.
+    """Return the nearby node (or ``parent``) from which a position can be reached at the lowest cost, and the cost of the line from
+    this node to the position.
     """
     cost = tree.cost[parent] + edge
     first = parent
@@ -134,7 +134,7 @@ def _cheapest_parent(ground, tree, near, x, y, parent, edge):
 
 @hidden
 def _rewire(ground, tree, near, new):
-    """Connect nearby nodes to a new node if the path through it is cheaper."""
+    """Connect nearby nodes to a new node if the path through the new node is cheaper."""
     cost, parent = tree.cost[new], tree.parent[new]
     for k in range(near):
         j = tree.near[k]
@@ -151,8 +151,8 @@ def grow(ground, start, goal, free, iterations, reach, bias, key, tree, counts):
 
     Args:
         ground: `agora.planners.global_._ground.Ground`.
-        start: (2,) position, m.
-        goal: (2,) position, m.
+        start: (2,) start position, m.
+        goal: (2,) goal position, m.
         free: free area, m2.
         iterations: number of samples.
         reach: maximum length of a line, m.
@@ -197,7 +197,7 @@ def grow(ground, start, goal, free, iterations, reach, bias, key, tree, counts):
         edge = _line_cost(ground, tree.place[nearest, 0], tree.place[nearest, 1], x, y)
         if edge == np.inf:
             continue
-        # The radius of algorithm 6, with the area of the ellipse and the number of nodes in it.
+        # The radius from algorithm 6, using the area of the ellipse and the number of nodes in it.
         radius = min(_GAMMA * math.sqrt(area / math.pi * math.log(inside) / inside), reach) if inside > 1 else reach
         near = _gather(tree, count, x, y, radius)
         parent, edge = _cheapest_parent(ground, tree, near, x, y, nearest, edge)
