@@ -1,7 +1,7 @@
 """The reward units of Arena 3.0 and of rosnav-rl (``reward_functions``) as named terms, and two of Arena's presets.
 
-Positive weights reward, negative weights punish. The equations of units that Arena 3.0 does not have are from
-rosnav-rl 745073d, rosnav_rl/reward/reward_units/reward_units.py.
+A positive weight rewards, a negative weight punishes. Units that Arena 3.0 does not have follow the equations of rosnav-rl 745073d,
+rosnav_rl/reward/reward_units/reward_units.py.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _ASKS = {
 }
 _SPEEDS = {"reverse_speed", "boost_speed"}
 _BY_TYPE = ("elder", "adult")
-_STANDS = 0.1  # speed up to which a robot counts as standing, m/s
+_STANDS = 0.1  # speed up to which a robot counts as standing still, m/s
 _BUMPER = 0.05  # clearance below which a pedestrian counts as hit, m
 
 
@@ -64,38 +64,41 @@ _BUMPER = 0.05  # clearance below which a pedestrian counts as hit, m
 class ArenaReward(Checked):
     """A weighted sum of Arena's reward units; units with weight 0 are not computed.
 
-    Speeds, turning rates and their changes are those of the commanded twist. The names of Arena's units are in parentheses.
+    Speeds, turning rates and changes refer to the commanded twist. The names of Arena's units are in parentheses.
 
     Attributes:
         reached: reward for reaching the last goal (goal_reached).
         collision: reward if the episode ends with a contact or outside the map (collision).
         timeout: reward if the episode ends with a time-out (max_steps_exceeded).
         safe: reward if the shortest range of the scan is at most the robot's radius plus ``safe_distance`` (safe_distance).
-        safe_depth: reward per metre by which that range is below the radius plus ``safe_distance`` (factored_safe_distance).
+        safe_depth: reward per metre by which the shortest range of the scan is below the robot's radius plus ``safe_distance``
+            (factored_safe_distance).
         safe_distance: distance from the robot's outline below which the robot is unsafe, m.
         approach: reward per metre of progress towards the goal (approach_goal).
-        retreat: reward per metre of progress if the robot moves away from the goal, so that progress is negative (approach_goal).
+        retreat: reward per metre of progress if the robot moves away from the goal, i.e. if progress is negative (approach_goal).
         along_path: whether progress is measured along the global path; otherwise it is measured in a straight line to the goal.
         approach_path: reward per metre by which the robot has moved closer to the global path (approach_globalplan).
-        retreat_path: the same if the robot moves away from the path, where the number of metres is negative (approach_globalplan).
+        retreat_path: like ``approach_path``, if the robot moves away from the path; the distance is then negative
+            (approach_globalplan).
         follow_path: reward per m/s of forward speed within ``follow_distance`` of the path (follow_globalplan).
         follow_distance: distance to the path up to which ``follow_path`` applies, m.
         standing: reward if the forward speed is between -0.1 and 0.1 m/s (no_movement).
-        travelled: reward per m/s of forward speed plus 0.001 times omega in rad/s (distance_travelled).
-        turned: additional reward per rad/s of omega, positive to the left and negative to the right (distance_travelled).
+        travelled: reward that is multiplied by the forward speed in m/s plus 0.001 times omega in rad/s (distance_travelled).
+        turned: additional reward per rad/s of omega, which is positive in left turns and negative in right turns
+            (distance_travelled).
         reverse: reward if the forward speed is below ``reverse_speed`` (reverse_drive).
-        reverse_rate: reward per m/s of backward speed if the forward speed is below ``reverse_speed`` (factored_reverse_drive).
-        reverse_speed: threshold for driving backwards, m/s, at most 0.
+        reverse_rate: reward per m/s of reverse speed if the forward speed is below ``reverse_speed`` (factored_reverse_drive).
+        reverse_speed: forward speed below which the robot counts as driving in reverse, m/s, at most 0.
         boost: reward per m/s of forward speed if it is above ``boost_speed`` (linear_vel_boost).
         boost_speed: forward speed above which ``boost`` applies, m/s.
-        abrupt_vx: reward, multiplied by a hundredth of the fourth power of the change in vx (abrupt_velocity_change).
-        abrupt_vy: the same for vy.
-        abrupt_omega: the same for omega.
-        smooth: reward, multiplied by 1 minus the norm of the squared changes, if that norm is below ``smooth_range``
-            (root_velocity_difference).
-        smooth_range: norm below which ``smooth`` applies, in m2/s2 and rad2/s2.
-        change_vx: reward, multiplied by the squared change in vx (two_factor_velocity_difference).
-        change_omega: reward, multiplied by the squared change in omega (two_factor_velocity_difference).
+        abrupt_vx: reward that is multiplied by 0.01 times the fourth power of the change in vx (abrupt_velocity_change).
+        abrupt_vy: like ``abrupt_vx``, for vy.
+        abrupt_omega: like ``abrupt_vx``, for omega.
+        smooth: reward that is multiplied by 1 minus the norm of the squared changes in the twist, if this norm is below
+            ``smooth_range`` (root_velocity_difference).
+        smooth_range: norm of the squared changes below which ``smooth`` applies, in m2/s2 and rad2/s2.
+        change_vx: reward that is multiplied by the squared change in vx (two_factor_velocity_difference).
+        change_omega: reward that is multiplied by the squared change in omega (two_factor_velocity_difference).
         jump_vx: reward per m/s of absolute change in vx (two_factor_velocity_difference of rosnav-rl).
         jump_omega: reward per rad/s of absolute change in omega (two_factor_velocity_difference of rosnav-rl).
         heading: reward per radian by which the turn to a free heading is smaller than ``heading_turn`` (active_heading_direction).
@@ -103,7 +106,8 @@ class ArenaReward(Checked):
         pedestrian: reward if the clearance to any pedestrian is at most ``pedestrian_distance`` (ped_safe_distance).
         pedestrian_distance: clearance up to which ``pedestrian`` applies, m.
         elder: reward if the clearance to an elder is below ``elder_distance`` (ped_type_safety_distance).
-        elder_depth: reward per metre by which that clearance is below ``elder_distance`` (ped_type_factored_safety_distance).
+        elder_depth: reward per metre by which the clearance to an elder is below ``elder_distance``
+            (ped_type_factored_safety_distance).
         elder_distance: clearance below which the units for elders apply, m.
         elder_hit: reward if the clearance to an elder is below 0.05 m (ped_type_collision).
         elder_speed: reward per m/s of forward speed if an elder is closer than ``elder_distance`` (ped_type_vel_constraint).
@@ -112,9 +116,9 @@ class ArenaReward(Checked):
         adult_distance: like ``elder_distance``, for adults, m.
         adult_hit: like ``elder_hit``, for adults.
         adult_speed: like ``elder_speed``, for adults.
-        turning: reward per rad/s of turning rate if it is above ``turning_rate`` (angular_vel_constraint).
-        turning_rate: turning rate above which ``turning`` applies, rad/s.
-        unsafe_too: whether the units of motion also apply while ``safe_distance`` is violated.
+        turning: reward per rad/s of absolute turning rate if it is above ``turning_rate`` (angular_vel_constraint).
+        turning_rate: absolute turning rate above which ``turning`` applies, rad/s.
+        unsafe_too: whether the units that depend on motion also apply while ``safe_distance`` is violated.
         only_safe: names of additional weights that do not apply while ``safe_distance`` is violated.
     """
 
@@ -292,7 +296,7 @@ BASE_SEMANTIC = ArenaReward(
     turning=-0.01,
     turning_rate=5.0,
 )
-"""Arena's ``base_semantic.yaml``; its elders are pedestrians of type 1. The weight of ``turning`` is ours."""
+"""Arena's ``base_semantic.yaml``, in which elders are pedestrians of type 1. We chose the weight of ``turning``."""
 
 
 def _number(where: Bools) -> Floats:

@@ -1,8 +1,8 @@
 """Arena 3.0 and rosnav-rl reward files: ``reward_functions/*.yaml``, each a mapping of units to their parameters.
 
-Missing parameters have Arena's default values, which can differ from those of `ArenaReward`. Units that Agora does not have, and
-parameters with a different meaning in Agora, are reported with their line numbers. A file with a unit or a parameter that Arena 3.0
-does not have is treated as a rosnav-rl file.
+Missing parameters have Arena's default values, which can differ from the defaults of `ArenaReward`. Units that Agora does not have,
+and parameters with a different meaning in Agora, are reported with their line numbers. A file is treated as a rosnav-rl file if it
+contains a unit or a parameter that Arena 3.0 does not have.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from agora.yaml_tree import Node, read_text, tree_of_text
 
 @dataclass(frozen=True)
 class RewardRead:
-    """The reward that a reward file describes, and its differences from Arena.
+    """The reward that a reward file describes, and how it differs from Arena's.
 
     Attributes:
-        reward: reward with exactly the units of the file.
+        reward: reward that contains exactly the file's units.
         notes: differences in Agora, each ``file:line: unit.parameter: difference``, in the order of the file.
     """
 
@@ -40,7 +40,7 @@ class RewardRead:
 
 
 def read_arena_reward(path: str | Path, *, safe_distance: float = 0.5, subgoals: bool = False) -> RewardRead:
-    """Read an Arena 3.0 reward file.
+    """Read an Arena 3.0 or rosnav-rl reward file.
 
     Args:
         path: path of the file.
@@ -87,7 +87,7 @@ def _units_of(node: Node) -> Node:
 
 
 def _notes(node: Node, name: str, given: Node, file: RewardFile) -> Iterator[tuple[int | None, str, str]]:
-    """Return the lines, keys and descriptions of the differences in Agora."""
+    """Return the differences between a unit in Agora and in Arena, each with line, key and description."""
     line = node.key_lines.get(name, node.line)
     if name in INSTEAD:
         yield line, name, f"not imported: Agora has no such unit; {INSTEAD[name]}"

@@ -26,12 +26,12 @@ class Unit:
     """A unit in a reward file; its fields are Arena's parameters with Arena's default values."""
 
     unsafe: bool = field(default=True, metadata={"key": _SAFE_KEY})
-    always: ClassVar[bool] = False  # Arena also counts this unit while the safe distance is violated
+    always: ClassVar[bool] = False  # Arena also applies this unit while the safe distance is violated
     later: ClassVar[bool] = False  # the unit exists only in rosnav-rl
 
     @property
     def of_later(self) -> bool:
-        """Return whether Arena 3.0 does not have this unit, or one of its parameters."""
+        """Return whether the unit, or one of the parameters that it uses, is missing from Arena 3.0."""
         return self.later
 
     def fields(self) -> Mapping[str, Any]:
@@ -43,7 +43,7 @@ class Unit:
         return self.fields()
 
     def notes(self) -> Mapping[str, str]:
-        """Return the differences in Agora by parameter; the key "" holds differences that concern the whole unit."""
+        """Return how Agora differs from Arena, keyed by parameter; differences that concern the whole unit have the key ""."""
         return {}
 
 
@@ -277,7 +277,7 @@ class _OfType(Unit):
     ped_type: int = 1
 
     def by_type(self) -> Mapping[str, float]:
-        """The values of the unit, keyed by the number of the pedestrian type."""
+        """The unit's values, keyed by the number of the pedestrian type."""
         return {}
 
     @property
@@ -290,7 +290,7 @@ class _OfType(Unit):
         return {}
 
     def differences(self) -> Mapping[str, str]:
-        """Return the notes on the imported parameters."""
+        """Return notes on how the imported parameters differ in Agora."""
         return {}
 
     def fields(self) -> Mapping[str, Any]:
@@ -305,7 +305,9 @@ class _OfType(Unit):
 
 @dataclass(frozen=True)
 class _OfTypes(_OfType):
-    """A unit for several types in rosnav-rl (``type_reward_pairs``) and for one in Arena 3.0 (``ped_type``, ``reward``)."""
+    """A unit that applies to several pedestrian types in rosnav-rl (``type_reward_pairs``) and to a single type in Arena 3.0
+    (``ped_type``, ``reward``).
+    """
 
     reward: float = -0.25
     pairs: Mapping[str, float] | None = field(default=None, metadata={"key": "type_reward_pairs"})
@@ -384,7 +386,7 @@ class _TypeSpeed(_OfType):
 
 @dataclass(frozen=True)
 class _Turning(Unit):
-    """The unit angular_vel_constraint: Arena 3.0 subtracts a factor and rosnav-rl adds a negative one, so both punish."""
+    """The unit angular_vel_constraint. Arena 3.0 subtracts a positive factor, rosnav-rl adds a negative factor; both punish."""
 
     penalty_factor: float = 0.05
     threshold: float | None = None

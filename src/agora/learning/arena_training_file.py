@@ -1,7 +1,7 @@
 """Converts Arena 3.0's ``training_config.yaml`` to a training file: reward and PPO parameters.
 
-Places, robots and people come from the suite. Settings that belong elsewhere in Agora, or that Agora does not have, are reported
-with their line and an alternative. Sections that are disabled or empty are ignored.
+Places, robots and people come from the suite. If a setting belongs elsewhere in Agora, or does not exist in Agora, it is reported
+with its line number and an alternative. Sections that are disabled or empty are ignored.
 """
 
 from __future__ import annotations
@@ -140,10 +140,10 @@ class _Config:
 
 @dataclass(frozen=True)
 class TrainingRead:
-    """The training that a configuration describes, and its differences from Arena.
+    """The training that a configuration describes, and how it differs from Arena's.
 
     Attributes:
-        text: the training as YAML.
+        text: the training file, as YAML text.
         notes: differences in Agora, each ``file:line: key: difference``; differences in the reward file come last.
     """
 
@@ -203,7 +203,9 @@ def read_arena_training(path: str | Path, name: str, reward: str | Path | None =
 
 
 def _taken(node: Node, kind: Any, path: str, left: dict[str, tuple[int | None, str]]) -> Node:
-    """Return a node with only the keys of a dataclass; other keys are added to ``left`` with their lines and advice."""
+    """Return a node that contains only the keys of a dataclass; every other key is added to ``left`` with its line number and
+    advice.
+    """
     if not isinstance(node.value, dict):
         return node
     hints, kept = typing.get_type_hints(kind), {}
@@ -230,7 +232,7 @@ def _off(node: Node) -> bool:
 
 
 def _line(node: Node, *keys: str) -> int | None:
-    """Return the line of a nested key."""
+    """Return the line number of a nested key."""
     *outer, last = keys
     for key in outer:
         node = node.value[key]

@@ -24,15 +24,16 @@ __all__ = ["CadrlReward"]
 class CadrlReward(Checked):
     """A sparse reward for reaching the goal, for collisions, and for being close to a pedestrian or another robot.
 
-    A pedestrian at a small distance d adds ``close + slope d``. In the published code this is -0.1 - d / 2, so the cost grows with
-    the distance up to ``distance``; the papers give -0.1 + d / 2. The defaults are those of the code. For other robots, the
-    distance at the end of the control period is used, as in the code; for pedestrians, the minimum distance within the period.
+    A pedestrian or robot whose clearance d is at most ``distance`` adds ``close + slope d``. In the published code this is -0.1 -
+    d/2, so the cost grows with the clearance up to ``distance``; the papers give -0.1 + d/2. The defaults are taken from the code.
+    The clearance to other robots is measured at the end of the control period, as in the code; the clearance to pedestrians is the
+    minimum within the period.
 
     Attributes:
         reached: reward for reaching the last goal.
         collision: reward if the episode ends with a contact or outside the map.
         close: reward if the clearance is at most ``distance`` and the episode continues.
-        slope: additional reward per metre of clearance in that case.
+        slope: additional reward per metre of clearance, under the same conditions as ``close``.
         distance: clearance up to which ``close`` and ``slope`` apply, m.
         progress: reward per metre of straight-line progress towards the goal; 0 as published.
     """

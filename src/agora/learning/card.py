@@ -1,4 +1,4 @@
-"""The card of a trained policy: its training, its results next to published results, and its limitations.
+"""The card of a trained policy: how the policy was trained, its results compared with published results, and its limitations.
 
 `agora train` writes the card next to the policy: as YAML, as a page, and as a plot of the learning curve. The cards of the policies
 that come with Agora are in ``configs/policies``; pages of the manual are generated from them.
@@ -34,13 +34,13 @@ class Result:
     Attributes:
         stage: name of the stage.
         episodes: number of episodes.
-        reached: number of episodes that reached the goal.
+        reached: number of episodes in which the robot reached the goal.
         collided: number of episodes that ended in a collision.
         late: number of episodes that ran out of time.
-        seconds: mean time of the episodes that reached the goal, s; None if none did.
+        seconds: mean duration of the episodes in which the robot reached the goal, s; None if there are none.
         failed: number of episodes that ended because the planner failed.
-        left: number of episodes that ended outside the map; None if they were not counted separately but in ``collided``.
-        walls: number of collisions with a wall; None if they were not counted separately.
+        left: number of episodes that ended outside the map; None if they were counted in ``collided`` instead.
+        walls: number of episodes that ended in a collision with a wall; None if they were not counted separately.
         lost: number of episodes that ended because the simulator failed.
     """
 
@@ -89,9 +89,9 @@ class SeedRecord:
         seed: seed of all random numbers.
         steps: number of environment steps.
         seconds: wall-clock time of the training, including validations, s.
-        made_on: processor, operating system, versions and commit.
+        made_on: processor, operating system, software versions and commit used for the training.
         curve: pairs of environment steps and success rate on the validation stage.
-        results: results of the policy that was best in validation, one per stage of the test; empty if it was not tested.
+        results: test results of the policy with the best validation, one per stage of the test; empty if the policy was not tested.
         stopped: whether the training was stopped before its end.
     """
 
@@ -109,10 +109,11 @@ class PolicyCard:
     """The card of a policy.
 
     Attributes:
-        training: the resolved training (`agora.learning.training.Training`) as plain data.
+        training: the resolved training configuration (`agora.learning.training.Training`) as plain data.
         seeds: one training run per seed; the policy is from the first run.
-        ablations: success rates on the first stage of the test with changed parameters, as text.
-        elsewhere: outcomes of the policy in environments that it was not trained in, one per stage of the training's ``elsewhere``.
+        ablations: descriptions of the success rates on the first stage of the test with changed parameters.
+        elsewhere: results of the policy in environments in which it was not trained, one per stage of the training's ``elsewhere``
+            suite.
     """
 
     training: dict[str, Any]
@@ -121,10 +122,10 @@ class PolicyCard:
     elsewhere: tuple[Result, ...] = ()
 
     def save(self, place: Path, stem: str = "") -> None:
-        """Write the card, its page and the plot of its curve into a folder.
+        """Write the card, its page and the plot of its learning curve into a folder.
 
         Args:
-            place: the folder.
+            place: folder to write to.
             stem: file name without extension, instead of ``card``.
         """
         write_whole(place / (f"{stem}.yaml" if stem else CARD), dump(self))
@@ -132,7 +133,7 @@ class PolicyCard:
         save(self.curve(), place / (f"{stem}.png" if stem else PICTURE), dpi=120)
 
     def page(self, picture: str) -> str:
-        """Return the card as Markdown; ``picture`` is the link to the plot of its curve."""
+        """Return the card as Markdown; ``picture`` is the link to the plot of the learning curve."""
         said, first = self.training, self.seeds[0]
         cpu, python = first.made_on.get("cpu", "unknown"), first.made_on.get("python", "unknown")
         lines = [
@@ -197,7 +198,9 @@ class PolicyCard:
 
 
 def said_of(results: Sequence[Result]) -> str:
-    """Return a sentence on how a policy performs outside its training environment: its successes and its main kind of failure."""
+    """Return a sentence on how a policy performs outside its training environment: its success rate and its most frequent kind of
+    failure.
+    """
     said = []
     for r in results:
         walls = r.walls or 0

@@ -1,4 +1,4 @@
-"""The files from which a training run resumes: its checkpoint and its curve; damaged files are detected."""
+"""Reads and writes the files from which a training run resumes: its checkpoint and its learning curve. Detects damaged files."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def write_checkpoint(path: Path, training: str, numbers: Mapping[str, float], ar
 
     Args:
         path: path of the file.
-        training: digest of the training experiment.
-        numbers: numbers by name, including those in `ALWAYS`.
+        training: digest of everything that determines the training run.
+        numbers: numbers by name; the names in `ALWAYS` are required.
         arrays: arrays by name.
     """
     said = json.dumps(numbers)
@@ -53,11 +53,11 @@ def read_checkpoint(path: Path, training: str) -> tuple[Mapping[str, float], Map
 
     Args:
         path: path of the file.
-        training: digest of the training experiment that the checkpoint must belong to.
+        training: digest of everything that determines the training run to which the checkpoint must belong.
 
     Raises:
-        ResultsError: the file is not a checkpoint, is damaged, belongs to another training, or contains non-finite numbers. The
-            returned mappings also raise it if a number or an array is missing.
+        ResultsError: the file is not a checkpoint, is damaged, belongs to another training run, or contains non-finite numbers. The
+            returned mappings also raise this error if a number or an array is missing.
     """
     about, arrays = _opened(path, with_arrays=True)
     numbers = _numbers(path, about)
@@ -80,14 +80,16 @@ def steps_of(path: Path) -> float | None:
 
 
 def check_finite(where: str, arrays: Mapping[str, Array], error: type[Exception], rest: str = "") -> None:
-    """Raise ``error`` if an array contains a non-finite number; the message is ``where``, the name of the array and ``rest``."""
+    """Raise ``error`` if an array contains a non-finite number; the message consists of ``where``, the name of the array and
+    ``rest``.
+    """
     for name, array in arrays.items():
         if array.dtype.kind == "f" and not np.isfinite(array).all():
             raise error(f"{where} {name} is not finite{rest}")
 
 
 def read_curve(path: Path) -> list[dict[str, Any]]:
-    """Return the points of a curve; [] if the file does not exist.
+    """Return the points of a learning curve; [] if the file does not exist.
 
     An incomplete last line, left by a killed process, is ignored.
 
@@ -102,11 +104,11 @@ def read_curve(path: Path) -> list[dict[str, Any]]:
 
 
 def point_of(line: str, where: str) -> dict[str, Any]:
-    """Return the point in one line of a curve.
+    """Return the point in one line of a learning curve's file.
 
     Args:
         line: the line.
-        where: name of the line for messages.
+        where: name by which messages refer to the line.
 
     Raises:
         ResultsError: the line is not a valid point.

@@ -1,14 +1,14 @@
 """Demonstrations for behaviour cloning: a robot's observations and its driver's commands, from bags and benchmark runs.
 
-There is one ``.npz`` file for each robot of an episode, with T samples, one per scan. All arrays except the times are float32:
+There is one ``.npz`` file for each robot of an episode, with T samples, one per scan. All arrays except ``time`` are float32:
 
 ``time`` (T,) s since the first sample · ``scan`` (T, B) m · ``angles`` (B,) of the beams, rad · ``range_max`` m · ``pose`` (T, 3)
 x, y, heading · ``twist`` (T, 3) vx, vy, omega · ``goal`` (3,), nan if not given · ``local_goal`` (T, 2) the goal's x and y in the
 robot's frame · ``command`` (T, 3) vx, vy, omega.
 
-In a bag, a sample's command is the last command before the next scan, i.e. the response to this scan. The files contain everything
-that is in DynaBARN's demonstrations (front/scan, cmd_vel, odometry, the goal). In a benchmark run, there is one sample for each
-call of the planner.
+In a bag, the command of a sample is the last command before the next scan, i.e. the response to the sample's own scan. In a
+benchmark run, there is one sample for each call of the planner. The files contain everything that DynaBARN's demonstrations contain
+(front/scan, cmd_vel, odometry, the goal).
 """
 
 from __future__ import annotations
@@ -50,9 +50,7 @@ _EPISODE, _GOAL, _TF = "agora_msgs/Episode", "geometry_msgs/PoseStamped", "tf2_m
 
 
 class _Sample(NamedTuple):
-    """A scan and the command given in response: index of the scan's message, time stamp in seconds, ranges (B,), goal and command
-    (3,).
-    """
+    """A scan and the command given in response: message index of the scan, time stamp (s), ranges (B,), goal, command (3,)."""
 
     number: int
     time: float
@@ -62,8 +60,8 @@ class _Sample(NamedTuple):
 
 
 class _Heard(NamedTuple):
-    """A message to or from a robot: connection, recording time in seconds, and content; for an episode message, only the part of
-    the content that concerns the robot.
+    """A message to or from a robot: connection, recording time (s), and content. The content of an episode message is reduced to
+    the part that concerns the robot.
     """
 
     connection: Connection
@@ -73,7 +71,7 @@ class _Heard(NamedTuple):
 
 @dataclass
 class _Driver:
-    """The data of one robot so far: scans with the commands given in response, and odometry."""
+    """The data read so far for one robot: scans with the commands given in response, and odometry."""
 
     scan: Any = None
     number: int = 0
@@ -83,17 +81,20 @@ class _Driver:
     odometry: Odometry | None = None
 
     def look(self, number: int, scan: Any) -> None:
-        """Store a scan, message ``number``; None at the end of the bag. The previous scan and its command become a sample."""
+        """Turn the previous scan and its command into a sample, and store the new scan, which is message ``number``; at the end of
+        the bag, ``scan`` is None.
+        """
         if self.scan is not None and self.command is not None:
             ranges = np.asarray(self.scan.ranges, np.float32)
             self.samples.append(_Sample(self.number, seconds(self.scan.header.stamp), ranges, self.goal, self.command))
         self.scan, self.number = scan or self.scan, number
 
     def arrays(self, logs: Sequence[TransformLog]) -> dict[str, Array] | None:
-        """Return the demonstration's arrays by name, for the longest section without jumps of the odometry's clock; None if empty.
+        """Return the demonstration's arrays by name, for the longest section in which the odometry does not jump; None if there are
+        no samples in it.
 
         Args:
-            logs: logs of transforms.
+            logs: logs of the bag's transforms.
         """
         stretches = self.odometry.stretches()[0] if self.odometry is not None else []
         if self.odometry is None or not stretches:
@@ -123,7 +124,7 @@ def _placed(goal: Array | StampedPose, frames: Frames, stretch: OdometryStretch)
 
 
 def _arrays(time: Array, lidar: dict[str, Array], pose: Array, twist: Array, goals: Array, commands: Array) -> dict[str, Array]:
-    """Return a demonstration's arrays by name; ``goals`` (T, 3) holds the goal at each sample."""
+    """Return a demonstration's arrays by name; ``goals`` (T, 3) contains the goal for each sample."""
     away, cosine, sine = goals[:, :2] - pose[:, :2], np.cos(pose[:, 2]), np.sin(pose[:, 2])
     local = np.stack([cosine * away[:, 0] + sine * away[:, 1], cosine * away[:, 1] - sine * away[:, 0]], -1)
     named = lidar | {"pose": pose, "twist": twist, "goal": goals[-1], "local_goal": local, "command": commands}
@@ -222,7 +223,7 @@ def read_demonstrations(path: Path) -> dict[str, dict[str, Array]]:
 
 
 def _lack(drivers: list[_Driver]) -> str:
-    """Return the reason why none of the robots yields a demonstration."""
+    """Return the reason why no demonstration can be made for any of the robots."""
     seeing = [driver for driver in drivers if driver.scan is not None]
     if not seeing:
         return "contains no scans; record with record_scans:=true"
@@ -253,7 +254,7 @@ def _hear(driver: _Driver, number: int, said: _Heard) -> None:
 
 
 def write_demonstrations(bags: Iterable[Path], folder: Path) -> tuple[list[Path], list[str]]:
-    """Write the demonstrations in bags to a folder, as ``<bag>.<robot>.npz``.
+    """Write the demonstrations contained in bags to a folder, as ``<bag>.<robot>.npz``.
 
     Returns:
         The files, and one line for each skipped bag that gives the reason.
@@ -278,16 +279,16 @@ def write_demonstrations(bags: Iterable[Path], folder: Path) -> tuple[list[Path]
 
 
 def read_samples(folder: Path, observe: Observe, robot: RobotModel) -> list[tuple[Floats, Floats]]:
-    """Return the encoded observations (T, D) and actions (T, A) of each demonstration in a folder.
+    """Return the encoded observations (T, D) and the actions (T, A) of each demonstration in a folder.
 
     Args:
         folder: folder with ``.npz`` files.
-        observe: encoding of the policy; it may use only scan, goal and twist.
+        observe: encoding of the policy, which may use only scan, goal and twist.
         robot: robot that the policy will drive; actions span its limits.
 
     Raises:
-        InputError: there are no demonstrations, or a demonstration is damaged, was made with another lidar than the robot's, or has
-            no goal.
+        InputError: there are no demonstrations, or a demonstration is damaged, was recorded with a lidar that differs from the
+            robot's, or has no goal.
     """
     files = sorted(folder.glob("*.npz"))
     if not files:

@@ -32,17 +32,18 @@ class DrlVoReward(Checked):
     Attributes:
         reached: reward for reaching the last goal.
         timeout: reward if the episode ends with a time-out.
-        progress: reward per metre by which the goal is closer than it was ``periods`` control periods ago, or at the start of the
-            episode if that is later.
-        periods: number of control periods over which progress is measured; 10 in the code, i.e. 0.5 s.
+        progress: reward per metre by which the robot has come closer to the goal in the last ``periods`` control periods, or since
+            the start of the episode if that is shorter.
+        periods: number of control periods over which progress is measured; 10 in the authors' code, i.e. 0.5 s.
         collision: reward if the episode ends with a contact or outside the map.
         near: reward per metre by which the shortest range of the scan is below ``room``, in periods without a collision.
-        room: range from which obstacles no longer count as near, m.
-        turning: reward per rad/s of commanded turning rate if it is above ``turning_rate``.
-        turning_rate: turning rate above which ``turning`` applies, rad/s.
+        room: range at or above which obstacles no longer count as near, m.
+        turning: reward per rad/s of absolute commanded turning rate if it is above ``turning_rate``.
+        turning_rate: absolute turning rate above which ``turning`` applies, rad/s.
         heading: reward per radian by which the turn to a free heading is smaller than ``heading_turn``.
         heading_turn: turn at which ``heading`` gives 0, rad.
-        lookahead: distance of the sub-goal along the global path, m; the free heading closest to the sub-goal's bearing is used.
+        lookahead: distance along the global path to the sub-goal, m; ``heading`` uses the free heading that is closest to the
+            sub-goal's bearing.
         seen: distance beyond which people do not block headings, m.
     """
 
@@ -95,7 +96,8 @@ class DrlVoReward(Checked):
         return added(self.terms(transition))
 
     def _heading(self, passed: Passed, goals: Floats) -> Floats:
-        """Return the free heading closest to the bearing, at the end of the period, of the sub-goal chosen at its start.
+        """Return the free heading (N,) closest to the sub-goal's bearing, rad. The sub-goal is chosen at the start of the control
+        period; its bearing is computed at the end.
 
         If no heading is free, return pi / 2.
         """
@@ -117,11 +119,13 @@ class _Nearer:
         self._distances: list[Floats] = []
 
     def begin(self, seen: Observation) -> Floats:
-        """Return the distances (N,) to the goals before the control period."""
+        """Return the distances (N,) to the goals before the control period, m."""
         return _distances(seen)
 
     def read(self, passed: Passed, before: Floats) -> Floats:
-        """Return by how much the robots have approached their goals (N,), m, and store the distances at the end of the period."""
+        """Return by how many metres (N,) the robots have approached their goals, and store the distances at the end of the control
+        period.
+        """
         world, now = passed.world, _distances(passed.observation)
         first = np.repeat(world.status.clock.step * world.dt <= 1.5 * passed.observation.dt, world.layout.robots)
         kept = self._distances or [before] * self._periods

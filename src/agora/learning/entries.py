@@ -1,4 +1,4 @@
-"""The sequence of entries that the worlds of an environment play."""
+"""The sequence of episodes (entries) that the worlds of an environment play."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Entries:
     Entries whose people or robots cannot be placed for lack of space are skipped.
 
     Args:
-        starts: the episodes.
+        starts: the stage's episodes.
         worlds: number of worlds, W.
-        finite: whether a seed has as many entries as the stage; otherwise it has `OF_A_SEED`.
+        finite: whether each seed has as many entries as the stage; otherwise each seed has `OF_A_SEED` entries.
     """
 
     def __init__(self, starts: Drawn, worlds: int, *, finite: bool) -> None:
@@ -51,11 +51,11 @@ class Entries:
         return found or [self._starts.draw(0)]
 
     def of_seed(self, worlds: Array, seed: int) -> None:
-        """Make worlds play the entries of a seed, starting with its first."""
+        """Make worlds play the entries of a seed, starting with the first entry."""
         self._first[worlds], self._next[worlds] = _first_of(seed), worlds
 
     def from_entry(self, worlds: Array, entry: int) -> None:
-        """Make worlds play the stage's own entries, with world 0 starting at number ``entry``."""
+        """Make worlds play the stage's own entries; world w starts with number ``entry + w``."""
         self._first[worlds], self._next[worlds] = 0, entry + worlds
 
     def draw(self, world: int) -> tuple[int, Start]:
@@ -75,7 +75,7 @@ class Entries:
         return number, self._starts.draw(number)
 
     def soon(self, worlds: Sequence[int]) -> None:
-        """Start generating the next entries of worlds in advance."""
+        """Start generating the next entries of the given worlds in advance."""
         self._starts.soon([self._number(w) for w in worlds])
 
     def _number(self, world: int) -> int:

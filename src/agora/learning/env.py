@@ -1,7 +1,9 @@
-"""A Gymnasium vector environment on top of the engine: a batch of worlds in one object. `agora.learning.single` has a single world.
+"""A Gymnasium vector environment on top of the engine: a batch of worlds in one object. For a single world, see
+`agora.learning.single`.
 
-It steps exactly like `agora.episode.Episodes` (`agora.episode.Batch`). ``import agora.learning`` registers both with Gymnasium:
-``gymnasium.make("agora/Navigation-v0")`` then creates one world, and `gymnasium.make_vec` a batch.
+Worlds are stepped exactly as in `agora.episode.Episodes` (by `agora.episode.Batch`). ``import agora.learning`` registers both
+environments with Gymnasium: ``gymnasium.make("agora/Navigation-v0")`` then creates a single world, and `gymnasium.make_vec` creates
+a batch.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ from agora.world.start import Start
 
 __all__ = ["AgoraVectorEnv"]
 
-_EXAMPLES = 8  # number of episodes that determine the initial array sizes
+_EXAMPLES = 8  # number of episodes from which the initial array sizes are determined
 _CUT_OFF = np.zeros(max(Outcome) + 2, np.bool_)  # indexed by outcome; the last entry is for RUNNING
 _CUT_OFF[[Outcome.TIMEOUT, Outcome.SIMULATOR_FAILED]] = True  # every other outcome terminates
 _REACHED = int(Outcome.REACHED)
@@ -51,52 +53,58 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
     """W worlds with R robots each, stepped together; environment ``w * R + r`` is robot r of world w. R is usually 1.
 
     One step is one control period. The episodes are entries of one stage of a suite. Without a seed, the stage's own entries are
-    played, on which planners are compared: world w plays entries w, w + W, w + 2 W, ..., so no result depends on when other
-    episodes end. After the last entry, the first follows. Each seed passed to `reset` has separate entries
-    (`agora.learning.entries`), which are shared neither with other seeds nor with the stage, so pass a seed for training. The
-    random parts of a stage are redrawn for each entry; parts that are fixed in files, such as a scenario, stay the same.
+    played, i.e. the entries on which planners are compared. World w plays entries w, w + W, w + 2 W, ..., so no result depends on
+    when other episodes end. After the last entry, the sequence starts again at the first. Each seed passed to `reset` has separate
+    entries (`agora.learning.entries`), which are shared neither with other seeds nor with the stage, so pass a seed for training.
+    The random parts of a stage are redrawn for each entry; parts that are fixed in files, such as a scenario, stay the same.
 
-    When an episode ends, the next one begins in the same step (`AutoresetMode.SAME_STEP`): the returned observation belongs to the
-    new episode; ``infos["final_obs"]`` and ``infos["final_info"]`` belong to the old one. ``infos["entry"]`` is the number of an
-    episode that has begun. For an episode that has ended, ``outcome`` (a label of `Outcome`), ``is_success`` (bool), ``entry`` and
-    ``time`` (s) describe its end. ``infos["rewards"]`` holds the terms of the step's rewards by name, each (N,).
+    When an episode ends, the next episode begins in the same step (`AutoresetMode.SAME_STEP`): the returned observation belongs to
+    the new episode; ``infos["final_obs"]`` and ``infos["final_info"]`` belong to the previous episode. ``infos["entry"]`` is the
+    entry number of an episode that has just begun. For an episode that has just ended, ``outcome`` (a label of `Outcome`),
+    ``is_success`` (bool), ``entry`` and ``time`` (s) describe its end. ``infos["rewards"]`` holds the terms of the step's rewards
+    by name, each (N,).
 
-    If R is above 1, robots that have ended wait until the last robot of their world ends; the stage's ``after_end`` specifies how.
-    The world's next episode begins in that step, for all its robots. ``infos["waiting"]`` (N,) is True for a robot that had ended
-    before the step: its action is ignored, its reward is 0, and it is neither terminated nor truncated. Exclude such steps from
-    learning.
+    If R is above 1, a robot whose episode has ended waits until the last robot of its world has ended; the stage's ``after_end``
+    specifies how. The world's next episode begins in that step, for all its robots. ``infos["waiting"]`` (N,) is True for a robot
+    that had ended before the step: its action is ignored, its reward is 0, and it is neither terminated nor truncated. Exclude such
+    steps from learning.
 
     Args:
         suite: the suite, its name or its file.
         stage: name of the stage. All its robots must be of one model, and its crowd and sensor periods must divide the control
             period.
         num_envs: number of worlds, W.
-        episodes: number of entries of the stage and of each seed. With 0, the stage has its own number of entries, and each seed
-            has `agora.learning.entries.OF_A_SEED`. An entry is generated when it begins. If the stage has at most
-            `agora.tasks.drawn.KEPT` entries, they are kept in memory. Entries whose people or robots cannot be placed are skipped.
+        episodes: number of entries of the stage and of each seed. With 0, the stage keeps the number of entries given in the suite,
+            and each seed has `agora.learning.entries.OF_A_SEED` entries. An entry is generated when it begins. If the stage has at
+            most `agora.tasks.drawn.KEPT` entries, they are kept in memory. Entries whose people or robots cannot be placed are
+            skipped.
         workers: number of processes that generate each world's next episode in advance. A script that uses them needs the usual
             ``if __name__ == "__main__":``.
-        seed: replaces the seed of the suite. With another seed, every entry is a different episode, including the entries of seeds
-            passed to `reset`.
-        threads: number of threads among which the worlds are divided; results do not depend on it.
+        seed: seed that replaces the suite's seed. With another seed, every entry is a different episode; this includes the entries
+            of seeds passed to `reset`.
+        threads: number of threads among which the worlds are divided; results do not depend on the number of threads.
         observe: encoding of observations and actions: an object, a string such as ``observe:beams=36``, or a dictionary of its
             parameters. A dictionary without ``name`` describes the ``observe`` encoding.
-        reward: reward for each control period, in the same forms. A dictionary without ``name`` describes the ``weighted`` reward;
-            parameters that it does not contain have their defaults.
-        simulator: replaces the simulator of the stage; a component, or a string such as ``native``.
+        reward: reward for each control period, in the same forms as ``observe``. A dictionary without ``name`` describes the
+            ``weighted`` reward; parameters that are missing from the dictionary have their default values.
+        simulator: simulator that replaces the stage's simulator: a component, or a string such as ``native``.
         teacher: planner whose actions `teach` returns.
         autoreset: whether the next episode begins automatically; if not, call `reset` with ``options={"reset_mask": mask}``.
         render_mode: ``rgb_array`` to get images from `render`; ``human`` for a window that shows the first environment.
 
     Attributes:
-        starts: the stage's episodes, by number. observe, reward: the encoding and the reward, as objects.
-        robot: model of the robots. actions: A, the number of values of an action.
-        num_envs: N = W R. robots: R.
+        starts: the stage's episodes, by number.
+        observe: the encoding, as an object.
+        reward: the reward, as an object.
+        robot: model of the robots.
+        actions: number of values of an action, A.
+        num_envs: number of environments, N = W R.
+        robots: number of robots per world, R.
         metadata: metadata for Gymnasium; ``render_modes`` contains the modes available on this machine, which may have no screen.
 
     Raises:
-        InputError: the stage does not meet the requirements above, the robot has no lidar although ``observe`` needs one, a name or
-            a parameter does not exist, or a window was requested without a screen.
+        InputError: the stage does not meet the requirements above, ``observe`` needs a lidar but the robot has none, a name or a
+            parameter does not exist, or a window was requested but there is no screen.
     """
 
     metadata: dict[str, Any] = {"render_modes": [HUMAN, RGB], "render_fps": 10, "autoreset_mode": AutoresetMode.SAME_STEP}
@@ -152,7 +160,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         self.action_space = batch_space(self.single_action_space, self.num_envs)
 
     def _draw(self) -> None:
-        """Set up the episodes of the stage in its current form."""
+        """Set up the episodes of the stage as it is currently defined."""
         stage = self._suite.stage(self._stage)
         self._conditions = Conditions.of(stage)
         self.starts = Drawn(self._suite, self._stage, self._episodes, workers=self._workers)
@@ -168,7 +176,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         self._entries.soon(range(len(some), self._worlds))
 
     def _make_room(self, starts: Sequence[Start]) -> None:
-        """Add arrays that are large enough for these episodes too; running episodes continue in the old arrays."""
+        """Add arrays that are large enough for the given episodes; running episodes continue in the old arrays."""
         self._examples += starts
         needs = {
             *self.observe.needs,
@@ -234,8 +242,8 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         """Begin the next episode in all environments, or in the selected ones.
 
         Args:
-            seed: seed whose entries are played from now on; world w starts at its entry w. Without a seed, the current sequence of
-                entries continues.
+            seed: seed whose entries are played from now on; world w starts at the seed's entry w. Without a seed, the current
+                sequence of entries continues.
             options: ``reset_mask``, (N,) bool: environments to reset; it must be equal for all robots of a world, and other
                 environments are left unchanged. ``entry``: number of the stage's own entry at which world 0 starts; world w starts
                 at ``entry + w``.
@@ -299,14 +307,14 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         return observations, rewards, terminated, truncated, infos
 
     def _waiting(self) -> Bools:
-        """Return which robots (N,) have ended and are waiting for other robots in their world."""
+        """Return, for each robot (N,), whether it has ended and is waiting for other robots in its world."""
         under_way: Bools = np.logical_or.reduce([part.rows & part.batch.world.under_way for part in self._parts])
         return ~under_way
 
     def teach(self) -> Floats:
-        """Return the actions (N, A) of the teacher for the current observations, for imitation; call it once per step.
+        """Return the teacher's actions (N, A) for the current observations, for imitation; call this method once per step.
 
-        If the teacher fails, its action is to stop.
+        If the teacher fails, the action is to stop.
         """
         if self.teacher is None:
             raise InputError("the environment has no teacher")
@@ -330,7 +338,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
             self._screen.show(*self._filmed(0))
 
     def _filmed(self, n: int) -> tuple[int, Scene]:
-        """Return how many episodes the environment has begun, and the scene of its current episode so far."""
+        """Return how many episodes environment ``n`` has begun, and the scene of its current episode so far."""
         w, r = divmod(n, self.robots)
         part = next((part for part in self._parts if part.mine[w]), None)
         if part is None or part.film is None:
@@ -366,7 +374,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         return {"entry": self._each(np.where(mask, self._entry, 0)), "_entry": self._each(mask)}
 
     def _each(self, of_worlds: Array) -> Array:
-        """Repeat values of worlds (W,) for each of their robots (N,)."""
+        """Repeat the value of each world (W,) for each of its robots (N,)."""
         return np.repeat(of_worlds, self.robots)
 
     def _leave(self, world: int) -> None:
@@ -376,7 +384,9 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
             part.leave(world)
 
     def _end(self, observations: Floats, outcome: Ints) -> dict[str, Any]:
-        """Return the infos of the robots that ended; with autoreset, also begin the next episodes and write their observations."""
+        """Return the infos for the robots whose episodes ended; with autoreset, also begin the next episodes and write their
+        observations.
+        """
         ended = outcome != RUNNING
         labels, final = (np.full(self.num_envs, None, object) for _ in range(2))
         times = np.zeros(self.num_envs)
@@ -403,7 +413,7 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
         return next(part for part in self._parts if part.mine[world])
 
     def _observe(self, begins: Bools) -> Floats:
-        """Return the current observations of all robots; robots whose episodes begin have no earlier observations."""
+        """Return the current observations of all robots; for robots whose episodes begin, earlier observations are discarded."""
         observations = np.zeros((self.num_envs, self.observe.length), np.float32)
         self._write(observations, begins)
         return observations
@@ -424,7 +434,9 @@ def _chosen(kind: str, default: str, given: Any) -> Any:
 
 
 def _check(entry: str, starts: list[Start], conditions: Conditions, observe: Encoding, before: int) -> int:
-    """Reject a stage that is unsuitable for training or has another number of robots than ``before``; return that number."""
+    """Reject a stage that is unsuitable for training, or whose number of robots differs from ``before``; return its number of
+    robots.
+    """
     where, periods = entry.rsplit("/", 1)[0], conditions.periods
     counts = {len(start.robots) for start in starts} | ({before} if before else set())
     if len(counts) > 1:

@@ -24,9 +24,10 @@ class EnvPart:
     """W worlds with R robots each, only some of them in use; row ``w * R + r`` is robot r of world w.
 
     Args:
-        starts: the episodes. examples: some of the episodes, which determine the sizes of the arrays.
+        starts: the episodes.
+        examples: some of the episodes, from which the array sizes are determined.
         conditions: conditions of all episodes.
-        needs: the channels required by the policy and by the facts of the reward.
+        needs: channels required by the policy and by the reward's facts.
         worlds: number of worlds, W.
         threads: number of threads among which the worlds are divided.
         observe: encoding of observations and actions.
@@ -34,9 +35,10 @@ class EnvPart:
         filmed: whether images may be requested.
 
     Attributes:
-        batch: the worlds. mine: (W,) whether a world's current episode is played in this part.
+        batch: the worlds.
+        mine: (W,) whether a world's current episode is played in this part.
         film: recorder from which images are drawn; None if no images are requested.
-        seen: what the robots have known since the worlds last moved or began an episode (`look`).
+        seen: latest observations of the robots, from the last call of `look`.
     """
 
     seen: Observation
@@ -68,7 +70,7 @@ class EnvPart:
 
     @property
     def rows(self) -> Bools:
-        """(N,) whether a robot's current episode is played in this part."""
+        """(N,) whether the current episode of each robot is played in this part."""
         return np.repeat(self.mine, self.batch.world.layout.robots)
 
     def leave(self, world: int) -> None:
@@ -87,7 +89,7 @@ class EnvPart:
             self.film.begin(world, start)
 
     def look(self, worlds: Collection[int] | None = None) -> None:
-        """Take the sensor measurements that are due in all or the given worlds, and read what the robots know.
+        """Take the sensor measurements that are due in all or the given worlds, and update ``seen``.
 
         This happens once per step, and once more in worlds whose next episode begins in the step.
         """
@@ -102,7 +104,9 @@ class EnvPart:
             self.batch.world.threads.at(worlds, lambda first, last: write(first * count, last * count))
 
     def teach(self, teacher: Any, limits: Limits, actions: Floats) -> None:
-        """Write the actions that a planner takes in the worlds that this part simulates, given the limits (N,) of the robots."""
+        """For the worlds that this part simulates, write the actions that a planner would take, given robots with these limits
+        (N,).
+        """
         observers, rows = self.batch.observers, self.rows
         answer, _ = observers.ask(teacher, observers.observe(), self._memory, rows & self.batch.active)
         self._memory = answer.memory
@@ -114,7 +118,7 @@ class EnvPart:
         Args:
             actions: (N, A) actions.
             brought: outcome, progress and clearance (N,), written for the active robots.
-            facts: facts of the period by name, each (N, ...); missing facts are added.
+            facts: facts of the control period by name, each (N, ...); facts that are missing from the dictionary are added.
         """
         batch, world = self.batch, self.batch.world
         rows = self.rows & world.under_way

@@ -17,7 +17,9 @@ class Learned:
     """A point was added to the learning curve.
 
     Attributes:
-        steps: environment steps so far. share: fraction of the training run that is done. rate: environment steps per second.
+        steps: number of environment steps so far.
+        share: fraction of the training run that has been completed.
+        rate: number of environment steps per second.
         values: values by name, such as losses and fractions of outcomes.
     """
 
@@ -37,7 +39,7 @@ class Saved:
     """A checkpoint was written, from which the training can resume.
 
     Attributes:
-        steps: environment steps before the checkpoint.
+        steps: number of environment steps before the checkpoint.
     """
 
     steps: int

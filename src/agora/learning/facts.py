@@ -1,4 +1,4 @@
-"""Facts about a control period for use in rewards, in addition to outcome, progress and clearance.
+"""Facts about a control period that rewards can use in addition to outcome, progress and clearance.
 
 `agora.interfaces.reward.Fact` explains how a reward defines its own facts.
 """
@@ -44,12 +44,12 @@ def facts_of(asks: Collection[str | Fact]) -> dict[str, Fact]:
 
 
 def channels_of(asks: Collection[str | Fact]) -> set[str | Channel]:
-    """Return the channels that the facts are computed from; raises the same errors as `facts_of`."""
+    """Return the channels from which the facts are computed; raises the same errors as `facts_of`."""
     return {channel for fact in facts_of(asks).values() for channel in fact.needs}
 
 
 def empty(robots: int, dt: float, facts: Mapping[str, Floats]) -> Transition:
-    """Return a transition with neutral values, for the caller to fill in together with its ``facts``."""
+    """Return a transition that has neutral values and the given ``facts``; the caller fills in the values."""
     progress, clearance = np.zeros((2, robots), np.float32)
     return Transition(np.full(robots, RUNNING, np.int32), progress, clearance, dt, facts)
 
@@ -69,7 +69,7 @@ class Facts:
         self._kept: dict[str, object] = {}
 
     def begin(self, twists: Floats, seen: Observation) -> None:
-        """Begin a control period with the commanded twists (N, 3) and the observation on which they are based."""
+        """Begin a control period with the commanded twists (N, 3) and the observation on which the commands are based."""
         if not self._facts:
             return
         fresh = np.repeat(self._world.status.clock.step == 0, self._world.layout.robots)
@@ -136,7 +136,9 @@ def _foreseen(passed: Passed, kept: None) -> Floats:
 
 
 class _Route(NamedTuple):
-    """The paths of N robots at the beginning of a period, and the robots' distances to them and remaining lengths."""
+    """The paths of N robots at the beginning of a control period, each robot's distance to its path, and the remaining length of
+    the path.
+    """
 
     path: Floats
     path_count: Ints
@@ -144,15 +146,15 @@ class _Route(NamedTuple):
 
     @staticmethod
     def of(seen: Observation) -> _Route | None:
-        """Copy the paths from an observation; None if it has no paths."""
+        """Return the paths from an observation, as copies; None if the observation has no paths."""
         if seen.path is None or seen.path_count is None:
             return None
         path, count = seen.path.copy(), seen.path_count.copy()
         return _Route(path, count, _on_paths(path, count, seen.pose))
 
     def after(self, passed: Passed) -> Floats:
-        """Return each robot's distance to its path and the remaining length of the path, (N, 2) m, for its pose at the end of the
-        period and its path at the beginning.
+        """Return each robot's distance to its path and the remaining length of the path, (N, 2) m. The pose is taken at the end of
+        the control period, the path at its beginning.
         """
         return _on_paths(self.path, self.path_count, passed.observation.pose)
 
@@ -249,7 +251,7 @@ def _on_paths(path: Floats, path_count: Ints, pose: Floats) -> Floats:
 
 @kernel
 def _on_path(path, path_count, pose, out, first, last):
-    """Write each row's distance to its path, and the path length from the nearest point to the end; 0 without a path."""
+    """Write each row's distance to its path, and the path length from the nearest point to the end; 0 and 0 without a path."""
     for n in range(first, last):
         x, y, best = pose[n, 0], pose[n, 1], _FAR
         for k in range(path_count[n] - 1):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from agora.world.start import Start
 
 RGB, HUMAN = "rgb_array", "human"
-"""Gymnasium's names for pictures as arrays and for a window."""
+"""Gymnasium's names for images as arrays and for a window."""
 
 
 class Film:
@@ -28,7 +28,7 @@ class Film:
 
     Args:
         batch: the worlds.
-        examples: episodes that determine the maximum length.
+        examples: episodes from which the maximum length of a recording is determined.
     """
 
     def __init__(self, batch: Batch, examples: Sequence[Start]) -> None:
@@ -59,7 +59,7 @@ class Film:
         self._recorder.sample()
 
     def scene(self, w: int, r: int) -> Scene:
-        """Return the scene of a world's episode so far, with the focus on robot r."""
+        """Return the scene of a world's episode so far, focused on robot r."""
         robots, outcomes = self._batch.world.layout.robots, self._batch.world.status.ends.outcome[w]
         now = int(self._recorder.steps[w, self._recorder.cursor[w] - 1])
         recordings = []
@@ -71,7 +71,7 @@ class Film:
 
 
 class Camera:
-    """Draws the successive episodes of one environment, in images of the same size.
+    """Draws the successive episodes of one environment in images that all have the same size.
 
     Args:
         title: text at the top left.
@@ -85,14 +85,14 @@ class Camera:
         self._pictures: Iterator[Array] = iter(())
 
     def picture(self, episode: int, scene: Scene) -> Array:
-        """Return an image (height, width, 3) uint8 of the latest state of an episode; every image has the size of the first."""
+        """Return an image (height, width, 3) uint8 of the latest state of an episode; all images have the same size."""
         self._scene, self._size, still = scene, self._size or Painter.fitting(scene), _still(episode, scene)
         if still != self._still:
             self._still, self._pictures = still, Painter(scene, self._size, self._title).follow(self._moments())
         return next(self._pictures)
 
     def _moments(self) -> Iterator[tuple[Scene, float]]:
-        """Yield the scene to draw and its duration, once for each requested image."""
+        """Yield the scene to draw and its duration for each requested image."""
         while self._scene is not None:
             yield self._scene, self._scene.duration
 

@@ -1,4 +1,4 @@
-"""Free headings: headings on which a robot does not hit any pedestrian that keeps its velocity.
+"""Free headings: headings along which a robot does not hit any pedestrian, provided that pedestrians keep their velocities.
 
 Z. Xie, P. Dames, "DRL-VO: Learning to navigate through crowded dynamic scenes using velocity obstacles", IEEE T-RO 2023.
 """
@@ -15,7 +15,7 @@ from agora.core.state import Bools, Floats, freeze
 
 __all__ = ["free_heading"]
 
-_HEADINGS, _ROOM = 60, 0.9  # number of headings that are tried; radius of the disc around a pedestrian, m
+_HEADINGS, _ROOM = 60, 0.9  # number of headings to test; radius of the disc around a pedestrian, m
 _ALL = np.linspace(-np.pi, np.pi, _HEADINGS, endpoint=False).astype(np.float32)
 _DIRECTIONS = np.stack([np.cos(_ALL), np.sin(_ALL)], 1).astype(np.float32)
 _REACH = F(_ROOM)
@@ -25,11 +25,12 @@ _HALF_TURN, _TURN = F(np.pi), F(2.0 * np.pi)
 def free_heading(
     place: Floats, velocity: Floats, present: Bools, speed: Floats, goal: Floats, *, seen: float = 8.0, none: float = math.pi
 ) -> Floats:
-    """Return the free heading (N,) that is closest to the goal's bearing, rad in the robot's frame.
+    """Return the free heading (N,) that is closest to the goal's bearing, in radians, in the robot's frame.
 
     A heading is blocked if the relative velocity points into the disc with a radius of 0.9 m around a pedestrian. All headings are
-    blocked if the robot is inside such a disc. There are three differences from the published code: it tries 60 random headings,
-    here they are evenly spaced; it does not wrap angles; and it ignores pedestrians within 0.9 m, here they block all headings.
+    blocked if the robot is inside such a disc. There are three differences from the published code: this function tests evenly
+    spaced headings, the published code 60 random headings; this function wraps angles; and pedestrians within 0.9 m block all
+    headings, whereas the published code ignores them.
 
     Args:
         place: (N, P, 2) positions of pedestrians in the robot's frame, m.

@@ -3,8 +3,8 @@
     python -m agora.learning.motion motion.safetensors --seed 1
     python -m agora.learning.motion motion.safetensors --scenes eth hotel zara01 zara02 --no-simulated
 
-The first command created the weights that come with Agora, from the scenes of ETH/UCY on which the crowd models are calibrated, and
-from people in three training suites. The other scenes and the test suites are held out.
+The first command created the weights that come with Agora. It uses the ETH/UCY scenes on which the crowd models are calibrated, and
+simulated people in three training suites. The other scenes and the test suites are held out.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ class Crowd:
 
     Attributes:
         suite: name of the suite.
-        stages: names of its stages; empty for all stages.
+        stages: names of the suite's stages to use; empty for all stages.
         episodes: number of episodes of each stage.
         seconds: duration of each episode, s.
         every: time between two samples, s.
         taken: only every ``taken``-th sample is used for training.
-        share: relative proportion of these samples in a batch.
+        share: relative weight of these samples in a batch.
     """
 
     suite: str
@@ -69,7 +69,7 @@ CROWDS = (
 
 
 def joined(sets: Sequence[Samples]) -> Samples:
-    """Return several sets of samples with the same prediction times as one set."""
+    """Combine several sets of samples that have the same prediction times into one set."""
     looked = Seen(*(np.concatenate(part) for part in zip(*(one.seen for one in sets), strict=True)))
     return Samples(looked, np.concatenate([one.off for one in sets]), sets[0].moments)
 
@@ -91,7 +91,7 @@ def lessons(scenes: Sequence[str], *, crowds: Sequence[Crowd] = CROWDS) -> Itera
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Train weights with the options of the command line."""
+    """Train weights as specified by the command-line options."""
     parser = argparse.ArgumentParser(prog="python -m agora.learning.motion", description="Learn to predict how people move.")
     parser.add_argument("output", type=Path, help="safetensors file to write")
     parser.add_argument("--scenes", nargs="*", default=list(TRAINING), help="ETH/UCY scenes to learn from")

@@ -1,4 +1,4 @@
-"""Random drives of robots in open space, and the scans that the robots would have taken among imagined obstacles."""
+"""Random trajectories of robots in open space, and the scans that the robots would have taken among imagined obstacles."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def open_drives(chance: np.random.Generator, count: int, seconds: float, max_vx:
     Args:
         chance: random number generator.
         count: number of robots, N.
-        seconds: duration, excluding the first 1.5 s in which the robots start moving, s.
+        seconds: duration in seconds, excluding the first 1.5 s, in which the robots start moving.
         max_vx: maximum forward speed, m/s.
         max_omega: maximum turning rate, rad/s.
     """
@@ -62,7 +62,9 @@ def open_drives(chance: np.random.Generator, count: int, seconds: float, max_vx:
 
 @lean_kernel
 def _shrink(ways, centre, axes, margin, out):
-    """Write half axes of ellipses that keep ``margin`` from the trajectories (N, T, 2); 0 for an ellipse that does not fit."""
+    """Write the half axes of ellipses that keep a distance of ``margin`` from the trajectories (N, T, 2); 0 for an ellipse that
+    does not fit.
+    """
     for n in range(len(ways)):
         for m in range(centre.shape[1]):
             share = 1.0
@@ -78,7 +80,8 @@ def _shrink(ways, centre, axes, margin, out):
 
 
 def shrunk(ways: Array, centre: Array, axes: Array, margin: float) -> Array:
-    """Return half axes (N, M, 2) of ellipses shrunk to leave trajectories free; 0 for an ellipse that does not fit.
+    """Shrink ellipses until they keep clear of the trajectories, and return the half axes (N, M, 2); 0 for an ellipse that does not
+    fit.
 
     Distances are measured along the lines to the centres.
 
@@ -86,7 +89,7 @@ def shrunk(ways: Array, centre: Array, axes: Array, margin: float) -> Array:
         ways: (N, T, 2) positions along the trajectories, m.
         centre: (N, M, 2) centres of the ellipses, m.
         axes: (N, M, 2) half axes along x and y, m.
-        margin: distance that the ellipses keep from the trajectories, m.
+        margin: minimum distance that the ellipses keep from the trajectories, m.
     """
     out = np.empty(axes.shape)
     _shrink(*(np.ascontiguousarray(one, np.float64) for one in (ways, centre, axes)), float(margin), out)
@@ -116,11 +119,11 @@ def scans_of(centre: Array, axes: Array, ends: tuple[float, float], beams: int, 
 
     Args:
         centre: (N, M, 2) centres of the ellipses, m.
-        axes: (N, M, 2) half axes along x and y, m; 0 for no ellipse.
+        axes: (N, M, 2) half axes along x and y, m; 0 if there is no ellipse.
         ends: directions of the lidar's first and last beam, rad.
         beams: number of values in a scan.
         rays: number of rays per value.
-        reach: range of rays that hit nothing, m.
+        reach: value for rays that hit nothing, m.
     """
     angles = np.linspace(*ends, beams * rays)
     out = np.full((len(centre), beams * rays), reach)
@@ -130,7 +133,7 @@ def scans_of(centre: Array, axes: Array, ends: tuple[float, float], beams: int, 
 
 
 def aims_of(drives: Drives, lookahead: float) -> tuple[Array, Bools]:
-    """Return the points (N, 2), in metres, at a given distance along the trajectories, and which trajectories (N,) are that long.
+    """Return the points (N, 2) at a given distance along the trajectories, m, and whether each trajectory (N,) is that long.
 
     Args:
         drives: the trajectories.

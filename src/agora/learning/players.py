@@ -1,4 +1,4 @@
-"""Players run environments in this process or in a separate one. Results do not depend on which process runs them."""
+"""Players run environments in this process or in a separate process. Results do not depend on which process runs them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class EnvironmentFacts:
 
 
 class Player(Protocol):
-    """Runs some environments; each call of `ask` is followed by a call of `answer`.
+    """Runs some environments; every call of `ask` must be followed by a call of `answer`.
 
     Attributes:
         facts: facts about each environment.
@@ -54,7 +54,7 @@ class Player(Protocol):
     facts: list[EnvironmentFacts]
 
     def ask(self, name: str, calls: Sequence[Call]) -> None:
-        """Request that each environment call the method called ``name`` with its own arguments."""
+        """Request that each environment call its method ``name`` with the arguments in ``calls``."""
 
     def answer(self) -> list[Any]:
         """Return the results of the method calls.
@@ -72,7 +72,7 @@ class PlayerHere:
     """Runs the environments in this process.
 
     Args:
-        made: arguments of each `agora.learning.settings_env.environment`.
+        made: for each environment, the arguments of `agora.learning.settings_env.environment`.
     """
 
     def __init__(self, made: Sequence[Call]) -> None:
@@ -99,7 +99,7 @@ class PlayerApart:
     """Runs the environments in a separate process; the first `answer` returns the facts, which the creator stores in `facts`.
 
     Args:
-        made: arguments of each `agora.learning.settings_env.environment`.
+        made: for each environment, the arguments of `agora.learning.settings_env.environment`.
     """
 
     facts: list[EnvironmentFacts]
@@ -113,7 +113,7 @@ class PlayerApart:
         self._send(made)
 
     def ask(self, name: str, calls: Sequence[Call]) -> None:
-        """Send the request; if the process has died, `answer` reports it."""
+        """Send the request; if the process has died, `answer` raises the error."""
         self._send((name, calls))
 
     def answer(self) -> list[Any]:

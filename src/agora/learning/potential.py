@@ -4,8 +4,8 @@
     python -m agora.learning.potential eth_ucy potential.safetensors --scenes eth hotel zara01 students003 --test zara02
 
 As in Kreiss (2021), the loss is the L1 error of the predicted position at the next time step. Kreiss integrates the model from one
-time step to the next. Here the model's acceleration is integrated along the recorded path instead, which is exact and makes all
-samples independent: for any motion, p(t + h) - 2 p(t) + p(t - h) is the integral of (h - |s|) p''(t + s) over [-h, h].
+time step to the next. Here, the model's acceleration is instead integrated along the recorded path. This is exact and makes all
+samples independent. For any motion, p(t + h) - 2 p(t) + p(t - h) is the integral of (h - |s|) p''(t + s) over [-h, h].
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ _NODES, _NEIGHBOURS, _FELT, _NEAR, _LEAST = 13, 8, 5.0, 3.0, 0.1
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """S samples, each of one pedestrian at a given instant, with Q quadrature times around it and K neighbours at each of them.
+    """S samples, each of one pedestrian at one instant, with Q quadrature times around the instant and K neighbours at each time.
 
     Attributes:
         miss: (S, 2) second difference of the recorded positions, m.
-        drive: (S, 2) integral of v0 e - v, m s: the contribution of the relaxation, times tau.
+        drive: (S, 2) integral of v0 e - v, i.e. the contribution of the relaxation multiplied by tau, m s.
         b: (S, Q, K) parameter b of the ellipses, m.
-        push: (S, Q, K, 2) factor of -V'(b) in the sum over Q and K, s2; 0 for missing neighbours.
+        push: (S, Q, K, 2) factor by which -V'(b) is multiplied in the sum over Q and K, s2; 0 for missing neighbours.
     """
 
     miss: Doubles
@@ -61,17 +61,17 @@ _NOTHING = Samples(*(np.zeros((0, *shape)) for shape in ((2,), (2,), (_NODES, _N
 
 
 def samples_of(recorded: Trajectories, model: DeepSocialForce, goals: Doubles, speeds: Doubles, horizon: float = STEP) -> Samples:
-    """Return samples at times `STEP` apart at which another pedestrian is within 3 m and the acceleration is above 0.1 m/s2.
+    """Return samples, taken every `STEP`, in which another pedestrian is within 3 m and the acceleration is above 0.1 m/s2.
 
     Between the recorded positions, pedestrians move along a cubic spline. Members of the same walking group are not counted as
-    neighbours, because they do not keep away from each other.
+    neighbours, because they do not keep their distance from each other.
 
     Args:
         recorded: trajectories of n pedestrians.
         model: model whose ellipses and field of view are used.
         goals: (n, 2) goals of the pedestrians, m.
         speeds: (n,) preferred speeds, m/s.
-        horizon: h, s.
+        horizon: h, the half width of the integration interval, s.
     """
     ticks = np.arange(math.floor(recorded.start.min() / STEP), math.ceil(recorded.end.max() / STEP) + 1)
     splines = [_spline(recorded, i) for i in range(recorded.count)]
@@ -89,7 +89,7 @@ def samples_of(recorded: Trajectories, model: DeepSocialForce, goals: Doubles, s
 
 
 def _spline(recorded: Trajectories, i: int) -> Any:
-    """Return the path of a pedestrian as a spline; None if there are fewer than four recorded positions."""
+    """Return the path of pedestrian ``i`` as a spline; None if there are fewer than four recorded positions."""
     from scipy.interpolate import CubicSpline
 
     knots = slice(recorded.first[i], recorded.first[i + 1])
@@ -203,7 +203,7 @@ def recovery_error(learned: Potential, true: Potential) -> float:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Train a potential with the options of the command line, and print its errors."""
+    """Train a potential as specified by the command-line options, and print its errors."""
     parser = argparse.ArgumentParser(
         prog="python -m agora.learning.potential", description="Learn the interaction potential of pedestrians."
     )

@@ -89,7 +89,7 @@ def _crossing(rng: np.random.Generator, plain: Map, count: int) -> Start:
 
 
 def eth_ucy(scenes: Sequence[str]) -> Recording:
-    """Return scenes of ETH/UCY, one take each; students003 is read from "obsmat", which contains its groups.
+    """Return ETH/UCY scenes, each as one take; students003 is read from "obsmat", which contains the scene's groups.
 
     The true goals are unknown, so the last observed position of a pedestrian is used as its goal and its mean speed as its
     preferred speed.

@@ -1,6 +1,6 @@
-"""A reward made of weighted, named terms, and terms and clearances that other rewards use as well.
+"""A reward that is a weighted sum of named terms; terms and clearances that other rewards can use too.
 
-`agora.interfaces.reward` is the page for authors of new rewards.
+To write a new reward, see `agora.interfaces.reward`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ _NOBODY = F(np.inf)
 
 @dataclass(frozen=True)
 class Reward(Checked):
-    """A weighted sum of terms; the defaults of ``reached``, ``collision`` and both discomfort fields are from the CrowdNav code.
+    """A weighted sum of terms; the defaults of ``reached``, ``collision`` and both discomfort fields are taken from the CrowdNav
+    code.
 
     Attributes:
         progress: reward per metre of straight-line progress towards the goal.
@@ -46,7 +47,7 @@ class Reward(Checked):
         step: reward for every control period.
         foreseen: reward for being at a position that a pedestrian moving at constant velocity will reach k control periods later, k
             from 1 to 5. The reward is this value divided by 2^(k + 1) for the smallest such k (S. Liu et al., ICRA 2023, equation
-            3; -20 in the code).
+            3; -20 in the authors' code).
         way: reward per metre of progress along the robot's path.
     """
 
@@ -119,7 +120,9 @@ def collision(transition: Transition) -> Floats:
 
 
 def discomfort(transition: Transition, distance: float) -> Floats:
-    """Return the amount by which clearance is below a distance, times the period, m s; 0 if the episode ends (as in CrowdNav)."""
+    """Return the amount by which the clearance is below a distance, multiplied by the control period, m s; 0 if the episode ends
+    (as in CrowdNav).
+    """
     lack: Floats = np.maximum(F(distance) - transition.clearance, ZERO) * F(transition.dt)
     lack *= transition.outcome == RUNNING
     return lack
@@ -156,7 +159,7 @@ class Clearances:
 
 @lean_kernel
 def _follow(robots_before, robots, people_before, people, robot_traits, traits, values, first, last):
-    """Lower the clearances of worlds ``first <= w < last`` to the minimum during the step between two states."""
+    """For worlds ``first <= w < last``, update the minimum clearances with the step between two states."""
     for w in range(first, last):
         for r in range(values.shape[1]):
             x, y = robots_before.x[w, r], robots_before.y[w, r]

@@ -1,9 +1,10 @@
 """The folder of a training run: its configuration, checkpoints, curve and policies.
 
-``training.yaml`` contains the resolved configuration and the machine and software used. ``curve.jsonl`` and the TensorBoard file
-contain the learning curve. ``checkpoint.safetensors`` contains the complete state from which the training resumes. It is written
-atomically, so a training run that was killed resumes with the same curve. ``policy.safetensors`` is the policy that was best in
-validation. ``latest.safetensors`` is the policy of the last validation, or of the round after which the training was stopped.
+``training.yaml`` contains the resolved configuration, and describes the machine and the software used. ``curve.jsonl`` and the
+TensorBoard file contain the learning curve. ``checkpoint.safetensors`` contains the complete state from which the training resumes.
+It is written atomically, so a training run that was killed resumes with the same curve. ``policy.safetensors`` is the policy with
+the best validation. ``latest.safetensors`` is the policy from the last validation, or from the round after which the training was
+stopped.
 """
 
 from __future__ import annotations
@@ -56,10 +57,10 @@ def _software(made_on: Mapping[str, Any]) -> dict[str, str]:
 
 
 def planner_with(text: str, file: str) -> Any:
-    """Return the planner of a training run, set to drive with a weights file; the file is not read.
+    """Return the planner of a training run, configured to use a weights file; the file is not read.
 
     Args:
-        text: string that names a registered planner, with its parameters.
+        text: planner string: the name of a registered planner and its parameters.
         file: weights file.
 
     Raises:
@@ -79,7 +80,7 @@ def validation_of(name: str, suite: Suite) -> list[tuple[Suite, str]]:
     """Return the stages used to choose the best policy of a training run, with their suites.
 
     Args:
-        name: name of a stage of the suite, or of another suite, all of whose stages are used.
+        name: name of a stage of the suite, or name of another suite, all of whose stages are used.
         suite: suite that the policy is trained on.
 
     Raises:
@@ -132,7 +133,7 @@ def play(
 
 
 def checkpoint_kept(folder: Path) -> str:
-    """Return a message about the checkpoint that exists in the folder of a training run."""
+    """Return a message about the checkpoint in the folder of a training run."""
     steps = steps_of(folder / CHECKPOINT)
     return (
         "there is no checkpoint yet, so a resumed training run would start from scratch"
@@ -151,16 +152,17 @@ class Run:
 
     Args:
         folder: folder of the run.
-        training: the training experiment.
+        training: the training configuration.
         seed: seed of all random numbers.
         resume: whether the folder may already contain this training run.
-        token: token with which another thread can stop the run.
+        token: token through which another thread can stop the run.
 
     Attributes:
-        events: events since the last call of `taken`.
+        events: events that have occurred since the last call of `taken`.
 
     Raises:
-        ResultsError: the folder contains another training run, or this one without ``resume``; the message lists the differences.
+        ResultsError: the folder contains another training run (the message lists the differences), or it contains this training run
+            and ``resume`` is False.
     """
 
     def __init__(
@@ -192,7 +194,7 @@ class Run:
         self._board = SummaryWriter(str(folder / "tensorboard"), purge_step=again)
 
     def _describe(self, resume: bool) -> str:
-        """Record everything that determines the training, or check it against the existing record; return its digest."""
+        """Record everything that determines the training, or compare it with the existing record; return its digest."""
         check_imported()
         training = self.training
         trainer, others = training.trainer, {suite.name: suite for suite, _ in self._validation if suite is not self.suite}
@@ -218,11 +220,11 @@ class Run:
 
     @property
     def seconds(self) -> float:
-        """Total time spent on the training, including earlier sessions of a resumed run, s."""
+        """Total time spent on the training, s; for a resumed run, earlier sessions are included."""
         return self._before + time.perf_counter() - self._began
 
     def _cut_curve(self) -> None:
-        """Remove the points of the curve after the checkpoint; the training repeats these steps."""
+        """Remove the curve's points after the checkpoint, because the training repeats these steps."""
         curve, steps = self.folder / CURVE, self._numbers.get("steps", 0)
         kept = [json.dumps(point) for point in read_curve(curve) if point["steps"] <= steps]
         write_whole(curve, "".join(f"{line}\n" for line in kept))
@@ -254,8 +256,8 @@ class Run:
         """Add a point to the curve.
 
         Args:
-            steps: environment steps so far.
-            share: fraction of the training run that is done.
+            steps: number of environment steps so far.
+            share: fraction of the training run that has been completed.
             values: values by name; non-finite values are omitted.
 
         Raises:
@@ -275,7 +277,9 @@ class Run:
         self.events.append(Learned(steps, share, rate, finite))
 
     def _check_number(self, where: str, name: str, value: Any, error: type[AgoraError] | None = ComponentError) -> None:
-        """Raise `ComponentError` if a value of the trainer is not a number, and ``error``, if given, if it is non-finite."""
+        """Raise `ComponentError` if a value from the trainer is not a number; raise ``error``, if given, if the value is
+        non-finite.
+        """
         said = f"trainer {self.training.trainer.name}: {where}: {name} is {value!r:.40}"
         if not isinstance(value, Real) or isinstance(value, bool):
             raise ComponentError(f"{said}; expected a number")
@@ -285,7 +289,7 @@ class Run:
     def validate(self, policy: Savable, steps: int, share: float) -> Result:
         """Validate a policy, and keep it if it is better than all earlier policies.
 
-        The policy with the higher success rate is better; if the rates are equal, the one with the shorter mean time is.
+        The policy with the higher success rate is better; if the rates are equal, the policy with the shorter mean time is better.
 
         Raises:
             ComponentError: the policy cannot be saved.
@@ -306,11 +310,11 @@ class Run:
         return result
 
     def planner(self, file: Path) -> Any:
-        """Return the planner of the training, set to drive with a weights file."""
+        """Return the training's planner, configured to use a weights file."""
         return planner_with(self.training.planner, str(file))
 
     def taken(self) -> list[Learned | Saved]:
-        """Return and clear the events since the last call."""
+        """Return the events since the last call, and clear them."""
         events, self.events = self.events, []
         return events
 

@@ -24,7 +24,7 @@ class Sb3VecEnv(VecEnv):
 
     Args:
         worlds: the environments, with automatic reset and one robot per world, because SB3 does not support robots that wait for
-            others.
+            other robots.
     """
 
     def __init__(self, worlds: AgoraVectorEnv) -> None:
@@ -36,7 +36,7 @@ class Sb3VecEnv(VecEnv):
         super().__init__(worlds.num_envs, worlds.single_observation_space, worlds.single_action_space)
 
     def reset(self) -> Floats:
-        """Begin the next episode in all environments; if ``seed`` was called, the entries of that seed are played."""
+        """Begin the next episode in all environments; if ``seed`` was called before, the seed's entries are played."""
         observations, infos = self.worlds.reset(seed=self._seeds[0])
         self.reset_infos = [{"entry": int(entry)} for entry in infos["entry"]]
         self._reset_seeds()
@@ -48,7 +48,7 @@ class Sb3VecEnv(VecEnv):
         self._actions = actions
 
     def step_wait(self) -> tuple[Floats, Array, Array, list[dict[str, Any]]]:
-        """Perform the step; return observations, rewards, whether each episode ended, and infos."""
+        """Perform the step; return observations, rewards, flags for episodes that ended, and infos."""
         observations, rewards, terminated, truncated, infos = self.worlds.step(self._actions)
         terms = {name: term.tolist() for name, term in infos["rewards"].items() if name[0] != "_"}
         parts = (dict(zip(terms, values, strict=True)) for values in zip(*terms.values(), strict=True))
@@ -76,13 +76,13 @@ class Sb3VecEnv(VecEnv):
         return [getattr(self.worlds, attr_name) for _ in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
-        """Raise an error: the environments are a single object."""
+        """Raise an error, because the environments are a single object."""
         raise NotImplementedError(f"{attr_name}: all worlds are a single object; set the attribute on `worlds`")
 
     def env_method(self, method_name: str, *method_args: Any, indices: VecEnvIndices = None, **method_kwargs: Any) -> list[Any]:
-        """Raise an error: the environments are a single object."""
+        """Raise an error, because the environments are a single object."""
         raise NotImplementedError(f"{method_name}: all worlds are a single object; call the method on `worlds`")
 
     def env_is_wrapped(self, wrapper_class: Any, indices: VecEnvIndices = None) -> list[bool]:
-        """Return False for every environment: none is wrapped."""
+        """Return False for every environment, because none is wrapped."""
         return [False for _ in self._get_indices(indices)]

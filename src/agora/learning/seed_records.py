@@ -1,4 +1,4 @@
-"""Records of the runs of a training experiment, one per seed: test results of the run's policy, and its learning curve."""
+"""Records of a training experiment's runs, one per seed: the test results of the run's policy, and the learning curve."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["played_elsewhere", "record_of", "untested"]
 
 
 def record_of(run: Run, *, whole: bool = True) -> SeedRecord:
-    """Test the best policy of a run, and return the record; the record of a complete run is saved in the run's folder.
+    """Test the best policy of a run, and return the record. If the run is complete, save the record in the run's folder.
 
     Raises:
         ResultsError: the training run has not completed a single round.
@@ -46,7 +46,7 @@ def played_elsewhere(planner: Any, suite: str, token: StopToken | None = None) -
     Args:
         planner: planner of every robot.
         suite: name of the suite; if empty, nothing is played.
-        token: token with which another thread can stop the function.
+        token: token through which another thread can stop the function.
 
     Raises:
         StoppedError: the token requested a stop.
@@ -64,7 +64,7 @@ def played_elsewhere(planner: Any, suite: str, token: StopToken | None = None) -
 
 
 def untested(folder: Path, seed: int, *, whole: bool) -> SeedRecord:
-    """Return the record of a training run from its folder, without a test; raises the same errors as `record_of`."""
+    """Return the record of a training run from its folder, without testing the policy; raises the same errors as `record_of`."""
     points = read_curve(folder / CURVE)
     if not points:
         raise ResultsError(f"{folder / CURVE}: contains no points; the training run has not completed a round")

@@ -1,4 +1,4 @@
-"""A training experiment over all of its seeds: a run and a test per seed, the first seed's policy, and a card for all seeds."""
+"""Runs a training experiment over all of its seeds: a run and a test per seed, the first seed's policy, a card for all seeds."""
 
 from __future__ import annotations
 
@@ -34,17 +34,18 @@ def train_seeds(
     token: StopToken | None = None,
     seconds: float = math.inf,
 ) -> Iterator[tuple[int, TrainingEvent | SeedRecord]]:
-    """Train with each seed, test the best policy, and yield each seed with its events; the last event of a seed is its record.
+    """Train with each seed, and test the best policy of each run; yield pairs of seed and event. The last event of each seed is its
+    record.
 
-    The folder receives one run per seed and, at the end, the policy of the first seed with its card. If the token stops the
-    training, the policy and the card of the seeds so far are written as well; the last seed is then not tested.
+    The folder receives one run per seed and, at the end, the first seed's policy and the card. If the token stops the training, the
+    policy and the card are also written, for the seeds so far; the last seed is then not tested.
 
     Args:
-        training: the training experiment, with its seeds.
+        training: the training configuration, which contains the seeds.
         folder: folder of the results.
         resume: whether to resume runs in the folder.
-        token: token with which another thread can stop the training run.
-        seconds: wall time after which the run of a seed is stopped, at the end of a round; its policy is still tested.
+        token: token through which another thread can stop the training run.
+        seconds: wall-clock time after which a seed's run is stopped at the end of a round, s; its policy is still tested.
 
     Raises:
         StoppedError: the token requested a stop.

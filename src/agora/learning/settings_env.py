@@ -1,4 +1,4 @@
-"""An environment whose actions are settings of a planner, with which the planner drives for several control periods."""
+"""An environment whose actions are settings of a planner; the planner drives with the settings for several control periods."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from agora.robots.model import RobotModel
 
 __all__ = ["SettingsEnv", "check_planner", "environment"]
 
-_START = np.float32(0.0)  # action used before the first one: the middle of every range
+_START = np.float32(0.0)  # action used before the first action: the middle of every range
 
 
 def check_planner(observe: Any, planner: str, every: int = 1) -> None:
@@ -51,12 +51,12 @@ def _driver_of(observe: PlannerSettings, planner: str) -> Driver:
 
 
 def environment(*args: Any, observe: Any = None, planner: str = "", every: int = 1, **chosen: Any) -> AgoraVectorEnv | SettingsEnv:
-    """Return the environment that suits the actions of an encoding.
+    """Return an environment of the type that the encoding's actions require.
 
     Args:
         args: positional arguments of `AgoraVectorEnv`.
         observe: encoding of observations and actions, in any form that `AgoraVectorEnv` accepts.
-        planner: planner that the actions configure, as a string, if the encoding does not name it.
+        planner: planner that the actions configure, as a string; used only if the encoding does not name the planner.
         every: number of control periods per action, if actions are settings.
         chosen: further arguments of `AgoraVectorEnv`.
     """
@@ -69,11 +69,11 @@ class SettingsEnv:
     """An `AgoraVectorEnv` with one robot per world, in which one action controls a planner for ``every`` control periods.
 
     If an episode begins between two actions, the planner drives with the middle value of every setting until the next action.
-    Rewards in these control periods are ignored. ``infos`` are those of the control period in which an episode ended.
+    Rewards in these control periods are ignored. ``infos`` are taken from the control period in which an episode ended.
 
     Args:
         observe: encoding of observations and actions.
-        planner: planner that drives, configured with the largest possible settings.
+        planner: planner that drives the robots, configured with the largest possible settings.
         every: number of control periods per action.
         args: positional arguments of `AgoraVectorEnv`.
         chosen: further arguments of `AgoraVectorEnv`.
@@ -112,7 +112,7 @@ class SettingsEnv:
         return self._every * self._env.period
 
     def refuse_several(self, who: str) -> None:
-        """Do nothing: every world has one robot."""
+        """Do nothing, because every world has one robot."""
 
     def close(self) -> None:
         """Stop threads and workers."""
@@ -124,7 +124,9 @@ class SettingsEnv:
         return self._env.reset(**given)
 
     def step(self, actions: Array) -> tuple[Floats, Floats, Bools, Bools, dict[str, Any]]:
-        """Let the planner drive with the settings of actions (N, A); return like `AgoraVectorEnv.step`, with summed rewards."""
+        """Let the planner drive with the settings given by actions (N, A); return the same values as `AgoraVectorEnv.step`, with
+        summed rewards.
+        """
         count = self.num_envs
         rewards, (terminated, truncated) = np.zeros(count, np.float32), np.zeros((2, count), np.bool_)
         begins: Bools = np.zeros(count, np.bool_)
@@ -157,7 +159,7 @@ def _keep(last: dict[str, Any], infos: dict[str, Any], rows: Bools) -> None:
 
 
 class _Driver:
-    """The planner in the role of a teacher: it drives with the most recent settings.
+    """Wraps the planner as a teacher, which drives with the most recent settings.
 
     Attributes:
         chosen: (N, A) most recent actions.
@@ -177,7 +179,7 @@ class _Driver:
 
 
 class _Seen(FromLimitToLimit):
-    """The observation vectors of another encoding, with twists as actions."""
+    """An encoding with the observation vectors of another encoding, and with twists as actions."""
 
     def __init__(self, encoding: Encoding) -> None:
         self._encoding, self.beams = encoding, encoding.beams

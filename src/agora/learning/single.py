@@ -19,7 +19,7 @@ from agora.tasks.suite import Suite
 
 
 class AgoraEnv(gymnasium.Env[Floats, Floats]):
-    """One world with a single robot; the arguments, spaces and infos are otherwise those of `AgoraVectorEnv`."""
+    """One world with a single robot; otherwise, the arguments, spaces and infos are the same as for `AgoraVectorEnv`."""
 
     metadata: dict[str, Any] = {"render_modes": [HUMAN, RGB], "render_fps": 10}
 
@@ -64,7 +64,7 @@ class AgoraEnv(gymnasium.Env[Floats, Floats]):
 
 
 def _of_one(infos: dict[str, Any]) -> dict[str, Any]:
-    """Return the infos of the only environment in a batch of one, as independent built-in Python types."""
+    """Return the infos of the only environment in a batch of size 1, as copies with built-in Python types."""
     return {key: _first(value) for key, value in infos.items() if key[0] != "_"}
 
 

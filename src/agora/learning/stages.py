@@ -1,4 +1,6 @@
-"""Several stages of a suite in one vector environment, each with its own worlds. `agora.learning.env` has a single stage."""
+"""A vector environment that combines several stages of a suite, each with its own worlds. For a single stage, see
+`agora.learning.env`.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ class StagesVectorEnv(VectorEnv[Floats, Floats, Array]):
     """Worlds of several stages, stepped together; the worlds of a stage are contiguous, in the order of the stages.
 
     Stages may have different robot models. The encoding must then describe the robot to the policy, and actions must have the same
-    length for all models. Steps, infos and automatic resets are like those of `AgoraVectorEnv`.
+    length for all models. Steps, infos and automatic resets work as in `AgoraVectorEnv`.
 
     Args:
         suite: the suite, its name or its file.
@@ -40,7 +42,7 @@ class StagesVectorEnv(VectorEnv[Floats, Floats, Array]):
         period: control period, s.
 
     Raises:
-        InputError: as for `AgoraVectorEnv`; or the stages are incompatible.
+        InputError: as for `AgoraVectorEnv`, or the stages are incompatible.
     """
 
     def __init__(
@@ -77,10 +79,10 @@ class StagesVectorEnv(VectorEnv[Floats, Floats, Array]):
             player.facts = player.answer()
 
     def _all(self, name: str, calls: Sequence[Call]) -> list[Any]:
-        """Call a method of the environments of all stages, in parallel if there are processes.
+        """Call a method of every stage's environment, in parallel if there are processes.
 
-        If some environments raise, the first error is raised only after all have answered, so that no answer is mistaken for a
-        later one.
+        If some environments raise errors, the first error is raised only after all environments have answered, so that no answer is
+        mistaken for the answer to a later call.
         """
         calls, answers, failures = list(calls), list[Any](), list[Exception]()
         for player in self._players:
@@ -172,7 +174,7 @@ def _check(stages: Sequence[str], parts: Sequence[EnvironmentFacts]) -> None:
 def worlds_of(
     suite: Suite, stages: Sequence[str], num_envs: int, *, processes: int = 0, **chosen: Any
 ) -> AgoraVectorEnv | SettingsEnv | StagesVectorEnv:
-    """Return an environment for one stage or for several.
+    """Return an environment for one or several stages.
 
     Args:
         suite: the suite.

@@ -1,4 +1,4 @@
-"""A training configuration: the network, the episodes to train on, and the episodes to evaluate on; its files are in
+"""A training configuration: the network, the episodes to train on, and the episodes to evaluate on. Configuration files are in
 ``configs/training``.
 """
 
@@ -32,13 +32,13 @@ __all__ = ["Training", "load_training", "train"]
 
 @dataclass(frozen=True)
 class Published:
-    """A published result for the method that is trained.
+    """A published result of the method.
 
     Attributes:
-        stage: stage of the test.
-        success: success rate.
-        source: publication, and the conditions of the result.
-        seconds: mean time of the episodes that reached the goal, s.
+        stage: stage of the test suite to which the result applies.
+        success: published success rate.
+        source: publication, and the conditions under which the result was obtained.
+        seconds: mean duration of the episodes in which the robot reached the goal, s.
     """
 
     stage: str
@@ -49,24 +49,25 @@ class Published:
 
 @dataclass(frozen=True)
 class Training(Checked):
-    """The description of a training run from scratch to a finished policy.
+    """A training configuration, which describes a training experiment from scratch to a finished policy.
 
     Attributes:
-        name: name of the policy and of the folder of the results.
+        name: name of the policy and of the results folder.
         label: label that states what the policy claims to be.
         method: the method, and the publication that it follows.
         trainer: the trainer and its parameters.
-        planner: planner that drives with the policy, as a string: a registered planner with parameters. Its ``file`` field is set
-            to the policy's file.
-        suite: suite to train on; its split must be training.
+        planner: planner that uses the policy, as a string: a registered planner with parameters. The planner's ``file`` field is
+            set to the policy's file.
+        suite: suite to train on; the suite's split must be ``training``.
         stage: stage of the suite to train on.
         validation: stage of the suite used to choose the best policy, or another suite, all of whose stages are used.
-        test: suite that provides the results on the card.
-        stages: stages of the test.
-        elsewhere: suite with environments that the policy is not trained in; the card reports its results too. Empty if none.
+        test: suite on which the policy is tested, for the results on the card.
+        stages: stages of the test suite to run.
+        elsewhere: suite with environments in which the policy is not trained; the card also reports the results in this suite.
+            Empty if there is no such suite.
         cannot: limitations of the policy.
         published: published results for comparison.
-        seeds: seeds, one training run each; the policy of the first seed is kept.
+        seeds: seeds, with one training run per seed; the first seed's policy is kept.
     """
 
     name: str
@@ -92,7 +93,7 @@ class Training(Checked):
 
 
 def training_names() -> list[str]:
-    """Return the names of the trainings that come with Agora."""
+    """Return the names of the training configurations that come with Agora."""
     return names_in("training")
 
 
@@ -100,7 +101,7 @@ def load_training(name_or_path: str | Path) -> Training:
     """Return the training configuration with the given name (``configs/training/<name>.yaml``) or from the given file.
 
     Raises:
-        UnknownNameError: there is no training with this name.
+        UnknownNameError: there is no training configuration with this name.
         InputError: the file is invalid, its stages do not exist, or it would train on a test suite.
     """
     path = Path(name_or_path)
@@ -118,7 +119,7 @@ def check_training(training: Training, where: str) -> None:
 
     Args:
         training: the training configuration.
-        where: name of the training configuration for messages.
+        where: name by which messages refer to the training configuration.
 
     Raises:
         InputError: a suite, stage or planner does not exist, or a suite has the wrong split.
@@ -149,21 +150,23 @@ def train(
     token: StopToken | None = None,
     seconds: float = math.inf,
 ) -> Iterator[TrainingEvent]:
-    """Train with one seed, and yield the events; the last event is `Trained`, with the run whose folder contains the best policy.
+    """Train with one seed, and yield the events; the last event is `Trained`, which contains the run; the run's folder contains the
+    best policy.
 
     The training starts when the first event is requested. The iterator may run in any thread. To stop the training, close the
-    iterator, or call ``token.stop()`` from another thread. With ``resume``, the training continues from the last checkpoint with
-    the same curve. The token is checked after every round and, during validation, before every call of the policy. If the token or
-    the time limit stops the training, the policy after the last round is kept as ``latest.safetensors``.
+    iterator, or call ``token.stop()`` from another thread. With ``resume``, the training continues from the last checkpoint and
+    produces the same curve as an uninterrupted run. The token is checked after every round and, during validation, before every
+    call of the policy. If the token or the time limit stops the training, the policy after the last round is kept as
+    ``latest.safetensors``.
 
     Args:
         training: the training configuration.
         output: folder of the run.
         seed: seed of all random numbers.
         resume: whether to resume the run in the folder.
-        token: token with which another thread can stop the training run.
-        seconds: wall time after which the training is stopped, at the end of a round, once there is a policy; `Trained.whole` is
-            then False.
+        token: token through which another thread can stop the training run.
+        seconds: wall-clock time after which the training is stopped at the end of a round, once there is a policy, s;
+            `Trained.whole` is then False.
 
     Raises:
         InputError: the trainer does not report the end of each round.
@@ -203,7 +206,7 @@ def train(
 
 
 def _rounds(trainer: Named, run: Run) -> Generator[Savable | None]:
-    """Yield the objects that a trainer yields after each round.
+    """Yield what the trainer yields after each round, i.e. a policy or None.
 
     Raises:
         ComponentError: the trainer raised, or it yielded an object that is not a policy.

@@ -1,4 +1,6 @@
-"""Trajectories for training predictors: people from ETH/UCY, and people simulated by Agora's crowd models in a suite's stages."""
+"""Trajectories for training predictors: people recorded in ETH/UCY, and people simulated by Agora's crowd models in a suite's
+stages.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +22,9 @@ RECORDED = 0.4
 """Time between two samples of a recording, s."""
 
 MOMENTS, APART = 12, 0.4
-"""Number of future positions that are learned, and the time between two of them, s."""
+"""Number of future positions to learn, and the time between two future positions, s."""
 
-_LEAP = 3.0  # speed from which a motion is not walking but a restart at another position, m/s
+_LEAP = 3.0  # speed at or above which a displacement is not walking but a restart at another position, m/s
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +58,7 @@ class Samples:
 
     Attributes:
         seen: inputs of the network.
-        off: (S, MOMENTS, 2) deviations of the future positions from motion at constant velocity, in the people's own frames, m.
+        off: (S, MOMENTS, 2) deviations of the future positions from motion at constant velocity, in each person's own frame, m.
         moments: (MOMENTS,) times of the future positions, s.
     """
 
@@ -66,7 +68,7 @@ class Samples:
 
 
 def recorded(scene: str) -> Walks:
-    """Return the people in an ETH/UCY scene, sampled every 0.4 s; velocities are means over the previous 0.4 s.
+    """Return the people in an ETH/UCY scene, sampled every 0.4 s; each velocity is the mean over the previous 0.4 s.
 
     Raises:
         UnknownNameError: there is no scene with this name.
@@ -85,7 +87,7 @@ def recorded(scene: str) -> Walks:
 
 
 def simulated(suite: str, stage: str, episodes: int, *, seconds: float, every: float, model: str = "") -> Walks:
-    """Return the people in a stage's first episodes; they see each other but no robot.
+    """Return the people simulated in a stage's first episodes; the people see each other, but not the robots.
 
     Args:
         suite: name of the suite.
@@ -116,11 +118,12 @@ def simulated(suite: str, stage: str, episodes: int, *, seconds: float, every: f
 
 
 def samples_of(walks: Walks, every: int = 1) -> Samples:
-    """Return a sample for everyone who is present at a time, at the previous one, and throughout the next 4.8 s.
+    """Return the samples of ``walks``: one per time and person, if the person is present at that time, at the previous time, and
+    throughout the next 4.8 s.
 
     Args:
         walks: trajectories to sample.
-        every: only every ``every``-th time is used; people's past still includes all times.
+        every: sampling stride: samples are taken at every ``every``-th time; people's past positions still include all times.
     """
     ahead = np.array([max(round(k * APART / walks.step), 1) for k in range(1, MOMENTS + 1)])
     parts = list(_moments(walks, ahead, every))

@@ -1,1 +1,3 @@
-"""Policies: encodings of observations, networks, and files. This package needs neither PyTorch nor Gymnasium to run a policy."""
+"""Policies: encodings of observations, networks, and policy files. This package needs neither PyTorch nor Gymnasium to run a
+policy.
+"""

@@ -1,4 +1,4 @@
-"""Roll-outs of commands: each command is held briefly; then the robot follows its path, continues, or brakes. All in float32.
+"""Roll-outs of commands, computed in float32: each command is held briefly; then the robot follows its path, continues, or brakes.
 
 The commands of a robot are rolled out together, one per lane, in the robot's frame. Walls are points from the scan and, in
 directions that the lidar does not cover, from the map. People and other robots are discs that move at constant velocity.
@@ -20,13 +20,13 @@ from agora.policies.command_scene import HIDDEN, POINTS, SECTORS, SPACING, Near,
 STEP = F(0.2)
 """Time between the poses of a roll-out, s."""
 HELD, ENDS = 4, 15
-"""Number of poses for which a command is held, and of the whole roll-out."""
+"""Number of poses for which a command is held, and number of poses in the whole roll-out."""
 FEATURES = 33
 """Number of values per command."""
 NEAREST = 6
-"""Number of nearest people whose states are part of the observation."""
+"""Number of nearest people whose states the observation contains."""
 ROBOT = 10
-"""Number of values of the robot itself and of the lengths of its path."""
+"""Number of values for the robot itself and for the lengths of its path."""
 CONTEXT = ROBOT + 8 + 6 * NEAREST + SECTORS
 """Number of values that all commands share."""
 SIDED = (6, 7, *range(ROBOT + 1, ROBOT + 8, 2), *(ROBOT + 8 + 6 * j + k for j in range(NEAREST) for k in (1, 3)))
@@ -34,22 +34,22 @@ SIDED_FEATURES = (2, 3, 5, 29)
 """Indices of the shared values, and of a command's values, that change sign when left and right are swapped."""
 
 _FAR, _TINY, _FIFTH = F(1e9), F(1e-6), F(0.2)
-_BRAKES, _BRAKING = 9, F(0.1)  # number of poses while braking, and time between two of them, s
+_BRAKES, _BRAKING = 9, F(0.1)  # number of poses while braking, and time between two poses, s
 _WIDE, _ROOM = F(1.5), F(0.3)  # clearance to people that maps to 1, and the maximum overlap, m
 _LESS = F(0.01)  # m
 _HOLD, _FOLLOW, _GO_ON, _STOP = 0, 1, 2, 3
-_AHEAD = (2, 4, 8, 15)  # indices of the points of the path in the observation
+_AHEAD = (2, 4, 8, 15)  # indices of the path points that the observation contains
 
 
 class Choices(NamedTuple):
-    """Twists (N, K, 3) of commands, and whether the robot can drive each of them (N, K)."""
+    """Twists (N, K, 3) of K commands, and whether the robot can drive each command (N, K)."""
 
     twist: Floats
     possible: Bools
 
 
 class Lanes(NamedTuple):
-    """The state of K roll-outs, each (K,)."""
+    """The state of K roll-outs; each field has the shape (K,)."""
 
     x: Floats
     y: Floats
@@ -69,12 +69,12 @@ class Scratch(NamedTuple):
         gap: (K,) minimum clearance to people and other robots, m.
         between: (K,) minimum clearance to the lines between members of groups, m.
         least: (K,) minimum squared distance to the path, m2.
-        at: (K,) index of the nearest point of the path.
+        at: (K,) index of the nearest point on the path.
         turn: (K,) turning rates for following the path, rad/s.
         near: the nearest people and other robots.
         walls: (2, S + HIDDEN) points on walls, m.
-        nearest: (3, HIDDEN) working memory for points on the map's walls.
-        path: (2, POINTS) points of the path, m.
+        nearest: (3, HIDDEN) working memory for points on walls from the map.
+        path: (2, POINTS) points on the path, m.
     """
 
     now: Lanes
@@ -106,7 +106,9 @@ def scratch_of(commands: int, people: int, sectors: int) -> Scratch:
 
 @lean_inlined
 def _advance(dt, changes, wanted, turn, along, stops, now):
-    """Advance all roll-outs by ``dt`` s towards the desired twists (K, 3); with ``along``, turning rates come from ``turn``."""
+    """Advance all roll-outs by ``dt`` seconds towards the desired twists (K, 3); with ``along``, the turning rates are taken from
+    ``turn``.
+    """
     ax, ay, alpha = changes[0] * dt, changes[1] * dt, changes[2] * dt
     go = ZERO if stops else ONE
     for k in range(len(now.x)):
@@ -140,7 +142,7 @@ def _meet_others(time, people, radius, near, now, gap):
 
 @lean_inlined
 def _meet_groups(time, people, radius, near, now, between):
-    """Update the minimum distance of each roll-out to the lines between members of the same group."""
+    """Update each roll-out's minimum clearance to the lines between members of the same group."""
     for i in range(people):
         for j in range(i):
             if near.group[i] < ZERO or near.group[i] != near.group[j]:
@@ -157,7 +159,7 @@ def _meet_groups(time, people, radius, near, now, between):
 
 @lean_inlined
 def _find_nearest(points, filled, now, least, at):
-    """Write the index of the path point that is nearest to each roll-out."""
+    """For each roll-out, write the index of the nearest path point."""
     least[:] = _FAR * _FAR
     for j in range(filled):
         number, x, y = F(j), points[0, j], points[1, j]
@@ -171,7 +173,7 @@ def _find_nearest(points, filled, now, least, at):
 
 @lean_inlined
 def _steer(top, tightest, points, filled, wanted, now, at, turn):
-    """Write the pure-pursuit turning rates; the look-ahead distance is proportional to the speed of the roll-out."""
+    """Write the pure-pursuit turning rates; the look-ahead distance grows with the roll-out's speed."""
     for k in range(len(turn)):
         speed = wanted[k, 0]
         ahead = clamp(HALF + HALF * abs(speed), F(0.6), F(1.5))
@@ -207,7 +209,7 @@ def _put(values, low, high, row, feature):
 
 @lean_inlined
 def _put_walls(radius, wall, row, feature):
-    """Write the minimum clearances to walls, and reset them."""
+    """Write the minimum clearances to walls, and reset the minima."""
     for k in range(len(wall)):
         row[CONTEXT + k * FEATURES + feature] = clamp(math.sqrt(wall[k]) - radius, -_FIFTH, ONE)
         wall[k] = _FAR
@@ -215,10 +217,10 @@ def _put_walls(radius, wall, row, feature):
 
 @lean_inlined
 def _admit(changes, count, margin, radius, wanted, s, possible, row):
-    """Write which commands, held for a tenth of a second, leave enough space to brake before every wall.
+    """Write, for each command, whether it leaves enough space to brake before every wall after being held for a tenth of a second.
 
-    If no command does, the commands with the largest clearance while braking are allowed. The dynamic window approach has the same
-    condition (D. Fox, W. Burgard, S. Thrun 1997).
+    If no command leaves enough space, the commands with the largest clearance while braking are allowed. The dynamic window
+    approach uses the same condition (D. Fox, W. Burgard, S. Thrun 1997).
     """
     now = s.now
     s.wall[:] = _FAR
@@ -236,7 +238,7 @@ def _admit(changes, count, margin, radius, wanted, s, possible, row):
 
 @lean_inlined
 def _put_ways(points, filled, kind, s, row):
-    """Write the progress of each roll-out along the path, its distance from the path, and the direction of the path there."""
+    """Write each roll-out's progress along the path, its distance from the path, and the direction of the path ahead."""
     now, last = s.now, filled - 1
     _find_nearest(points, filled, now, s.least, s.at)
     scale = F(1.6) if kind == _HOLD else F(6.0)
@@ -261,13 +263,13 @@ def _put_ways(points, filled, kind, s, row):
 
 @lean_inlined
 def _roll(kind, n, body, changes, people, count, filled, wanted, s, row):
-    """Roll all commands out through one phase (held, follow, continue or stop), and write the results."""
+    """Roll out all commands through one phase (held, follow, continue or stop), and write the results."""
     now, near, radius, top = s.now, s.near, body.radius[n], min(body.max_omega[n], TWO)
     tightest = ONE / body.turning_radius[n] if body.turning_radius[n] > ZERO else ZERO
     s.wall[:] = _FAR
     s.gap[:] = _FAR
     s.between[:] = _FAR
-    # The held phase covers the first `HELD` poses; the phases after it start from the pose at which it ended.
+    # The held phase covers the first `HELD` poses; the later phases start from its last pose.
     for step in range(1 if kind == _HOLD else HELD + 1, (HELD if kind == _HOLD else ENDS) + 1):
         if kind == _FOLLOW:
             _find_nearest(s.path, filled, now, s.least, s.at)
@@ -302,7 +304,7 @@ def write(reach, margin, body, choices, sight, others, s, out, first, last):
     """Write the rows ``first <= n < last`` of ``out`` (N, CONTEXT + K FEATURES)."""
     for n in range(first, last):
         row, wanted, twist, radius = out[n], choices.twist[n], body.twist[n], body.radius[n]
-        # Values shared by all commands: scan, limits and twist of the robot, the path, and the nearest people, all scaled.
+        # Values shared by all commands: the scan, the robot's limits and twist, the path, and the nearest people, all scaled.
         row[:] = ZERO
         people = find_others(n, body, others, reach, s.near)
         count = find_walls(n, sight, s.near, people, s.walls, row[CONTEXT - SECTORS : CONTEXT])
@@ -323,14 +325,14 @@ def write(reach, margin, body, choices, sight, others, s, out, first, last):
             row[at + 2], row[at + 3] = s.near.vx[j] * HALF, s.near.vy[j] * HALF
             row[at + 4] = min(math.sqrt(s.near.distance2[j]) - s.near.radius[j] - radius, TWO) * HALF
             row[at + 5] = ONE
-        # Values per command: its twist, the change of twist, and (from `_admit` and `_roll`) its consequences.
+        # Values for each command: its twist, the change in the twist, and its consequences (from `_admit` and `_roll`).
         for k in range(len(s.wall)):
             at = CONTEXT + k * FEATURES
             row[at + 1], row[at + 2], row[at + 3] = wanted[k, 0] * HALF, wanted[k, 1], wanted[k, 2] * HALF
             row[at + 4], row[at + 5] = (wanted[k, 0] - twist[0]) * HALF, (wanted[k, 2] - twist[2]) * HALF
         changes = (body.max_ax[n], body.max_ay[n], body.max_alpha[n])
         _begin_here(twist, s.now)
-        # `_admit` moves the roll-outs, so the start is restored before the held phase; the phases after it share its end.
+        # `_admit` moves the roll-outs, so the start is restored before the held phase; the later phases all start from its end.
         _admit(changes, count, margin, radius, wanted, s, choices.possible[n], row)
         _begin_here(twist, s.now)
         _roll(_HOLD, n, body, changes, people, count, filled, wanted, s, row)

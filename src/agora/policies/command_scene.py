@@ -13,28 +13,28 @@ from agora.core.scalar import HALF, ONE, TWO, ZERO, F, sincos
 from agora.core.state import Array, Bools, Floats, Ints
 
 POINTS, SPACING = 26, F(0.3)
-"""Number of points of the path that are used, and the distance between two of them, m."""
+"""Number of path points that are used, and the distance between two path points, m."""
 SECTORS = 32
 """Number of sectors of the scan in the observation."""
 HIDDEN = 48
 """Number of directions around the robot; in each direction that the lidar does not cover, one map point is used."""
 
 _FAR2, _TINY = F(1e18), F(1e-6)
-_SEEN = F(6.0)  # range to which the scan is read, m
-_OWN = F(0.15)  # distance beyond a person's radius within which the end of a beam counts as on the person, m
-_KNOWN = F(3.0)  # range to which the map is read, m
-_ROUND = F(3.0)  # half the field of view from which a lidar counts as all-around, rad
+_SEEN = F(6.0)  # maximum range up to which the scan is used, m
+_OWN = F(0.15)  # distance from a person's outline within which the end of a beam counts as hitting the person, m
+_KNOWN = F(3.0)  # maximum distance up to which the map is used, m
+_ROUND = F(3.0)  # half the field of view at or above which a lidar counts as covering all directions, rad
 _PARTS = F(HIDDEN / 4)  # number of directions in a quarter turn
 _LETHAL, _OUTSIDE = 254, 255  # cost of a wall, and of a point outside the map
 
 
 class Body(NamedTuple):
-    """N robots; limits as in `agora.robots.limits.Limits`.
+    """The states and limits of N robots; the limits are the same as in `agora.robots.limits.Limits`.
 
     Attributes:
-        pose: (N, 3) x, y and heading, m and rad, map frame.
+        pose: (N, 3) x, y and heading in the map frame, m and rad.
         twist: (N, 3) vx, vy and omega, m/s and rad/s.
-        radius: (N,) radius, m.
+        radius: (N,) radius of each robot, m.
     """
 
     pose: Floats
@@ -56,12 +56,12 @@ class Sight(NamedTuple):
         scan: (N, B) ranges, m.
         angles: (B,) directions of the beams, rad.
         sensor: (3,) pose of the sensor in the robot's frame, m and rad.
-        path: (N, L, 2) points of the path, m.
-        path_count: (N,) number of points of the path in use.
-        goal: (N, 3) goals, used instead of a path without points.
+        path: (N, L, 2) points on the path, m.
+        path_count: (N,) number of used path points.
+        goal: (N, 3) goals, used if the path has no points.
         cost: (N, H, H) costs of the map around the robots; H = 0 without a map.
-        corner: (N, 2) lower-left corner of these costs, m.
-        cell: length of a cell, m.
+        corner: (N, 2) lower-left corner of ``cost``, m.
+        cell: edge length of a cell of ``cost``, m.
     """
 
     scan: Floats
@@ -102,7 +102,7 @@ class Near(NamedTuple):
 
 @lean_inlined
 def find_others(n, body, others, reach, near):
-    """Write the nearest people and robots within ``reach`` m; return their number."""
+    """Write the nearest people and robots within ``reach`` metres; return how many there are."""
     sine, cosine = sincos(body.pose[n, 2])
     count, most = 0, len(near.x)
     for i in range(others.present.shape[1]):
@@ -125,7 +125,7 @@ def find_others(n, body, others, reach, near):
 
 @hidden
 def _is_of_somebody(x, y, near, people):
-    """Return whether a beam that ends at (x, y) hits one of the people or robots."""
+    """Return whether a beam that ends at (x, y) hits a person or a robot."""
     for j in range(people):
         dx, dy, reach = x - near.x[j], y - near.y[j], near.radius[j] + _OWN
         if dx * dx + dy * dy < reach * reach:
@@ -135,7 +135,7 @@ def _is_of_somebody(x, y, near, people):
 
 @lean_inlined
 def find_walls(n, sight, near, people, walls, shown):
-    """Write the scan values, and each sector's nearest point that is not on a person or robot; return the number of points."""
+    """Write the scan values, and the nearest point in each sector that is not on a person or robot; return the number of points."""
     sine, cosine = sincos(sight.sensor[2])
     count, sectors, beams = 0, walls.shape[1] - HIDDEN, sight.scan.shape[1]
     shown[:] = ONE
@@ -159,14 +159,16 @@ def find_walls(n, sight, near, people, walls, shown):
 
 @hidden
 def _direction(x, y):
-    """Return a number that grows from -2 to 2 with the direction from -pi to pi, without square root or arctangent."""
+    """Return a number that grows from -2 to 2 while the direction of (x, y) grows from -pi to pi; avoids square root and
+    arctangent.
+    """
     length = max(abs(x) + abs(y), _TINY)
     return y / length if x >= ZERO else (TWO - y / length if y >= ZERO else -TWO - y / length)
 
 
 @lean_inlined
 def find_hidden(n, body, sight, count, walls, nearest):
-    """Append walls on the map that are outside the view of the lidar, and the map's edge; return the new number of points.
+    """Append points on the map's walls and edge that are outside the lidar's field of view; return the new number of points.
 
     In each of `HIDDEN` directions, the point nearest to the robot is appended.
 
@@ -175,8 +177,8 @@ def find_hidden(n, body, sight, count, walls, nearest):
         body: the robots.
         sight: scans, paths and goals of the robots.
         count: number of points before the call.
-        walls: (2, S + HIDDEN) points; new ones are appended after the first ``count``.
-        nearest: (3, HIDDEN) working memory: squared distances and points.
+        walls: (2, S + HIDDEN) points, m; new points are appended after the first ``count`` points.
+        nearest: (3, HIDDEN) working memory for squared distances and points.
     """
     x, y, half = body.pose[n, 0], body.pose[n, 1], HALF * sight.cell
     sine, cosine = sincos(body.pose[n, 2])
@@ -215,7 +217,7 @@ def find_hidden(n, body, sight, count, walls, nearest):
 
 @lean_inlined
 def find_path(n, body, sight, points):
-    """Write the points of the path ahead; if the path ends earlier, the last point is its end.
+    """Write the points on the path ahead; if the path ends earlier, the last point is the end of the path.
 
     Returns:
         The number of points, and the distance along the path to its end, m.

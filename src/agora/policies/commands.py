@@ -1,8 +1,8 @@
-"""A fixed set of commands with the predicted consequences of each: the encoding of policies that judge a dynamic window.
+"""A fixed set of commands and their predicted consequences: the encoding for policies that judge a dynamic window.
 
-D. Fox, W. Burgard, S. Thrun, "The dynamic window approach to collision avoidance", 1997, uses hand-tuned weights for clearance,
-heading and speed of every command. Here, a network reads the results of roll-outs of each command and learns to choose one (as in
-U. Patel et al., "DWA-RL", ICRA 2021, where the commands of recent steps are presented as an image).
+D. Fox, W. Burgard, S. Thrun, "The dynamic window approach to collision avoidance", 1997, rates every command by clearance, heading
+and speed with hand-tuned weights. Here, a network reads the results of each command's roll-outs and learns to choose a command (as
+in U. Patel et al., "DWA-RL", ICRA 2021, where the commands of recent steps are presented as an image).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ COMMANDS: Floats = np.array(
     + [(speed, side, 0.0) for speed in (0.6, 0.0, _BACK) for side in (1.0, -1.0)],
     np.float32,
 )
-"""(K, 3) the commands: vx, vy and omega as fractions of the robot's maximum; the maximum of omega is limited to 2 rad/s."""
+"""(K, 3) commands: vx, vy and omega as fractions of the robot's maximum; the maximum of omega is limited to 2 rad/s."""
 
 PARTNER: Ints = np.abs(COMMANDS * (F(1.0), F(-1.0), F(-1.0)) - COMMANDS[:, None]).sum(-1).argmin(0)
 """(K,) for each command, the index of the command with left and right swapped."""
@@ -64,11 +64,11 @@ _PLACE = np.full(len(COMMANDS), -1)
 _PLACE[LEFT] = np.arange(len(LEFT))
 FIRST = np.where(_PLACE >= 0, _PLACE, len(LEFT) + _PLACE[PARTNER])
 SECOND = np.where(_PLACE[PARTNER] >= 0, len(LEFT) + _PLACE[PARTNER], _PLACE)
-"""(K,) index of the second of the two scores (scene, then mirror image) whose mean is a command's score."""
+"""(K,) index of the second of a command's two scores (scene, then mirror image); the command's score is their mean."""
 
 
 def commands_of(limits: Limits) -> Choices:
-    """Return the commands of N robots; backward speeds are limited to 0.4 m/s; only holonomic robots get sideways commands."""
+    """Return the commands of N robots; reverse speeds are limited to 0.4 m/s, and only holonomic robots get sideways commands."""
     most = np.stack(
         [limits.max_vx, np.where(limits.holonomic, limits.max_vy, F(0.0)), np.minimum(limits.max_omega, F(_FASTEST_TURN))], -1
     )
@@ -83,7 +83,7 @@ def commands_of(limits: Limits) -> Choices:
 
 @dataclass(frozen=True)
 class Commands(EncodingBase):
-    """The robot, its path, people and a scan, and 54 commands with the predicted consequences of each.
+    """The robot, its path, people, a scan, and 54 commands with their predicted consequences.
 
     An action is the index of a command. A command is held for 0.8 s; then the robot follows its path at the same speed, continues
     unchanged, or brakes, until 3 s from now. For each roll-out, the observation contains the minimum clearances to walls and to
@@ -93,9 +93,9 @@ class Commands(EncodingBase):
     impossible.
 
     Attributes:
-        people: number of nearest people and other robots in the roll-outs.
+        people: number of nearest people and other robots to include in the roll-outs.
         reach: distance beyond which people and robots are not seen, m.
-        sectors: number of sectors of the scan; the nearest point of each is a wall.
+        sectors: number of sectors of the scan; the nearest point in each sector counts as a wall.
         margin: minimum distance to walls for a braking robot, m.
     """
 
@@ -161,11 +161,11 @@ class Commands(EncodingBase):
         write(F(self.reach), F(self.margin), body, choices, sight, others, s, out, first, last)
 
     def action_size(self, limits: Limits) -> int:
-        """Return 1: an action is the index of a command."""
+        """Return 1, because an action is the index of a command."""
         return 1
 
     def twists(self, actions: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
-        """Return the twists (N, 3) of commands (N, 1); a non-finite index gives a twist of NaN."""
+        """Return the twists (N, 3) for command indices (N, 1); a non-finite index gives a twist of NaN."""
         number = np.asarray(actions, np.float32)[:, 0]
         chosen = np.clip(np.where(np.isfinite(number), number, 0), 0, len(COMMANDS) - 1).astype(np.int64)
         twists: Floats = commands_of(limits).twist[np.arange(len(chosen)), chosen]
@@ -173,10 +173,12 @@ class Commands(EncodingBase):
         return twists
 
     def actions(self, twists: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
-        """Return the indices (N, 1) of the commands closest to twists (N, 3); the first one if several are equal."""
+        """Return the indices (N, 1) of the commands closest to twists (N, 3); if several commands are equally close, the first is
+        used.
+        """
         choices = commands_of(limits)
         most = np.stack([limits.max_vx, limits.max_vy, np.minimum(limits.max_omega, F(_FASTEST_TURN))], -1)
-        most = np.maximum(most, F(1e-3))  # limits can be 0, for example in a row that has no robot yet
+        most = np.maximum(most, F(1e-3))  # limits can be 0, for example in rows without a robot
         apart = (((choices.twist - np.asarray(twists, np.float32)[:, None]) / most[:, None]) ** 2).sum(-1)
         nearest: Floats = np.where(choices.possible, apart, np.inf).argmin(1)[:, None].astype(np.float32)
         return nearest

@@ -1,4 +1,4 @@
-"""Fully connected layers: conversion from PyTorch modules, and to weights by name."""
+"""Fully connected layers, their conversion from PyTorch modules, and their conversion to weights by name."""
 
 from __future__ import annotations
 

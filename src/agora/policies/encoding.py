@@ -34,7 +34,7 @@ ROBOT_FRAME = "origin at the robot, x axis ahead, y axis to the left"
 
 
 class EncodingBase(Checked, Encoding):
-    """A base class for encodings without memory and scan that suit every robot."""
+    """A base class for encodings that have no memory, use no scan and accept every robot."""
 
     beams: int = 0
 
@@ -48,7 +48,7 @@ class EncodingBase(Checked, Encoding):
         """Accept every robot."""
 
     def remember(self, seen: Floats, before: Floats, begins: Bools) -> None:
-        """Do nothing: the encoding has no memory."""
+        """Do nothing, because the encoding has no memory."""
 
     def notes(self) -> Mapping[str, Any]:
         """Return no notes."""
@@ -56,18 +56,18 @@ class EncodingBase(Checked, Encoding):
 
 
 class FromLimitToLimit(EncodingBase):
-    """A base class for encodings whose actions span the limits of the robot's twists; see `to_twists`."""
+    """A base class for encodings whose actions span the robot's limits; see `to_twists`."""
 
     def action_size(self, limits: Limits) -> int:
         """Return the number of values of an action."""
         return action_size(limits)
 
     def twists(self, actions: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
-        """Return the twists (N, 3) of actions (N, A)."""
+        """Return the twists (N, 3) for actions (N, A)."""
         return to_twists(actions, limits)
 
     def actions(self, twists: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
-        """Return the actions (N, A) of twists (N, 3)."""
+        """Return the actions (N, A) for twists (N, 3)."""
         return to_actions(twists, limits)
 
     def notes(self) -> Mapping[str, Any]:
@@ -77,25 +77,26 @@ class FromLimitToLimit(EncodingBase):
 
 @dataclass(frozen=True)
 class Observe(FromLimitToLimit):
-    """A scan, the goal, the twist, pedestrians and sensor readings; all values lie in [-1, 1], with data-independent scales.
+    """A scan, the goal, the twist, pedestrians and sensor readings; all values lie in [-1, 1], and the scales do not depend on the
+    data.
 
-    The order of the values is: the scan; the distance to the goal or sub-goal, and cosine and sine of its bearing; vx, vy and
-    omega; for each of the nearest pedestrians, nearest first, x, y, vx, vy and 1, or five zeros for missing pedestrians; then
-    sensor readings, and finally earlier scans, latest first. Positions and velocities are in the robot's frame; pedestrians'
-    velocities are relative to the ground. At the start of an episode, the earlier scans equal the first scan.
+    The values are, in this order: the scan; the distance to the goal or sub-goal, and the cosine and sine of its bearing; vx, vy
+    and omega; for each of the nearest pedestrians, nearest first, x, y, vx, vy and 1, or five zeros for a missing pedestrian; the
+    sensor readings; and the earlier scans, latest first. Positions and velocities are in the robot's frame; pedestrians' velocities
+    are relative to the ground. At the start of an episode, the earlier scans equal the first scan.
 
     Attributes:
-        beams: number of values of the scan, 0 for no scan; each value is the shortest range in its sector of the lidar.
+        beams: number of values of the scan; 0 for no scan. Each value is the shortest range in its sector of the lidar.
         scan_range: range that maps to 1, m; longer ranges are clipped.
         goal_range: distance that maps to 1, m; longer distances are clipped.
-        pedestrians: number of nearest pedestrians.
+        pedestrians: number of nearest pedestrians to encode.
         pedestrian_range: distance beyond which pedestrians are not seen, m; a position at this distance maps to 1.
         pedestrian_speed: speed that maps to 1, m/s; higher speeds are clipped.
-        sensors: additional channels, whose readings are included field by field; the minimum of a field maps to 0, the maximum to
-            1.
-        lookahead: distance of the sub-goal along the global path, m. The goal itself is used if this is 0 or if the path ends
-            earlier.
-        scans: number of most recent scans, one control period apart.
+        sensors: additional channels, whose readings are included field by field; the minimum of a field maps to 0, and the maximum
+            maps to 1.
+        lookahead: distance along the global path to the sub-goal, m. If the distance is 0, or if the path ends earlier, the goal
+            itself is used.
+        scans: number of most recent scans that are included, one control period apart.
     """
 
     beams: Whole = 36
@@ -137,7 +138,7 @@ class Observe(FromLimitToLimit):
 
     @property
     def parts(self) -> dict[str, slice]:
-        """Return the slice of the vector that each part occupies, by name."""
+        """Return, for each part by name, the slice of the vector that it occupies."""
         sizes = {"scan": self.beams, "goal": _GOAL, "twist": _TWIST, "pedestrians": _PEDESTRIAN * self.pedestrians}
         sizes |= {
             f"{sensor.channel}.{name}": math.prod(one.sized()) for sensor in self.sensors for name, one in sensor.fields.items()
@@ -192,9 +193,10 @@ class Observe(FromLimitToLimit):
                 out[first:last, parts[f"{sensor.channel}.{name}"]] = np.minimum(np.maximum(share, ZERO), ONE)
 
     def remember(self, seen: Floats, before: Floats, begins: Bools) -> None:
-        """Write the earlier scans of N robots into their vectors (N, D), from the vectors ``before`` (N, D) one period earlier.
+        """Copy the earlier scans of N robots into their vectors (N, D), from their vectors ``before`` (N, D) of the previous
+        control period.
 
-        At the beginning of an episode (``begins`` (N,)), the earlier scans equal the current scan.
+        In rows whose episode begins (``begins`` (N,)), the earlier scans equal the current scan.
         """
         if self.scans == 1:
             return
@@ -218,7 +220,9 @@ class Observe(FromLimitToLimit):
 
 
 def tracks_of(tracks: Tracks | None, rows: int) -> tuple[Floats, Floats, Floats, Bools]:
-    """Return position (N, P, 2), velocity (N, P, 2), radius (N, P) and presence (N, P) of tracks; P is 0 without tracks."""
+    """Return the position (N, P, 2), velocity (N, P, 2), radius (N, P) and presence (N, P) of tracks; P is 0 if there are no
+    tracks.
+    """
     if tracks is not None:
         return tracks.position, tracks.velocity, tracks.radius, tracks.present
     pairs = np.zeros((rows, 0, 2), np.float32)
@@ -232,7 +236,7 @@ def _within(value):
 
 @spliced
 def _pool(beams, scale, scan, row):
-    """Write the shortest range of each of ``beams`` sectors of a scan (B,); sector b ends before beam floor((b + 1) B / beams).
+    """Write the shortest range in each of ``beams`` sectors of a scan (B,); sector b ends before beam floor((b + 1) B / beams).
 
     NaN means that a beam has hit nothing.
     """
@@ -250,7 +254,7 @@ def _pool(beams, scale, scan, row):
 
 @hidden
 def nearest_tracks(count, reach, pose, position, present, chosen, distances):
-    """Write the slots of the ``count`` nearest pedestrians within reach, nearest first; return their number."""
+    """Write the slots of the ``count`` nearest pedestrians within reach, nearest first; return how many there are."""
     found = 0
     for i in range(len(present)):
         dx, dy = position[i, 0] - pose[0], position[i, 1] - pose[1]
@@ -299,12 +303,12 @@ def _write(counts, scales, robot, scan, tracks, out, first, last):
 
 
 def action_size(limits: Limits) -> int:
-    """Return the number of values of an action: vx, vy and omega for robots that move sideways, vx and omega for others."""
+    """Return the number of values of an action: 3 (vx, vy, omega) for robots that move sideways, 2 (vx, omega) for all others."""
     return 3 if limits.holonomic.all() else 2
 
 
 def to_twists(actions: Array, limits: Limits) -> Floats:
-    """Return the twists (N, 3) of actions (N, 2) or (N, 3), m/s and rad/s.
+    """Return the twists (N, 3) for actions (N, 2) or (N, 3), m/s and rad/s.
 
     Actions from -1 to 1 span the range from minimum to maximum vx, and the symmetric ranges of vy and omega; values outside [-1, 1]
     are clipped. Omega is also clipped to respect the robot's minimum turning radius.
@@ -316,7 +320,7 @@ def to_twists(actions: Array, limits: Limits) -> Floats:
 
 
 def within(twists: Floats, limits: Limits) -> Floats:
-    """Return twists (N, 3) clipped to the limits, and to the robots' minimum turning radii."""
+    """Return twists (N, 3) clipped to the robots' limits and minimum turning radii."""
     forward = np.minimum(np.maximum(twists[:, 0], limits.min_vx), limits.max_vx)
     sideways = np.minimum(np.maximum(twists[:, 1], -limits.max_vy), limits.max_vy)
     circle = np.abs(forward) / np.maximum(limits.turning_radius, _TINY)
@@ -326,7 +330,9 @@ def within(twists: Floats, limits: Limits) -> Floats:
 
 
 def to_actions(twists: Array, limits: Limits) -> Floats:
-    """Return the actions (N, 2) or (N, 3) of twists (N, 3), such as a planner's, clipped to the limits: inverts `to_twists`."""
+    """Return the actions (N, 2) or (N, 3) for twists (N, 3), such as a planner's twists, clipped to the limits; the inverse of
+    `to_twists`.
+    """
     size = action_size(limits)
     actions = np.zeros((len(twists), size), np.float32)
     middle, half = _span(limits)

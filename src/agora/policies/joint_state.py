@@ -30,7 +30,8 @@ in a pair.
 """
 
 GOAL, SPEED, RADIUS, VX, VY, COSINE, SINE = range(ROBOT)
-"""Indices of the robot's values: distance to the goal, preferred speed, radius, velocity, and the direction it faces."""
+"""Indices of the robot's values: distance to the goal, preferred speed, radius, velocity, and the direction that the robot faces.
+"""
 
 GOAL_FRAME = "origin at the robot, x axis towards the goal"
 
@@ -42,20 +43,22 @@ class JointState(EncodingBase):
     """The robot and the nearest people in the robot's goal frame. Other robots count as people.
 
     The frame has its origin at the robot and its x axis towards the goal. The first values are the distance to the goal, the
-    preferred speed, the radius, the velocity (2), and cosine and sine of the robot's heading in this frame. They are followed, for
-    each person, nearest first, by position (2), velocity (2), radius, and 1, or by six zeros for missing people. Lengths are in m.
+    preferred speed, the radius, the velocity (2), and the cosine and sine of the robot's heading in this frame. They are followed,
+    for each person, nearest first, by position (2), velocity (2), radius, and 1, or by six zeros for a missing person. Lengths are
+    in metres.
 
-    An action is a velocity in the same frame, in units of the preferred speed. Actions longer than 1 are shortened to 1.
+    An action is a velocity in the goal frame, in units of the preferred speed. Actions longer than 1 are shortened to length 1.
 
-    A policy is trained for one preferred speed. For a robot with another preferred speed, all velocities are scaled to the
-    policy's, as if time ran faster or slower; the paths of robot and people do not change.
+    A policy is trained for one preferred speed. For a robot with a different preferred speed, all velocities are scaled to the
+    policy's preferred speed, as if time ran faster or slower; this does not change the paths of the robot and the people.
 
     Attributes:
-        people: number of nearest people.
+        people: number of nearest people to encode.
         reach: distance beyond which people are not seen, m.
         goal_range: maximum distance to the goal, m; larger distances are clipped.
         trained_speed: preferred speed of the robot in training, m/s.
-        preferred_speed: preferred speed of the robot, m/s; None for its maximum speed. A slower robot prefers its maximum speed.
+        preferred_speed: preferred speed of the robot, m/s; None for the robot's maximum speed. A robot that cannot reach this speed
+            prefers its maximum speed.
     """
 
     people: Count = 5
@@ -85,10 +88,10 @@ class JointState(EncodingBase):
         return np.full(self.length, np.inf, np.float32)
 
     def check(self, robot: RobotModel) -> None:
-        """Reject robots that cannot drive every velocity, for training; planners drive such robots anyway.
+        """Reject, for training, robots that cannot drive at every velocity; planners accept such robots.
 
         Raises:
-            InputError: the robot cannot move sideways or backwards.
+            InputError: the robot cannot move sideways or in reverse.
         """
         limits = robot.limits(1)
         if not limits.holonomic[0] or limits.min_vx[0] >= ZERO:
@@ -114,15 +117,15 @@ class JointState(EncodingBase):
         _write(self.people, ranges, robot, others, out, first, last)
 
     def marks(self, observation: Observation, others: int) -> Floats:
-        """Return the last value (N, P) of each of P people and other robots, including unused slots."""
+        """Return the last value (N, P) in the encoding of each of P people and other robots, including unused slots."""
         return np.ones((len(observation.pose), others), np.float32)
 
     def action_size(self, limits: Limits) -> int:
-        """Return 2."""
+        """Return the number of values of an action, 2."""
         return 2
 
     def velocities(self, actions: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
-        """Return the velocities (N, 2) of actions (N, 2), m/s in the map's frame."""
+        """Return the velocities (N, 2) for actions (N, 2), m/s, in the map frame."""
         wanted = np.asarray(actions, np.float32)
         scale = self._speed(limits) / np.maximum(np.sqrt(wanted[:, 0] ** 2 + wanted[:, 1] ** 2), ONE)
         along, across = wanted[:, 0] * scale, wanted[:, 1] * scale
@@ -130,14 +133,14 @@ class JointState(EncodingBase):
         return np.stack([ex * along - ey * across, ey * along + ex * across], 1)
 
     def twists(self, actions: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
-        """Return the twists (N, 3) with which holonomic robots drive at the velocities of actions (N, 2)."""
+        """Return the twists (N, 3) with which holonomic robots drive at the velocities given by actions (N, 2)."""
         velocity = self.velocities(actions, limits, pose, goal)
         c, s = np.cos(pose[:, 2]), np.sin(pose[:, 2])
         twists = (c * velocity[:, 0] + s * velocity[:, 1], c * velocity[:, 1] - s * velocity[:, 0], np.zeros_like(c))
         return np.stack(twists, 1)
 
     def actions(self, twists: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
-        """Return the actions (N, 2) of the velocities of twists (N, 3)."""
+        """Return the actions (N, 2) for the velocities in twists (N, 3)."""
         c, s = np.cos(pose[:, 2]), np.sin(pose[:, 2])
         vx, vy = c * twists[:, 0] - s * twists[:, 1], s * twists[:, 0] + c * twists[:, 1]
         ex, ey = _to_goal(pose, goal)
@@ -150,7 +153,7 @@ class JointState(EncodingBase):
         return self.scale(limits) * F(self.trained_speed)
 
     def notes(self) -> Mapping[str, Any]:
-        """Return the parts, units and frame of the values."""
+        """Return the parts, units and frame of the encoded values."""
         parts = {
             "goal_distance": [GOAL, GOAL + 1],
             "preferred_speed": [SPEED, SPEED + 1],
@@ -171,12 +174,12 @@ class JointState(EncodingBase):
         return {"parts": parts, "units": units, "frame": GOAL_FRAME, "actions": "a velocity in preferred speeds, in the goal frame"}
 
     def _mark(self) -> str:
-        """Return the meaning of a person's last value."""
+        """Return the meaning of the last value in a person's encoding."""
         return "1, or six zeros where nobody is"
 
 
 def _to_goal(pose: Floats, goal: Floats) -> tuple[Floats, Floats]:
-    """Return the directions to the goals as two arrays (N,); at a goal, the direction that the robot faces."""
+    """Return the directions to the goals as two arrays (N,); for a robot at its goal, return the robot's heading."""
     dx, dy = goal[:, 0] - pose[:, 0], goal[:, 1] - pose[:, 1]
     distance = np.sqrt(dx * dx + dy * dy)
     away, length = distance > _TINY, np.maximum(distance, _TINY)

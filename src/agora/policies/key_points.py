@@ -41,7 +41,7 @@ def spline(points: int, samples: int) -> Floats:
 
     Args:
         points: number of key points, K.
-        samples: number of samples; the first is at (0, 0) and the last at the last key point.
+        samples: number of samples; the first sample is at (0, 0), and the last at the last key point.
     """
     eye = np.eye(points + 1)
     slope = eye[1:] - eye[:-1]
@@ -59,20 +59,20 @@ class KeyPoints(EncodingBase):
 
     The observation contains the scan, the images row by row, the distance to the local goal, and the cosine and sine of its
     bearing. Pixels without a reading (0) are set to 1, like the farthest pixels. An action contains the x and y of each key point
-    in the robot's frame, followed by the log-odds of a collision, the fear. The robot drives along the arc to a point of the
-    spline; if this point lies behind the robot, it first turns in place. It does not move sideways.
+    in the robot's frame, followed by the log-odds of a collision, called the fear. The robot drives along the arc to a point on the
+    spline; if this point lies behind the robot, the robot first turns in place. It does not move sideways.
 
     Attributes:
-        beams: number of values of the scan, 0 for no scan; each value is the shortest range in its sector of the lidar.
+        beams: number of values of the scan; 0 for no scan. Each value is the shortest range in its sector of the lidar.
         scan_range: range that maps to 1, m; longer ranges are clipped.
-        lookahead: distance of the local goal along the global path, m. The goal itself is used if this is 0 or if the path ends
-            earlier.
+        lookahead: distance along the global path to the local goal, m. If the distance is 0, or if the path ends earlier, the goal
+            itself is used.
         points: number of key points, K.
-        samples: number of samples of the spline.
+        samples: number of samples on the spline.
         reach: coordinate that corresponds to an action of 1, m.
         ahead: distance along the spline to the point that the robot steers towards, m.
-        brisk: speed per metre of path length, 1/s.
-        gain: gain of turns in place, 1/s.
+        brisk: ratio of speed to path length, 1/s.
+        gain: ratio of turning rate to bearing when the robot turns in place, 1/s.
         sensors: channels with images (rows, columns) for the observation, such as a camera's depth images.
     """
 
@@ -131,7 +131,9 @@ class KeyPoints(EncodingBase):
 
     @cached_property
     def mirror(self) -> tuple[Ints, Floats]:
-        """Return the indices (D,) from which a mirrored scene takes its values, and their signs (D,), for sensors facing ahead."""
+        """Return, for sensors facing ahead, the indices (D,) of the values from which a mirrored scene is made, and their signs
+        (D,).
+        """
         order = [np.arange(self.beams)[::-1]]
         for sensor in self.sensors:
             for one in sensor.fields.values():
@@ -168,18 +170,18 @@ class KeyPoints(EncodingBase):
             out[first:last, self.beams : self.beams + pixels] = np.where(image > F(0.0), image, F(1.0))
 
     def action_size(self, limits: Limits) -> int:
-        """Return A = 2 K + 1."""
+        """Return A, the number of values of an action, 2 K + 1."""
         return 2 * self.points + 1
 
     def path(self, actions: Array) -> Floats:
-        """Return the path (N, samples, 2) of actions (N, A), m, in the robot's frame."""
+        """Return the paths (N, samples, 2) given by actions (N, A), m, in the robot's frame."""
         points = np.clip(np.asarray(actions, np.float32)[:, : 2 * self.points], -1.0, 1.0).reshape(-1, self.points, 2)
         matrix = F(self.reach) * spline(self.points, self.samples)
         path: Floats = (matrix[None, :, :, None] * points[:, None]).sum(2)  # no BLAS product: rows must be independent
         return path
 
     def twists(self, actions: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
-        """Return the twists (N, 3) that follow the paths of actions (N, A)."""
+        """Return the twists (N, 3) that follow the paths given by actions (N, A)."""
         path = self.path(actions)
         legs = np.diff(path, axis=1)
         gone = np.cumsum(np.sqrt((legs * legs).sum(-1)), 1, dtype=np.float32)
@@ -195,10 +197,10 @@ class KeyPoints(EncodingBase):
         return within(np.stack([forward, np.zeros_like(forward), turn], -1).astype(np.float32), limits)
 
     def actions(self, twists: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
-        """Return actions (N, A) for twists (N, 3): points on a straight line that leads to the twist, with even odds of collision.
+        """Return actions (N, A) that result in twists (N, 3): key points on a straight line, with even odds of a collision.
 
-        For twists without forward speed, the bearing of the line is the turning rate divided by ``gain``. A turn that is too tight
-        for any line gets the tightest possible line.
+        For twists without forward speed, the bearing of the line is the turning rate divided by ``gain``. If a turn is tighter than
+        any line allows, the line for the tightest possible turn is used.
         """
         forward, turn = np.maximum(twists[:, 0], F(0.0)), twists[:, 2]
         length = np.minimum(forward / F(self.brisk), F(self.reach))
@@ -215,7 +217,7 @@ class KeyPoints(EncodingBase):
         return out
 
     def notes(self) -> Mapping[str, Any]:
-        """Return the parts, units and frame of the values, and the meaning of an action."""
+        """Return the parts, units and frame of the encoded values, and the meaning of an action."""
         aim = f"the point {self.lookahead:g} m ahead on the path" if self.lookahead else "the goal"
         units = {
             "scan": f"shortest range of each share of the beams / {self.scan_range:g} m, cut to [0, 1]",

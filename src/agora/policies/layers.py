@@ -1,8 +1,8 @@
-"""Layers of networks, evaluated in a fixed order: the result of a row depends neither on the number of rows nor on padding.
+"""Network layers, evaluated in a fixed order: the result for a row depends neither on the number of rows nor on padding.
 
-BLAS products depend on both, so a policy would behave differently in a batch of 64 from when it runs alone. Here, every output is
-summed over its inputs in order, and the outputs of a row are computed in parallel lanes. Weights are float32 and stored with inputs
-first, as the kernels read them; PyTorch stores outputs first.
+BLAS products depend on both, so a policy would behave differently in a batch of 64 than alone. Here, every output is summed over
+its inputs in order, and the outputs of a row are computed in parallel lanes. Weights are float32 and stored with inputs first,
+which is the order in which the kernels read them; PyTorch stores outputs first.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["ACTIVATIONS", "attend", "convolve", "dense", "gru", "lstm", "mix", "
 
 @lean_kernel
 def _dense(inputs, weight, bias, out, first, last):
-    """Process four rows and four inputs at a time, so each weight is read once per four rows. Outputs add their inputs in order."""
+    """Process four rows and four inputs at a time, so that each weight is read once per four rows. Inputs are added in order."""
     count = inputs.shape[1]
     whole, end = count - count % 4, last - (last - first) % 4
     for n in range(first, last):
@@ -50,10 +50,12 @@ def dense(inputs: Floats, weight: Floats, bias: Floats) -> Floats:
     """Return ``inputs @ weight + bias``.
 
     Args:
-        inputs: (N, I). weight: (I, O). bias: (O,).
+        inputs: (N, I) inputs.
+        weight: (I, O) weights.
+        bias: (O,) biases.
 
     Returns:
-        (N, O).
+        (N, O) outputs.
     """
     out = np.empty((len(inputs), len(bias)), np.float32)
     _dense(inputs, weight, bias, out, 0, len(out))
@@ -80,14 +82,14 @@ def convolve(inputs: Floats, weight: Floats, bias: Floats, *, stride: int = 1, p
     """Return a two-dimensional convolution; for one-dimensional data, use images and kernels with a height of 1.
 
     Args:
-        inputs: (N, H, W, C), channels last.
-        weight: (KH, KW, C, O).
-        bias: (O,).
+        inputs: (N, H, W, C) inputs, channels last.
+        weight: (KH, KW, C, O) weights.
+        bias: (O,) biases.
         stride: number of cells between two outputs, along both axes.
         padding: number of zero cells on each side, along every axis on which the kernel is longer than 1.
 
     Returns:
-        (N, H', W', O).
+        (N, H', W', O) outputs.
     """
     high, wide, _, outputs = weight.shape
     pads = [padding if size > 1 else 0 for size in (high, wide)]
@@ -122,15 +124,18 @@ def _gates(gates, hidden_gates, state, out, first, last):
 
 
 def gru(inputs: Floats, state: Floats, weight: Floats, bias: Floats, state_weight: Floats, state_bias: Floats) -> Floats:
-    """Return the next state of a gated recurrent unit (K. Cho et al. 2014, in the form of PyTorch's GRUCell).
+    """Return the next states of a gated recurrent unit (K. Cho et al. 2014, in the form of PyTorch's GRUCell).
 
     Args:
-        inputs: (N, I). state: (N, S).
-        weight: (I, 3 S), for the reset gate, the update gate and the new state; bias: (3 S,).
-        state_weight: (S, 3 S). state_bias: (3 S,).
+        inputs: (N, I) inputs.
+        state: (N, S) states before the step.
+        weight: (I, 3 S) weights of the inputs, for the reset gate, the update gate and the new state.
+        bias: (3 S,) biases of the inputs.
+        state_weight: (S, 3 S) weights of the states.
+        state_bias: (3 S,) biases of the states.
 
     Returns:
-        (N, S).
+        (N, S) states after the step.
     """
     out = np.empty_like(state)
     _gates(dense(inputs, weight, bias), dense(state, state_weight, state_bias), state, out, 0, len(out))
@@ -153,15 +158,19 @@ def _lstm_gates(gates, state_gates, cell, out, kept, first, last):
 def lstm(
     inputs: Floats, state: Floats, cell: Floats, weight: Floats, bias: Floats, state_weight: Floats, state_bias: Floats
 ) -> tuple[Floats, Floats]:
-    """Return the next state and cell of a long short-term memory (S. Hochreiter, J. Schmidhuber 1997; PyTorch's LSTMCell).
+    """Return the next states and cells of a long short-term memory (S. Hochreiter, J. Schmidhuber 1997; PyTorch's LSTMCell).
 
     Args:
-        inputs: (N, I). state, cell: (N, S).
-        weight: (I, 4 S), for the input gate, the forget gate, the new cell and the output gate; bias: (4 S,).
-        state_weight: (S, 4 S). state_bias: (4 S,).
+        inputs: (N, I) inputs.
+        state: (N, S) states before the step.
+        cell: (N, S) cells before the step.
+        weight: (I, 4 S) weights of the inputs, for the input gate, the forget gate, the new cell and the output gate.
+        bias: (4 S,) biases of the inputs.
+        state_weight: (S, 4 S) weights of the states.
+        state_bias: (4 S,) biases of the states.
 
     Returns:
-        Two arrays (N, S).
+        The states (N, S) and the cells (N, S) after the step.
     """
     out, kept = np.empty_like(state), np.empty_like(cell)
     _lstm_gates(dense(inputs, weight, bias), dense(state, state_weight, state_bias), cell, out, kept, 0, len(out))
@@ -170,7 +179,7 @@ def lstm(
 
 @hidden
 def _softmax(scores, present):
-    """Replace the scores (P,) of present entries with weights that add up to 1, and those of absent entries with 0, in place."""
+    """Replace the scores (P,) in place with weights that are 0 for absent entries and add up to 1 over present entries."""
     highest = ZERO
     found = False
     for p in range(len(scores)):
@@ -199,13 +208,15 @@ def _pool(scores, values, present, out, first, last):
 
 
 def pool(scores: Floats, values: Floats, present: Bools) -> Floats:
-    """Return the sums of values, weighted by the softmax of scores; zeros if no entry is present.
+    """Return the sums of values, weighted by the softmax of the scores; zeros if no entry is present.
 
     Args:
-        scores: (N, P). values: (N, P, V). present: (N, P); absent entries have no effect.
+        scores: (N, P) scores.
+        values: (N, P, V) values.
+        present: (N, P) whether each entry is present; absent entries have no effect.
 
     Returns:
-        (N, V).
+        (N, V) weighted sums.
     """
     out = np.empty((len(scores), values.shape[2]), np.float32)
     _pool(scores.copy(), values, present, out, 0, len(out))
@@ -226,10 +237,13 @@ def attend(queries: Floats, keys: Floats, values: Floats, present: Bools) -> Flo
     """Return scaled dot-product attention with one head (A. Vaswani et al. 2017, equation 1).
 
     Args:
-        queries: (N, K). keys: (N, P, K). values: (N, P, V). present: (N, P).
+        queries: (N, K) queries.
+        keys: (N, P, K) keys.
+        values: (N, P, V) values.
+        present: (N, P) whether each entry is present.
 
     Returns:
-        (N, V); zeros if no entry is present.
+        (N, V) weighted values; zeros if no entry is present.
     """
     scores = np.empty(keys.shape[:2], np.float32)
     _scores(queries, keys, np.float32(1.0 / np.sqrt(keys.shape[2])), scores, 0, len(scores))
@@ -268,14 +282,14 @@ def mix(queries: Floats, keys: Floats, values: Floats, present: Bools, heads: in
     """Return scaled dot-product attention among people, with several heads (A. Vaswani et al. 2017).
 
     Args:
-        queries: (N, P, E), with the entries of the heads concatenated.
-        keys: (N, P, E).
-        values: (N, P, E).
-        present: (N, P).
+        queries: (N, P, E) queries, with the entries of the heads concatenated.
+        keys: (N, P, E) keys.
+        values: (N, P, E) values.
+        present: (N, P) whether each person is present.
         heads: number of heads; must divide E.
 
     Returns:
-        (N, P, E); zeros for absent people.
+        (N, P, E) weighted values; zeros for absent people.
     """
     out = np.empty_like(values)
     by_entry = np.ascontiguousarray(keys.transpose(0, 2, 1))
@@ -298,19 +312,19 @@ def _sigmoid_all(values, first, last):
 
 
 def tanh(values: Floats) -> Floats:
-    """Replace values (N, K) with their hyperbolic tangent in place, to within 1e-6, and return them."""
+    """Apply the hyperbolic tangent to values (N, K) in place, with an error below 1e-6, and return the values."""
     _tanh_all(values, 0, len(values))
     return values
 
 
 def sigmoid(values: Floats) -> Floats:
-    """Apply the logistic function to values (N, K) in place, with an error below 1e-6, and return them."""
+    """Apply the logistic function to values (N, K) in place, with an error below 1e-6, and return the values."""
     _sigmoid_all(values, 0, len(values))
     return values
 
 
 def relu(values: Floats) -> Floats:
-    """Replace negative values with 0 in place, and return the values."""
+    """Replace negative values with 0, in place, and return the values."""
     return np.maximum(values, ZERO, out=values)
 
 

@@ -1,11 +1,12 @@
 """The look-ahead of the CrowdNav family: candidate velocities, the value of a step, and the network's inputs for the next state.
 
-The look-ahead and the action set are those of the CrowdNav code (vita-epfl/CrowdNav, crowd_nav/policy/multi_human_rl.py), with two
-differences. Headings are relative to the goal's direction, so a policy does not depend on the orientation of the map; the code uses
-the map's x axis. People are assumed to keep their velocity during the step (``query_env = false`` in the code); by default, the
-code asks the simulator for their true next state, which a robot cannot know. The reward in the code also assumes constant velocity.
+The look-ahead and the action set follow the CrowdNav code (vita-epfl/CrowdNav, crowd_nav/policy/multi_human_rl.py), with two
+differences. Headings are relative to the goal's direction, so a policy does not depend on the orientation of the map; in the code,
+headings are relative to the map's x axis. People are assumed to keep their velocity during the step (``query_env = false`` in the
+code); by default, the code asks the simulator for people's true next state, which a robot cannot know. The reward in the code also
+assumes constant velocity.
 
-The social norms are those of SA-CADRL's code; see `wrong_side`.
+The social norms follow SA-CADRL's code; see `wrong_side`.
 """
 
 from __future__ import annotations
@@ -32,15 +33,15 @@ SIDES = {"right": 1.0, "left": -1.0}
 
 @dataclass(frozen=True)
 class LookAhead(Checked):
-    """The candidates of a policy, and the reward of the step itself; the defaults are those of the CrowdNav code.
+    """The candidate velocities of a policy, and the reward for a step; the defaults are taken from the CrowdNav code.
 
     Attributes:
-        speeds: number of speeds, up to the preferred speed; lower speeds are spaced more closely.
-        headings: number of headings; standing still is an additional candidate.
+        speeds: number of candidate speeds, up to the preferred speed; lower speeds are spaced more closely.
+        headings: number of candidate headings; standing still is an additional candidate.
         step: duration of the step, s.
         discount: discount per second at a preferred speed of 1 m/s.
-        reached: reward of a step that ends at the goal.
-        collision: reward of a step with a contact.
+        reached: reward for a step that ends at the goal.
+        collision: reward for a step with a contact.
         discomfort: reward per second and per metre by which the clearance is below ``discomfort_distance``.
         discomfort_distance: clearance to the nearest person below which there is discomfort, m.
         norm: cost per second of driving on the wrong side of the nearest person (`wrong_side`), as a fraction of the value gained
@@ -61,12 +62,14 @@ class LookAhead(Checked):
 
     @property
     def straight(self) -> int:
-        """Index of the candidate that drives to the goal at the preferred speed: the last candidate with the first heading."""
+        """Index of the candidate with which the robot drives to the goal at the preferred speed: the last candidate with the first
+        heading.
+        """
         return self.speeds
 
     @functools.cached_property
     def velocities(self) -> Floats:
-        """(A, 2) candidate velocities in the goal frame, in units of the preferred speed; the first is standing still."""
+        """(A, 2) candidate velocities in the goal frame, in units of the preferred speed; the first candidate is standing still."""
         speeds = (np.exp(np.arange(1, self.speeds + 1) / self.speeds) - 1.0) / (math.e - 1.0)
         headings = math.tau * np.arange(self.headings) / self.headings
         rings = np.stack([np.outer(np.cos(headings), speeds), np.outer(np.sin(headings), speeds)], -1).reshape(-1, 2)
@@ -79,7 +82,9 @@ _Rates = kernel_record("_Rates", LookAhead, computed=("fading", "side"))
 
 @hidden
 def _pair(robot, x, y, vx, vy, radius, out):
-    """Write the values of a pair: the robot's 6 values, and position, velocity, radius, distance and sum of radii of a person."""
+    """Write the values of a pair: the robot's 6 values; the person's position, velocity, radius and distance; the sum of both
+    radii.
+    """
     for k in range(6):
         out[k] = robot[k]
     out[6], out[7], out[8], out[9], out[10] = x, y, vx, vy, radius
@@ -98,11 +103,11 @@ def _pairs(states, people, out, first, last):
 
 
 def pairs_of(states: Floats) -> tuple[Floats, Bools]:
-    """Return the robot-person pairs (N, P, 13) of joint states (N, D), as read by networks, and whether each pair exists (N, P).
+    """Return the robot-person pairs (N, P, 13) of joint states (N, D), which networks read, and whether each pair exists (N, P).
 
-    The values are those of ``rotate`` in the code: the robot's distance to the goal, preferred speed, 0 (for the heading, which is
-    meaningless for a holonomic robot), radius, velocity (2); the person's position (2), velocity (2), radius, distance, and the sum
-    of both radii.
+    The values are the same as in ``rotate`` in the CrowdNav code: the robot's distance to the goal, preferred speed, 0 (for the
+    heading, which is meaningless for a holonomic robot), radius, velocity (2); the person's position (2), velocity (2), radius,
+    distance, and the sum of both radii.
     """
     people = (states.shape[1] - ROBOT) // PERSON
     out = np.empty((len(states), people, PAIR), np.float32)
@@ -111,7 +116,7 @@ def pairs_of(states: Floats) -> tuple[Floats, Bools]:
 
 
 def present_in(states: Floats) -> Bools:
-    """Return which people (N, P) are present in joint states (N, D)."""
+    """Return whether each person (N, P) is present in joint states (N, D)."""
     there: Bools = states[:, ROBOT + PERSON - 1 :: PERSON] > 0.5
     return there
 
@@ -143,13 +148,13 @@ def _wrong(pairs, side, out, first, last):
 
 
 def wrong_side(pairs: Floats, side: str = "right") -> Bools:
-    """Return whether (N,) a robot overtakes, is overtaken by, meets or crosses a person on the wrong side, for pairs (N, 13).
+    """Return, for each pair (N, 13), whether the robot overtakes, is overtaken by, meets or crosses the person on the wrong side.
 
     Y. F. Chen, M. Everett, M. Liu, J. P. How, "Socially aware motion planning with deep reinforcement learning", IROS 2017, section
-    III B, with the zones of its code (mit-acl/gym-collision-avoidance, CADRL/scripts/multi/nn_navigation_value_multi.py,
-    ``find_bad_inds``). There are two differences: an approaching person is recognised on both sides of the exact opposite
-    direction, but only on one side in the code; and all zones for keeping left are mirrored, but not those of the slower case in
-    the code.
+    III B, with the zones in its code (mit-acl/gym-collision-avoidance, CADRL/scripts/multi/nn_navigation_value_multi.py,
+    ``find_bad_inds``). There are two differences. An approaching person is recognised on both sides of the exact opposite
+    direction; the code recognises it on one side only. All zones for keeping left are mirrored; the code does not mirror the zones
+    of the slower case.
     """
     out = np.empty(len(pairs), np.bool_)
     _wrong(np.ascontiguousarray(pairs), F(SIDES[side]), out, 0, len(pairs))
@@ -157,11 +162,11 @@ def wrong_side(pairs: Floats, side: str = "right") -> Bools:
 
 
 def norm_rewards(before: Floats, after: Floats, ahead: LookAhead) -> Floats:
-    """Return the reward (N,) of a step due to the norm, as in `look_ahead`; it is 0 or negative.
+    """Return the part (N,) of a step's reward that comes from the norm, as in `look_ahead`; it is 0 or negative.
 
     Args:
         before: (N, D) joint states at the beginning of the step.
-        after: (N, D) joint states at its end.
+        after: (N, D) joint states at the end of the step.
         ahead: look-ahead that defines the norm.
     """
     fading, goal, speed = F(math.log(ahead.discount)), before[:, GOAL], before[:, SPEED]
@@ -211,15 +216,16 @@ def _look(states, velocities, rates, people, out, rewards, discounts, first, las
 
 
 def look_ahead(states: Floats, ahead: LookAhead) -> tuple[Floats, Floats, Floats]:
-    """Return the pairs (N, A, P, 13) after a step with each candidate, the rewards (N, A) of the step, and the discounts (N,).
+    """Return the pairs (N, A, P, 13) after a step with each candidate, the rewards (N, A) for the step, and the discount factors
+    (N,).
 
-    A step reaches the goal if it ends within the robot's radius of the goal. A step collides if the discs touch anywhere on the
-    straight line from its start to its end (as in the code's ``step``). Time is scaled by the preferred speed: a faster robot
-    discounts faster (Y. F. Chen et al. 2017).
+    A step reaches the goal if it ends within one robot radius of the goal. A step collides if the discs touch anywhere on the
+    straight line from the step's start to its end (as in ``step`` in the CrowdNav code). Time is scaled by the preferred speed: a
+    faster robot discounts faster (Y. F. Chen et al. 2017).
 
     Args:
         states: (N, D) joint states.
-        ahead: the candidate velocities, and the value of a step.
+        ahead: the candidate velocities, and the reward for a step.
     """
     people, count = (states.shape[1] - ROBOT) // PERSON, len(ahead.velocities)
     out, rewards = np.empty((len(states), count, people, PAIR), np.float32), np.empty((len(states), count), np.float32)

@@ -35,8 +35,8 @@ def shapes_of(layers: Mapping[str, tuple[int, int]], units: Mapping[str, tuple[i
     """Return the shapes of weights by name.
 
     Args:
-        layers: numbers of inputs and outputs of the layers, by name.
-        units: numbers of inputs and state values of the gated recurrent units, by name.
+        layers: number of inputs and number of outputs of each layer, by name.
+        units: number of inputs and number of state values of each gated recurrent unit, by name.
     """
     shapes: dict[str, tuple[int, ...]] = {}
     for name, (inputs, outputs) in layers.items():

@@ -25,13 +25,13 @@ def export_onnx(policy: Policy, path: Path) -> None:
     | ag_rl, ds_rnn | ``observation`` (N, D), ``memory`` (N, S) | ``action`` (N, 2), ``velocity`` (N, 2), ``next_memory`` (N, S) |
     | ga3c | ``observation`` (N, D) | ``action`` (N, 2), ``command`` (N, 2), m/s and rad; ``scores`` (N, 11) |
 
-    A ``twist`` is (vx, vy, omega) in m/s and rad/s, in the robot's frame. It does not take the turning radius of car-like robots
-    into account. A ``velocity`` is in the goal frame and scaled like the speeds in the state: multiply it by `JointState.scale`.
+    A ``twist`` is (vx, vy, omega) in m/s and rad/s, in the robot's frame. It does not take into account the turning radius of
+    car-like robots. A ``velocity`` is in the goal frame and scaled like the speeds in the state: multiply it by `JointState.scale`.
 
-    The metadata describe the input. ``network`` and ``encoding`` contain registered names. ``observe`` (the parameters of the
-    encoding), ``parts`` (the first index of each part and one more than its last), ``units`` and ``outputs`` are JSON, as are
-    ``body`` and ``period`` if the policy has them; ``frame`` is plain text. The notes of the policy are stored under their own
-    names. ONNX Runtime rounds differently, so its results differ in the last digits.
+    The file's metadata describe the input. ``network`` and ``encoding`` contain registered names. ``observe`` (the parameters of
+    the encoding), ``parts`` (the first index of each part, and one more than the last index), ``units`` and ``outputs`` are JSON,
+    as are ``body`` and ``period`` if the policy has them; ``frame`` is plain text. The policy's notes are stored under their own
+    names. ONNX Runtime rounds differently from Agora, so results differ in the last digits.
 
     Args:
         policy: policy with any network and encoding.

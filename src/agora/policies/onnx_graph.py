@@ -1,4 +1,5 @@
-"""A builder of ONNX graphs whose values support NumPy's operators, so that an exported policy reads like its NumPy form.
+"""Builds ONNX graphs with values that support NumPy's operators, so that the code of an exported policy reads like its NumPy
+version.
 
 All operators belong to ONNX's default domain, opset 17, which ONNX Runtime has supported since version 1.12. A reduction keeps the
 reduced axis with a length of 1, so that its result broadcasts against its input.
@@ -26,7 +27,7 @@ _OPSET, _IR = 17, 8
 
 @dataclass(frozen=True)
 class _Node:
-    """An operator, its inputs, its output and its attributes."""
+    """An operator with its inputs, output and attributes."""
 
     operator: str
     inputs: tuple[str, ...]
@@ -40,12 +41,12 @@ class Value:
 
     Attributes:
         graph: graph to which operators are added.
-        name: name in the graph.
+        name: name of the tensor in the graph.
     """
 
     graph: OnnxGraph
     name: str
-    __array_ufunc__ = None  # makes NumPy scalars on the left use this class's operators
+    __array_ufunc__ = None  # makes NumPy scalars on the left use the operators of this class
 
     def _with(self, operator: str, *others: Value | Array | float, **attributes: Any) -> Value:
         return self.graph.add(operator, self, *others, **attributes)
@@ -153,7 +154,7 @@ class Value:
         return self.as_float().max(axis) > 0.0
 
     def argmax(self, axis: int, *, keep: bool = True) -> Value:
-        """Return the index of the maximum over an axis; the first one if several are equal."""
+        """Return the index of the maximum over an axis; the first index if several values are equal."""
         return self._with("ArgMax", axis=axis, keepdims=int(keep))
 
     def part(self, first: int, last: int, axis: int = -1) -> Value:
@@ -169,7 +170,7 @@ class Value:
         return [self.part(k, k + 1) for k in range(count)]
 
     def reshape(self, *shape: int) -> Value:
-        """Return the value in another shape; a length of 0 keeps the length of the axis."""
+        """Return the value with a different shape; a length of 0 keeps the length of the axis."""
         return self._with("Reshape", np.array(shape))
 
     def spread(self, *shape: int) -> Value:
@@ -186,10 +187,10 @@ _FLOAT = 1  # onnx.TensorProto.FLOAT
 
 @dataclass(eq=False)
 class OnnxGraph:
-    """The operators of a policy in order of evaluation, and its weights.
+    """The operators of a policy, in the order of evaluation, and the weights.
 
     Attributes:
-        about: metadata of the file.
+        about: metadata of the ONNX file.
     """
 
     about: dict[str, str] = field(default_factory=dict)
@@ -263,7 +264,7 @@ def dense(inputs: Value, weight: Floats, bias: Floats) -> Value:
 
 
 def mlp(arrays: Mapping[str, Floats], name: str, values: Value, *, first: int = 0, last_relu: bool = False) -> Value:
-    """Return the output of the layers ``<name>.<first>``, ``<name>.<first + 1>`` ... in sequence, with ReLU between them."""
+    """Return the output of the layers ``<name>.<first>``, ``<name>.<first + 1>`` ... in sequence, with ReLU between layers."""
     count = sum(key.startswith(f"{name}.") and key.endswith(".weight") for key in arrays)
     for k in range(first, count):
         values = dense(values, arrays[f"{name}.{k}.weight"], arrays[f"{name}.{k}.bias"])
@@ -295,7 +296,7 @@ def lstm(arrays: Mapping[str, Floats], name: str, inputs: Value, state: Value, c
 
 
 def pool(scores: Value, values: Value, present: Value, axis: int) -> Value:
-    """Return the result of `agora.policies.layers.pool`: the sum over the axis of people, weighted by the softmax of scores."""
+    """Return the result of `agora.policies.layers.pool`: the sum over the axis of people, weighted by the softmax of the scores."""
     highest = present.where(scores, float(np.finfo(np.float32).min)).max(axis)
     shares = present.where((scores - highest).exp(), 0.0)
     return (shares / shares.sum(axis).maximum(1.0) * values).sum(axis)

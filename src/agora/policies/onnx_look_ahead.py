@@ -20,7 +20,8 @@ def looked_ahead(ahead: LookAhead, states: Value, length: int) -> tuple[Value, V
     """Return the result of `agora.policies.look_ahead.look_ahead` for joint states (N, D).
 
     Returns:
-        Pairs (N, A, P, 13) after a step, rewards (N, A, 1, 1), discounts (N, 1, 1, 1), and which people (N, 1, P, 1) are present.
+        Pairs (N, A, P, 13) after a step, rewards (N, A, 1, 1), discount factors (N, 1, 1, 1), and whether each person (N, 1, P, 1)
+            is present.
     """
     graph, count = states.graph, (length - ROBOT) // PERSON
     state = states.reshape(0, 1, 1, length)
@@ -62,7 +63,9 @@ def looked_ahead(ahead: LookAhead, states: Value, length: int) -> tuple[Value, V
 
 
 def chosen(ahead: LookAhead, state: Value, present: Value, promised: Value) -> Value:
-    """Return the velocities (N, 2) with the highest expected return; straight to the goal if the robot is alone or at the goal."""
+    """Return the velocities (N, 2) with the highest expected return; a robot that is alone or at its goal drives straight to the
+    goal.
+    """
     accompanied = present.any(PERSON_AXIS).reshape(0, 1)
     graph, (goal, speed, radius) = state.graph, (state.part(k, k + 1) for k in (GOAL, SPEED, RADIUS))
     best = graph.add("Gather", ahead.velocities, promised.argmax(1, keep=False), axis=0) * speed
@@ -71,7 +74,7 @@ def chosen(ahead: LookAhead, state: Value, present: Value, promised: Value) -> V
 
 
 def _wrong_side(pairs: Value, side: float) -> Value:
-    """Return whether (N, A, 1, 1) a robot passes a person on the wrong side, like `agora.policies.look_ahead.wrong_side`."""
+    """Return (N, A, 1, 1) whether the robot passes a person on the wrong side, like `agora.policies.look_ahead.wrong_side`."""
     goal, preferred, _, _, vx, vy, px, py, wx, wy = pairs.columns(PAIR)[:10]
     vy, py, wy = vy * side, py * side, wy * side
     speed, theirs = (vx * vx + vy * vy).sqrt(), (wx * wx + wy * wy).sqrt()

@@ -1,4 +1,5 @@
-"""The encoding of All-in-One: a scan, people, a point on the path and the goal; an action selects the planner that drives.
+"""The encoding of All-in-One: a scan, people, a point on the path, and the goal; an action selects the planner that drives the
+robot.
 
 L. Kästner, J. Cox, T. Buiyan, J. Lambrecht, "All-in-One: A DRL-based control switch combining state-of-the-art navigation
 planners", ICRA 2022, and its code (Arena-Rosnav/all_in_one, ``observation_collector.py`` and ``all_in_one_parameters.json``).
@@ -28,18 +29,18 @@ _GOAL = 3
 
 @dataclass(frozen=True)
 class PlannerChoice(PlannerSettings):
-    """The vector of `Observe` with the sub-goal, plus distance and bearing of the goal; an action contains scores of planners.
+    """The vector of `Observe` with a sub-goal, plus the distance and bearing of the goal; an action contains one score per planner.
 
-    The planner with the highest score drives. The published network reads two scans, one of obstacles on the map and one of all
-    other obstacles. This encoding has a single scan, and the positions and velocities of people.
+    The planner with the highest score drives the robot. The published network reads two scans: a scan of the obstacles on the map,
+    and a scan of all other obstacles. This encoding has a single scan, and the positions and velocities of people.
 
     Attributes:
         planners: the planners, as strings such as ``teb`` or ``dwa:sim_time=2.0``.
         beams: number of values of the scan, as in `Observe`.
         scan_range: range that maps to 1, m; longer ranges are clipped.
-        pedestrians: number of nearest pedestrians.
-        lookahead: distance of the sub-goal along the global path, m.
-        goal_range: distance of the goal that maps to 1, m; longer distances are clipped.
+        pedestrians: number of nearest pedestrians to encode.
+        lookahead: distance along the global path to the sub-goal, m.
+        goal_range: distance to the goal that maps to 1, m; longer distances are clipped.
     """
 
     planners: tuple[str, ...] = ("teb", "rosnav_rl")
@@ -99,11 +100,11 @@ class PlannerChoice(PlannerSettings):
         return len(self.planners)
 
     def settings(self, actions: Array) -> dict[str, Floats]:
-        """Return the index (N,) of the planner with the highest score in actions (N, K); the first one if several are equal."""
+        """Return the index (N,) of the planner with the highest score in actions (N, K); the first if several scores are equal."""
         return {"planner": np.asarray(actions, np.float32).argmax(1).astype(np.float32)}
 
     def notes(self) -> Mapping[str, Any]:
-        """Return the parts, units and frame of the values, and the meaning of an action."""
+        """Return the parts, units and frame of the encoded values, and the meaning of an action."""
         seen, size = self._seen.notes(), self._seen.length
         return {
             "parts": {**seen["parts"], "goal_itself": [size, size + _GOAL]},

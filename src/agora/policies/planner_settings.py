@@ -1,4 +1,4 @@
-"""A base for encodings whose actions are settings of a planner; the planner computes the twists."""
+"""A base class for encodings whose actions are settings of a planner; the planner computes the twists."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ class PlannerSettings(EncodingBase):
 
     @abstractmethod
     def settings(self, actions: Array) -> dict[str, Floats]:
-        """Return the settings (N,) of actions (N, A), by name."""
+        """Return the settings (N,) given by actions (N, A), by name."""
 
     def twists(self, actions: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
-        """Raise an error: only a planner can compute twists from settings."""
+        """Raise an error, because only a planner can compute twists from settings."""
         raise InputError(f"{self._name}: actions are settings of a planner, not twists; planners such as 'applr' drive by them")
 
     def actions(self, twists: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
-        """Raise an error: many different settings lead to the same twist."""
+        """Raise an error, because many different settings lead to the same twist."""
         raise InputError(f"{self._name}: the settings of a planner cannot be derived from a twist")
 
     @property

@@ -1,4 +1,4 @@
-"""Policies: a network with its weights and its encoding, and their common file format.
+"""Policies, each a network with its weights and its encoding, and their common file format.
 
 The header of a file contains the registered names (`agora.interfaces.network`, `agora.interfaces.encoding`) and the parameters of
 the network and of the encoding; the weights follow the header.
@@ -37,7 +37,7 @@ _A_BEAM, _CLOSE = 0.02, 1e-4  # rad
 
 @dataclass(frozen=True)
 class TrainedRobot(Checked):
-    """The robot that a policy was trained with.
+    """The robot with which a policy was trained.
 
     Attributes:
         min_vx: minimum forward speed, m/s.
@@ -57,7 +57,7 @@ class TrainedRobot(Checked):
 
     @staticmethod
     def of(robot: RobotModel) -> TrainedRobot:
-        """Return the limits and the lidar's view of a robot."""
+        """Return the limits and the lidar's field of view of a robot."""
         limits, lidar = robot.limits(1), robot.lidar
         first, last = (0.0, 0.0) if lidar is None else (lidar.angle_min, lidar.angle_max)
         min_vx, max_vx, max_vy, max_omega = (
@@ -68,8 +68,9 @@ class TrainedRobot(Checked):
     def seen(self, observation: Observation, beams: int) -> Observation:
         """Return the observation that the robots would have with the limits and the lidar used in training.
 
-        The scan of a lidar with another span is resampled to the directions of the training's lidar: beams outside its span are
-        dropped, and directions that the robot's lidar does not cover read as free.
+        If the robot's lidar has a different field of view, its scan is resampled to the directions of the lidar used in training:
+        beams outside that lidar's field of view are dropped, and directions that the robot's lidar does not cover are treated as
+        free.
 
         Args:
             observation: observation of N robots.
@@ -95,25 +96,25 @@ class TrainedRobot(Checked):
         return replace(o, scan=scan, scan_angles=(0.5 * (edges[1:] + edges[:-1])).astype(np.float32))
 
     def limits(self, limits: Limits) -> Limits:
-        """Return limits with the speeds used in training, to which the policy's observed twists and actions are scaled."""
+        """Return limits with the maximum speeds used in training, by which the policy's observed twists and actions are scaled."""
         full = functools.partial(np.full, len(limits.max_vx), dtype=np.float32)
         turning = full(self.max_omega)
         return replace(limits, min_vx=full(self.min_vx), max_vx=full(self.max_vx), max_vy=full(self.max_vy), max_omega=turning)
 
 
 def decides(calls: Ints, trained: float, dt: float) -> Bools:
-    """Return whether a policy makes a decision at each of these calls (N,); otherwise, it holds its last action.
+    """Return, for each of these calls (N,), whether the policy makes a decision; otherwise, it keeps its last action.
 
-    A robot may call the policy more often than it was trained to decide. If the trained period is not a multiple of ``dt``, a
-    decision can be up to one call late, but the mean period is correct.
+    A robot may call the policy more often than the policy was trained to decide. If the trained period is not a multiple of ``dt``,
+    a decision can be late by up to one call, but the mean period is correct.
 
     Args:
         calls: (N,) number of calls so far in the episode.
-        trained: time between two decisions in training, s; 0 decides at every call.
+        trained: time between two decisions in training, s; 0 to decide at every call.
         dt: control period of the robots, s.
 
     Raises:
-        InputError: the robots call the policy less often than it was trained to decide.
+        InputError: the robots call the policy less often than the policy was trained to decide.
     """
     if not trained:
         return np.ones(len(calls), np.bool_)
@@ -128,15 +129,15 @@ def decides(calls: Ints, trained: float, dt: float) -> Bools:
 
 @dataclass(frozen=True, eq=False)
 class Policy:
-    """A network with its weights, its encoding, and the body and period of its training.
+    """A network with its weights and its encoding, and the robot and the control period used in training.
 
     Attributes:
         observe: encoding of observations and actions.
         network: network that computes a step.
         arrays: the network's weights by name, float32; inputs first.
         about: notes about the policy, such as the number of training steps.
-        body: the robot that the policy was trained with; None if actions span the limits of any robot.
-        period: time between two decisions in training, s; 0 decides at every call.
+        body: the robot with which the policy was trained; None if actions span the limits of the robot that uses the policy.
+        period: time between two decisions in training, s; 0 to decide at every call.
 
     Raises:
         InputError: the weights do not fit the network, the network does not fit the encoding, or a weight is non-finite.
@@ -156,7 +157,7 @@ class Policy:
 
     @property
     def label(self) -> Label:
-        """Return the label in the notes of the policy."""
+        """Return the label in the policy's notes."""
         return label_of(self.about)
 
     @functools.cached_property
@@ -180,7 +181,7 @@ class Policy:
     def __call__(self, seen: Floats) -> Floats:
         """Return the actions (N, A) for observations (N, D) at the start of an episode.
 
-        A policy without memory can use this function at any time.
+        For a policy without memory, this method can be used at any time.
         """
         return self.step(seen, np.zeros((len(seen), self.state_size), np.float32))[0]
 
@@ -195,8 +196,8 @@ class Policy:
         """Return a policy with a sequence of layers as its network; see `Policy`.
 
         Args:
-            observe: encoding of observations, which are the input of the first layer.
-            layers: the layers; the last one outputs an action in [-1, 1].
+            observe: encoding of observations and actions; the encoded observations are the input of the first layer.
+            layers: the layers; the last layer outputs an action in [-1, 1].
             about: notes, as in `Policy`.
             body: robot used in training, as in `Policy`.
             period: control period used in training, as in `Policy`.
@@ -230,10 +231,11 @@ class Policy:
         return Policy.of_layers(observe, layers_of_torch(modules), about, body, period)
 
     def save(self, path: Path) -> None:
-        """Write a safetensors file.
+        """Write the policy as a safetensors file.
 
         Raises:
-            InputError: the file cannot be written, or the encoding or the network is not registered, so a file cannot refer to it.
+            InputError: the file cannot be written, or the encoding or the network is not registered and can therefore not be named
+                in a file.
         """
         said = _Said(self.network, self.observe, dict(self.about), self.body, self.period)
         try:

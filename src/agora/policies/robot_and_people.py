@@ -3,8 +3,9 @@
 S. Liu, P. Chang, W. Liang, N. Chakraborty, K. Driggs-Campbell, "Decentralized structural-RNN for robot crowd navigation with deep
 reinforcement learning", ICRA 2021.
 
-The published inputs are positions and velocities in the map's frame, so the published policy works only in one square around (0,
-0). Here, all values are in the robot's goal frame, so a policy does not depend on the origin or the orientation of a map.
+The published inputs are positions and velocities in the map frame, so the published policy works only in one particular square
+around (0, 0). Here, all values are in the robot's goal frame, so a policy does not depend on the origin or the orientation of a
+map.
 """
 
 from __future__ import annotations
@@ -31,17 +32,18 @@ _MOST = 200
 class RobotAndPeople(JointState):
     """A `JointState` with people's identities, and with the actions of DS-RNN's code.
 
-    The last value of a person is a mark that stays the same while the person is tracked: the identity plus one, negative for other
-    robots, and 0 for an empty slot. The mark allows a network to keep a memory for each person.
+    The last value of each person is a mark that stays the same while the person is tracked: the identity plus one, negative for
+    other robots, and 0 for an empty slot. With the marks, a network can keep a memory for each person.
 
     Attributes:
-        people: number of nearest people.
+        people: number of nearest people to encode.
         reach: distance beyond which people are not seen, m.
-        goal_range: maximum distance to the goal, m; larger distances are clipped; the default is the longest distance in DS-RNN's
+        goal_range: maximum distance to the goal, m; larger distances are clipped. The default is the longest distance in DS-RNN's
             square.
         trained_speed: preferred speed of the robot in training, m/s.
-        preferred_speed: preferred speed of the robot, m/s; None for its maximum speed. A slower robot prefers its maximum speed.
-        places_only: whether networks read only people's positions, as published, and neither velocities nor radii.
+        preferred_speed: preferred speed of the robot, m/s; None for the robot's maximum speed. A robot that cannot reach this speed
+            prefers its maximum speed.
+        places_only: whether networks read only people's positions, as published, without velocities and radii.
     """
 
     goal_range: Length = 17.0
@@ -53,7 +55,7 @@ class RobotAndPeople(JointState):
             raise InputError(f"people: must be at most {_MOST}, is {self.people}")
 
     def marks(self, observation: Observation, others: int) -> Floats:
-        """Return the marks (N, P) of P people and other robots, including unused slots."""
+        """Return the marks (N, P) of P people and other robots, including empty slots."""
         both = ((observation.pedestrians, ONE), (observation.robots, -ONE))
         parts = [side * (ONE + (tracks.id % _IDS).astype(np.float32)) for tracks, side in both if tracks is not None]
         return np.concatenate(parts, 1) if parts else np.zeros((len(observation.pose), others), np.float32)

@@ -1,4 +1,4 @@
-"""The encoding of APPLR: a short-range scan and the direction of the path; actions are settings of a planner.
+"""The encoding of APPLR: a short-range scan and the direction of the path; an action contains settings of a planner.
 
 Z. Xu, G. Dhamankar, A. Nair, X. Xiao, G. Warnell, B. Liu, Z. Wang, P. Stone, "APPLR: Adaptive planner parameter learning from
 reinforcement", ICRA 2021, and the code of Daffan/nav-competition-icra2022 (branch applr).
@@ -32,7 +32,9 @@ SPANS = {
     "goal_distance_bias": (0.1, 2.0),
     "inflation_radius": (0.1, 0.6),
 }
-"""Minimum and maximum of each setting, for actions of -1 and 1, as in the code's configuration; integer settings stay integers."""
+"""Minimum and maximum of each setting, for actions of -1 and 1, as in the configuration of the authors' code; integer settings stay
+integers.
+"""
 
 
 @dataclass(frozen=True)
@@ -43,9 +45,9 @@ class RolloutSettings(PlannerSettings):
     the bearing of the local goal as a fraction of a full turn.
 
     Attributes:
-        beams: number of values of the scan; the code uses all 720 beams of the lidar.
-        scan_range: range above which ranges are clipped, m.
-        lookahead: distance of the local goal along the global path, m.
+        beams: number of values of the scan; the authors' code uses all 720 beams of the lidar.
+        scan_range: maximum range, m; longer ranges are clipped.
+        lookahead: distance along the global path to the local goal, m.
     """
 
     beams: Count = 90
@@ -89,11 +91,11 @@ class RolloutSettings(PlannerSettings):
         out[first:last, self.beams] = np.arctan2(sine, cosine) / np.float32(2.0 * math.pi)
 
     def action_size(self, limits: Limits) -> int:
-        """Return 7."""
+        """Return the number of settings, 7."""
         return len(SPANS)
 
     def settings(self, actions: Array) -> dict[str, Floats]:
-        """Return the settings (N,) of actions (N, 7), by name; actions are clipped to [-1, 1]."""
+        """Return the settings (N,) given by actions (N, 7), by name; actions are clipped to [-1, 1]."""
         cut = np.minimum(np.maximum(np.asarray(actions, np.float32), np.float32(-1.0)), np.float32(1.0))
         settings: dict[str, Floats] = {}
         for k, (name, (low, high)) in enumerate(SPANS.items()):
@@ -102,7 +104,7 @@ class RolloutSettings(PlannerSettings):
         return settings
 
     def notes(self) -> Mapping[str, Any]:
-        """Return the parts and units of the values, and the meaning of an action."""
+        """Return the parts and units of the encoded values, and the meaning of an action."""
         spans = (f"{name} {low:g} to {high:g}" for name, (low, high) in SPANS.items())
         return {
             "parts": {"scan": [0, self.beams], "bearing": [self.beams, self.length]},

@@ -22,14 +22,15 @@ _AIM = 2
 
 @dataclass(frozen=True)
 class ScanAndAim(FromLimitToLimit):
-    """A scan, and cosine and sine of the bearing of a point ahead on the path; all values lie in [-1, 1].
+    """A scan, and the cosine and sine of the bearing of a point ahead on the path; all values lie in [-1, 1].
 
-    The robot's twist is omitted, because a network that clones a driver would learn to repeat the current twist.
+    The robot's twist is omitted, because a network that clones a driver would learn merely to repeat the current twist.
 
     Attributes:
         beams: number of values of the scan; each value is the shortest range in its sector of the lidar.
         scan_range: range that maps to 1, m; longer ranges are clipped.
-        lookahead: distance of the point along the global path, m. The goal itself is used if this is 0 or if the path ends earlier.
+        lookahead: distance along the global path to the point, m. If the distance is 0, or if the path ends earlier, the goal
+            itself is used.
     """
 
     beams: Natural = 90
@@ -77,7 +78,7 @@ class ScanAndAim(FromLimitToLimit):
         out[first:last, self.beams :] = whole[first:last, self.beams + 1 : self.beams + 1 + _AIM]
 
     def notes(self) -> Mapping[str, Any]:
-        """Return the parts, units and frame of the values."""
+        """Return the parts, units and frame of the encoded values."""
         units = {
             "scan": f"shortest range of each share of the beams / {self.scan_range:g} m, cut to [0, 1]",
             "aim": f"cosine and sine of the bearing of the point {self.lookahead:g} m ahead on the path",

@@ -11,13 +11,13 @@ from agora.interfaces import Observation
 
 
 def subgoals(observation: Observation, lookahead: float, first: int = 0, last: int | None = None) -> Floats:
-    """Return the goals (N, 3), with each row's goal replaced by the point ``lookahead`` m ahead on its path.
+    """Return the goals (N, 3), with each row's goal replaced by the point ``lookahead`` metres ahead on the row's path.
 
-    A row without a path, or whose path ends earlier, keeps its original goal.
+    A row keeps its original goal if it has no path or if the path ends earlier.
 
     Args:
         observation: observation of N robots, with their paths.
-        lookahead: distance along the path from its point nearest to the robot, m.
+        lookahead: distance along the path, measured from the path's nearest point to the robot, m.
         first: first row to process.
         last: one more than the last row; N if not given.
     """

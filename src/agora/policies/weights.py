@@ -1,4 +1,4 @@
-"""Policy files: safetensors files that contain the name of the format, a version, a JSON header and the weights."""
+"""Policy files: safetensors files that contain a format name, a version, a JSON header and the weights."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ _STRANGERS: dict[str, Callable[[Path, bytes], bool]] = {
 
 
 def write_weights(path: Path, said: str, arrays: Mapping[str, Floats]) -> None:
-    """Write the file of a policy.
+    """Write a policy file.
 
     Args:
         path: path of the file.
-        said: everything else in the policy, as JSON.
+        said: JSON header: everything in the policy except the weights.
         arrays: the weights by name, float32.
 
     Raises:
@@ -49,7 +49,9 @@ def write_weights(path: Path, said: str, arrays: Mapping[str, Floats]) -> None:
 
 
 def packed(arrays: Mapping[str, Array], about: Mapping[str, str]) -> bytes:
-    """Return the bytes of a safetensors file. Equal contents give equal bytes; the library itself does not sort metadata."""
+    """Return the bytes of a safetensors file. The metadata are sorted, which the library itself does not do, so equal contents give
+    equal bytes.
+    """
     from safetensors.numpy import save
 
     whole = save(dict(arrays), metadata=dict(about))
@@ -110,7 +112,7 @@ def check_weights(arrays: Mapping[str, Floats], shapes: Mapping[str, tuple[int, 
     Args:
         arrays: weights by name.
         shapes: required shapes by name.
-        network: name of the network, for messages.
+        network: name of the network, used in messages.
 
     Raises:
         InputError: a weight is missing or unknown, has the wrong shape, or is not a finite float32 array.
@@ -126,7 +128,7 @@ def check_weights(arrays: Mapping[str, Floats], shapes: Mapping[str, tuple[int, 
 
 
 def label_of(about: Mapping[str, str]) -> Label:
-    """Return the label in the notes of a policy; "own" if the notes contain no label.
+    """Return the label in a policy's notes; "own" if the notes contain no label.
 
     Raises:
         InputError: the label is unknown.

@@ -18,7 +18,7 @@ from agora.tasks.setup import Setup
 from agora.tasks.suite import Suite
 from agora.yaml_tree import location_of
 
-_TIMEOUT = 60.0  # s, Arena's
+_TIMEOUT = 60.0  # Arena's time limit, s
 
 
 _CROWD = CrowdSettings(Named.of("crowd_models", "helbing"), routes=False, faithful=True)  # as in the published benchmark
@@ -26,10 +26,10 @@ _CROWD = CrowdSettings(Named.of("crowd_models", "helbing"), routes=False, faithf
 
 @dataclass(frozen=True)
 class SuiteChoice(Checked):
-    """The choice of a suite.
+    """The suite that ``config.yaml`` selects.
 
     Attributes:
-        config: file in ``suites``.
+        config: name of a file in ``suites``.
         scale_episodes: factor by which the number of episodes of each stage is multiplied; each stage has at least one episode.
     """
 
@@ -39,10 +39,10 @@ class SuiteChoice(Checked):
 
 @dataclass(frozen=True)
 class ContestChoice:
-    """The choice of a contest, i.e. of the planners.
+    """The contest, i.e. the set of planners, that ``config.yaml`` selects.
 
     Attributes:
-        config: file in ``contests``.
+        config: name of a file in ``contests``.
     """
 
     config: str
@@ -53,8 +53,8 @@ class BenchmarkFile:
     """The keys of ``config.yaml``.
 
     Attributes:
-        suite: choice of the suite.
-        contest: choice of the contest.
+        suite: selected suite.
+        contest: selected contest.
         general: the ``simulator`` key; not used.
     """
 
@@ -68,14 +68,14 @@ class StageEntry(Checked):
     """A stage in a file in ``suites``.
 
     Attributes:
-        name: name, unique within the file.
+        name: name of the stage, unique within the file.
         episodes: number of episodes.
         robot: model of the robot.
-        map: world, or "dynamic_map".
+        map: name of the world, or "dynamic_map".
         tm_robots: robots mode.
         tm_obstacles: obstacles mode.
-        config: values that override those in ``task_generator.yaml``.
-        timeout: time limit, s, which also overrides ``task_generator.yaml``.
+        config: values that override the values in ``task_generator.yaml``.
+        timeout: time limit of an episode, s; also overrides the value in ``task_generator.yaml``.
         seed: seed of every random stream; if not given, the benchmark's seed, which is the same for every user.
     """
 
@@ -95,7 +95,7 @@ class SuiteFile:
     """The keys of a file in ``suites``.
 
     Attributes:
-        stages: stages, in the order in which they are run.
+        stages: stages of the suite, in the order in which they are run.
     """
 
     stages: tuple[StageEntry, ...]
@@ -134,10 +134,10 @@ class ContestFile:
 
 @dataclass(frozen=True)
 class ArenaBenchmark:
-    """A benchmark that has been read.
+    """The contents of an Arena benchmark folder.
 
     Attributes:
-        suite: stages, as Agora runs them.
+        suite: stages in the form in which Agora runs them.
         contestants: planners of the contest.
         contest_file: file that lists the planners.
     """
@@ -148,11 +148,12 @@ class ArenaBenchmark:
 
 
 def read_arena_benchmark(place: str | Path = "", settings: Settings | None = None) -> ArenaBenchmark:
-    """Read a benchmark.
+    """Read an Arena 3.0 benchmark folder.
 
     Args:
         place: folder with ``config.yaml``; if empty, the benchmark that comes with Agora.
-        settings: settings that the stages' values override; if not given, ``configs/task_generator.yaml`` with Arena's time-out.
+        settings: settings that are overridden by the stages' values; if not given, ``configs/task_generator.yaml`` with Arena's
+            time limit.
 
     Raises:
         InputError: a file is missing or invalid; the message names the file, the line and the key.
@@ -171,7 +172,7 @@ def read_arena_benchmark(place: str | Path = "", settings: Settings | None = Non
 
 
 def _chosen(config: Path, key: str, place: Path, name: str) -> Path:
-    """Return a file that ``config.yaml`` names."""
+    """Return the path of a file that ``config.yaml`` names."""
     path = place / f"{name.removesuffix('.yaml')}.yaml"
     if not path.is_file():
         known = [other.name for other in place.glob("*.yaml")] if place.is_dir() else []
@@ -180,17 +181,18 @@ def _chosen(config: Path, key: str, place: Path, name: str) -> Path:
 
 
 def stage_of(path: Path, number: int, entry: StageEntry, base: Settings | None = None, scale: float = 1.0) -> Stage:
-    """Return a stage as Agora runs it.
+    """Return a stage in the form in which Agora runs it.
 
     Args:
         path: file of the stage.
         number: index of the stage in its file.
         entry: the stage's keys.
-        base: settings that the stage's values override; if not given, as in `read_arena_benchmark`.
-        scale: factor by which its number of episodes is multiplied.
+        base: settings that are overridden by the stage's values; the default is the same as in `read_arena_benchmark`.
+        scale: factor by which the stage's number of episodes is multiplied.
 
     Raises:
-        InputError: the stage names something that does not exist or does not fit; the message names the file, the line and the key.
+        InputError: the stage names something that does not exist or is not suitable; the message names the file, the line and the
+            key.
     """
     if base is None:
         base = replace(load(folder("configs") / "task_generator.yaml", Settings), timeout=_TIMEOUT)

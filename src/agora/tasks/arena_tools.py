@@ -16,13 +16,13 @@ from agora.ranges import Turns
 
 @dataclass(frozen=True)
 class StaticObject:
-    """An obstacle in the file.
+    """A static obstacle in an arena-tools file.
 
     Attributes:
         name: name of the obstacle.
-        pos: x and y, m.
-        angle: heading, rad.
-        model_path: path of its Flatland model file; the file name gives the name of the model.
+        pos: position (x, y) of the obstacle, m.
+        angle: heading of the obstacle, rad.
+        model_path: path of the obstacle's Flatland model file; the name of the model is derived from the file name.
     """
 
     name: str
@@ -33,7 +33,8 @@ class StaticObject:
 
 @dataclass(frozen=True)
 class ArenaToolsFile:
-    """The keys of the file. Its agents have the current format, except that a model is given as the path of its Flatland file.
+    """The keys of an arena-tools file. Agents have the current format, except that their models are given as paths of Flatland
+    files.
 
     Attributes:
         robot_position: start of the single robot.
@@ -41,8 +42,8 @@ class ArenaToolsFile:
         pedsim_agents: pedestrians.
         static_obstacles: static obstacles.
         interactive_obstacles: obstacles that pedestrians use.
-        map_path: path of the map on its author's machine; the folder gives the name of the world.
-        resets: number of resets; kept in the converted scenario.
+        map_path: path of the map on its author's machine; the name of the world is derived from the folder.
+        resets: number of resets, which is kept in the converted scenario.
         format: "arena-tools"; may be omitted.
     """
 
@@ -63,7 +64,7 @@ def convert(path: str | Path) -> Scenario:
     If a name occurs twice, a number is appended.
 
     Raises:
-        InputError: the file cannot be read or has other contents; the message names the file, the line and the key.
+        InputError: the file cannot be read or does not have this format; the message names the file, the line and the key.
     """
     return renewed(load(path, ArenaToolsFile), str(path))
 
@@ -100,7 +101,7 @@ def renewed(file: ArenaToolsFile, where: str) -> Scenario:
 
 
 def _model(path: str) -> str:
-    """Return the model name of a Flatland file, "shelf" for ``shelf.model.yaml``; empty for an empty path."""
+    """Return the model name of a Flatland file, such as "shelf" for ``shelf.model.yaml``; empty for an empty path."""
     return PurePosixPath(path.replace("\\", "/")).name.partition(".")[0]
 
 

@@ -1,4 +1,4 @@
-"""Time limits of tasks that do not specify one: the time that the robots' paths need, plus a reserve."""
+"""Time limits for tasks that do not specify a time limit: the time that the robots need for their paths, plus a reserve."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _LONGEST = 3600.0  # s
 
 
 class Way(NamedTuple):
-    """A shortest path of a robot.
+    """The length and the turns of a robot's shortest path.
 
     Attributes:
-        length: length, m; infinite if there is no path.
+        length: length of the path, m; infinite if there is no path.
         turn: sum of the absolute turning angles along the path, rad, including the first turn from the heading at the start; None
             if there is no path.
     """
@@ -39,8 +39,8 @@ class Way(NamedTuple):
 def shortest_way(map: Map, start: Doubles, goal: Doubles, model: RobotModel) -> Way:
     """Return a shortest collision-free path of a robot from a pose (3,) to a goal (2 or more,).
 
-    It is computed for the disc that encloses the robot's outline. If no path is wide enough for that disc, it is computed for the
-    largest disc inside the outline; that path is at most as long as the path of the outline itself.
+    The path is computed for the disc that encloses the robot's outline. If no path is wide enough for this disc, the path is
+    computed for the largest disc inside the outline; it is then at most as long as the shortest path for the outline itself.
     """
     found = geodesic(map, start[:2], goal[:2], model.radius)
     if found is None and model.footprint:
@@ -55,29 +55,31 @@ def _turns(corners: Doubles, heading: float) -> float:
 
 
 def measured(map: Map, robot: RobotStart) -> RobotStart:
-    """Return the robot with the lengths of its legs (`shortest_way` from each place to the next); infinite if there is no path."""
+    """Return the robot with the lengths of its legs, computed by `shortest_way` from each position to the next; infinite if there
+    is no path.
+    """
     places = np.vstack([robot.pose, robot.goals])
     ways = [shortest_way(map, a, b, robot.model) for a, b in zip(places, places[1:], strict=False)]
     return replace(robot, legs=np.array([way.length for way in ways]), turn=ways[0].turn)
 
 
 def time_budget(robots: Iterable[RobotStart]) -> float:
-    """Return the time limit in seconds, rounded up, for robots whose legs have been measured: 60 s plus three times the time that
-    the slowest robot needs at its top speed.
+    """Return the time limit in seconds, rounded up, for robots whose legs have been measured: 60 s plus three times the driving
+    time of the slowest robot.
 
-    That is the time to drive to all goals, in a straight line if there is no path, plus half a turn at each goal. The limit is at
-    most one hour.
+    The driving time is the time that a robot needs at top speed to drive to all its goals, in a straight line if there is no path,
+    plus the time for half a turn at each goal. The limit is at most one hour.
     """
     rides = [_ride(robot) for robot in robots]
     return min(float(math.ceil(SPARE + RIDES * max(rides, default=0.0))), _LONGEST)
 
 
 def enough_goals(task: Task, spacing: float, routes: Sequence[tuple[Doubles, Doubles]]) -> int:
-    """Return a number of goals that no robot can use up before the time-out if each goal is at least ``spacing`` m from the
-    previous one.
+    """Return a number of goals that no robot can use up before the time-out, if each goal is at least ``spacing`` metres from the
+    previous goal.
 
-    If the task has no time-out, sets it to the `time_budget` for driving ``routes`` once: start (3,) and goals (G, 3) of each
-    robot.
+    If the task has no time-out, it is set to the `time_budget` for driving ``routes`` once; ``routes`` contains the start (3,) and
+    the goals (G, 3) of each robot.
     """
     if task.timeout is None:
         models = [task.models[k % len(task.models)] for k in range(len(routes))]

@@ -1,4 +1,4 @@
-"""Copies: episodes with the same start and no randomness afterwards, in which a planner repeats the same trajectory."""
+"""Finds copies: episodes with the same start and no randomness afterwards, in which a planner repeats the same trajectory."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _QUIET = {"cues", "given_states"}
 
 
 def digest_of(stage: Stage, start: Start) -> str:
-    """Return the digest of an episode's start and of its stage's conditions, excluding its number and its seed.
+    """Return the digest of an episode's start and of its stage's conditions, excluding the episode's number and seed.
 
     Episodes with equal digests are copies unless random draws follow (`draws_on`).
     """
@@ -48,7 +48,7 @@ def digest_of(stage: Stage, start: Start) -> str:
 
 
 def place_of(start: Start) -> str:
-    """Return the name and digest of the map of a start; equal only for episodes in the same place."""
+    """Return the name and digest of a start's map; the results are equal only for episodes in the same place."""
     data = b"".join(_bytes(to_plain(replace(start.map, name=""))))
     return f"{start.map.name}#{hashlib.blake2b(data, digest_size=4).hexdigest()}"
 

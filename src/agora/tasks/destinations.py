@@ -1,4 +1,4 @@
-"""Destinations of people in a place: its entrances, the spots of its furniture, and places to stand."""
+"""Destinations of people in a place: entrances, spots at furniture, and points to stand at."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from agora.pedestrians.shared.spots import USES, usable_spots
 
 _ENTRANCES = ("entrance", "end")
 _NO_STOPS = {"door", "entrance", "end", "corridor", "crossing", "forbidden", "staff", "aisle"}
-_ROOM = 0.15  # m, distance to walls beyond the radius for people who enter or leave
-_ASIDE = 0.5  # m, distance to walls beyond the radius for people who stand, so that others can pass
-_EDGE = 1.5  # m, maximum distance from the map's edge to the free space on a side with an entrance
-_DEEP = 0.4  # m, depth of an entrance
-_DOOR = 2.0  # m, width of an entrance in a wall
+_ROOM = 0.15  # clearance to walls for people who enter or leave, m
+_ASIDE = 0.5  # clearance to walls for people who stand, so that others can pass, m
+_EDGE = 1.5  # maximum distance from the map's edge to the free space on a side with an entrance, m
+_DEEP = 0.4  # depth of an entrance, m
+_DOOR = 2.0  # width of an entrance in a wall, m
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class Stop:
     """A place where one person performs an activity.
 
     Attributes:
-        point: (2,) m.
+        point: (2,) position of the person, m.
         heading: heading of the person, rad.
         use: "sit", "work", "stand" or "queue".
     """
@@ -43,11 +43,11 @@ class Stop:
 
 @dataclass(frozen=True, eq=False)
 class Destinations:
-    """Places in one map for people with a given radius; each can be reached from every other.
+    """Destinations on one map for people with a given radius; each destination can be reached from every other destination.
 
     Attributes:
-        entrances: points (N, 2) of each entrance at which people enter and leave, m.
-        stops: spots where furniture is used.
+        entrances: for each entrance, the points (N, 2) at which people enter and leave, m.
+        stops: spots at which people use furniture.
         standing: (N, 2) points at which a standing person does not block others, m.
         area: walkable area, m2.
     """
@@ -64,17 +64,17 @@ def destinations_of(
 ) -> Destinations:
     """Return the destinations in a map.
 
-    Entrances are the zones of the category "entrance", or "end" if the former are missing. In a map with neither, they are where
-    the free space is nearest to each side of the map: along the entire side of an open map, otherwise in the middle of the longest
-    stretch, as if there were a door in the wall. People stand in zones that are neither corridors nor doors, or anywhere in a map
-    without zones.
+    Entrances are the zones of the category "entrance" or, if there are none, of the category "end". On a map without either,
+    entrances are where the free space is nearest to a side of the map: along the entire side of an open map, otherwise in the
+    middle of the longest stretch, as if there were a door in the wall. People stand in zones that are neither corridors nor doors;
+    on a map without zones, they stand anywhere.
 
     Args:
         map: map of the surroundings.
         furniture: furniture on the map.
         zones: zones of the map.
         radius: radius of the largest person, m.
-        robot: radius of the largest robot, which passes people who stand still, m.
+        robot: radius of the largest robot that must be able to pass people who stand still, m.
     """
     walked = (component_of(map, radius) == 1) & _inside(map, radius)
     clear = map.clearance
@@ -102,7 +102,7 @@ def destinations_of(
 
 
 def _inside(map: Map, margin: float) -> Bools:
-    """Return the cells whose centre is farther than ``margin`` from the map's border, m, as a mask (rows, columns)."""
+    """Return a mask (rows, columns) of the cells whose centres are more than ``margin`` metres from the map's border."""
     far = math.ceil(margin / map.resolution + 0.5)
     cells = np.zeros(map.shape, np.bool_)
     cells[far:-far, far:-far] = True
@@ -115,7 +115,7 @@ def _points(map: Map, cells: Bools) -> Doubles:
 
 
 def _within(map: Map, zone: Zone) -> Bools:
-    """Return the cells whose centre is in a zone, as a mask (rows, columns)."""
+    """Return a mask (rows, columns) of the cells whose centres are in a zone."""
     rows, columns = map.shape
     found = np.zeros(map.shape, np.bool_)
     for polygon in zone.polygons:
@@ -130,7 +130,7 @@ def _within(map: Map, zone: Zone) -> Bools:
 
 
 def _sides(map: Map, free: Bools) -> Sequence[Bools]:
-    """Return the entrances that exist on the left, right, lower and upper sides of a map, as masks of cells."""
+    """Return masks of the cells of the entrances that exist on the left, right, lower and upper sides of a map."""
     deep, edge, door = (max(1, round(length / map.resolution)) for length in (_DEEP, _EDGE, _DOOR))
     open_map = not (map.occupied.any() or map.has_shapes)
     found = []

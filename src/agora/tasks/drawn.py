@@ -1,4 +1,4 @@
-"""Episodes that are drawn on request in this process, or ahead of time in worker processes."""
+"""Episodes that are drawn on request in this process, or in advance in worker processes."""
 
 from __future__ import annotations
 
@@ -21,27 +21,28 @@ if TYPE_CHECKING:
     from agora.tasks.suite import Suite
 
 KEPT = 1024
-"""Maximum length of a sequence that keeps its episodes."""
+"""Maximum length of a sequence that keeps its episodes in memory."""
 
 _RECENT = 64  # number of maps from workers that are kept for later episodes
 _Sent = tuple[
     bytes, bytes, bytes
-]  # an episode without its map, the map's digest, and the map unless the worker has already sent it
+]  # an episode without its map, the map's digest, and the map itself unless the worker has already sent it
 
 
 class Drawn(Sequence[Start]):
-    """The episodes of a stage, by number. Each is drawn when it is requested and does not depend on when that happens.
+    """The episodes of a stage, by number. Each episode is drawn when it is requested; it does not depend on the time of the
+    request.
 
-    A sequence of up to `KEPT` episodes keeps them; a longer one does not, so it may have any length.
+    A sequence of up to `KEPT` episodes keeps its episodes in memory. A longer sequence does not, so it may have any length.
 
     Args:
         suite: suite of the stage.
         stage: name of the stage.
         count: number of episodes; if 0, the stage's number of episodes.
-        workers: number of processes that draw announced episodes (`soon`) ahead of time.
+        workers: number of processes that draw announced episodes (`soon`) in advance.
 
     Raises:
-        InputError: the stage has no such episode; raised when it is drawn.
+        InputError: the stage has no such episode; raised when the episode is drawn.
     """
 
     def __init__(self, suite: Suite, stage: str, count: int = 0, *, workers: int = 0) -> None:
@@ -66,7 +67,7 @@ class Drawn(Sequence[Start]):
         return self.draw(range(self._count)[number])
 
     def draw(self, number: int) -> Start:
-        """Return the episode with any number, even beyond the last; episodes beyond the last are not kept."""
+        """Return the episode with the given number, which may be beyond the last episode; such episodes are not kept in memory."""
         kept = self._kept.get(number)
         if kept is not None:
             return kept
@@ -76,7 +77,7 @@ class Drawn(Sequence[Start]):
         return start
 
     def soon(self, numbers: Iterable[int]) -> None:
-        """Announce episodes that will be requested soon, so that workers draw them; does nothing without workers."""
+        """Announce episodes that will be requested soon, so that workers draw them in advance; without workers, do nothing."""
         wanted = [k for k in numbers if k not in self._kept and k not in self._coming] if self._workers else []
         if not wanted:
             return
@@ -91,7 +92,7 @@ class Drawn(Sequence[Start]):
             self._go_on_alone()
 
     def _keep_map(self, coming: Future[_Sent]) -> None:
-        """Keep the map that a worker sent; later episodes in that map are sent without it."""
+        """Keep the map that a worker sent; later episodes on this map are sent without it."""
         if coming.cancelled() or coming.exception() is not None:
             return
         _, digest, surroundings = coming.result()

@@ -27,10 +27,11 @@ class Fault(NamedTuple):
 
     Attributes:
         text: description of the fault.
-        x: x of its position, m.
-        y: y of its position, m.
-        of: "robot" or "pedestrian", and its number in the task; the number is -1 if the fault belongs to neither.
-        key: key of a robot's pose in its entry of a scenario file, "start" or "goal"; empty for all other faults.
+        x: x coordinate of the fault, m.
+        y: y coordinate of the fault, m.
+        of: "robot" or "pedestrian", and the number of this robot or pedestrian in the task; the number is -1 if the fault belongs
+            to neither.
+        key: key of the robot's pose in the robot's entry in a scenario file, "start" or "goal"; empty for all other faults.
     """
 
     text: str
@@ -41,15 +42,15 @@ class Fault(NamedTuple):
 
 
 def task_of(situation: Situation, radius: float) -> Task:
-    """Create the task of a situation from the library, without checks, for a robot with a given radius in metres."""
+    """Create the task of a situation from the library, without checks, for a robot with the given radius, m."""
     world = situation.world()
     people = list(situation.people)
     return Task(world, world.map, radius, 0.0, _stream(), People(), [(situation.start, situation.goal[None])], people)
 
 
 def task_of_file(path: Path, radius: float) -> Task:
-    """Create the task of a scenario file in its world, without checks, for a robot with a given radius in metres
-    (`agora.tasks.scenario_file.world_of`).
+    """Create the task of a scenario file in the file's world (`agora.tasks.scenario_file.world_of`), without checks, for a robot
+    with the given radius, m.
 
     Raises:
         InputError: the file, or its world, cannot be read.
@@ -62,8 +63,8 @@ def task_of_file(path: Path, radius: float) -> Task:
 
 
 def task_in(world: Surroundings, radius: float) -> Task:
-    """Create the task of a world's scenario, without checks, for a robot with a given radius in metres. The task has no robots and
-    no pedestrians if the world has no scenario.
+    """Create the task of a world's scenario, without checks, for a robot with the given radius, m. If the world has no scenario,
+    the task has no robots and no pedestrians.
 
     Raises:
         InputError: a model or type is unknown, or people cannot talk with each other.
@@ -75,7 +76,7 @@ def task_in(world: Surroundings, radius: float) -> Task:
 
 
 def faults(task: Task) -> list[Fault]:
-    """Return all faults in the positions of robots and pedestrians, in the order in which these are listed."""
+    """Return all faults in the positions of robots and pedestrians, in the order in which the robots and pedestrians are listed."""
     found: list[Fault] = []
     outside = outside_of(task.map, tuple((float(x), float(y)) for start, ends in task.robots for x, y, _ in (start, *ends)))
     for number, (start, goals) in enumerate(task.robots):
@@ -93,8 +94,8 @@ def faults(task: Task) -> list[Fault]:
 def _route(
     map: Map, who: str, start: Doubles, route: list[tuple[str, Doubles]], radius: float, outside: Bools, *, inside: bool = False
 ) -> list[Fault]:
-    """Return the faults of a start and of the points that a disc has to reach from it; with ``inside``, the disc must stay on the
-    map, like robots.
+    """Return the faults of a start, and of the points that a disc has to reach from the start; with ``inside``, the disc must stay
+    on the map, as robots must.
     """
     problem = _blocked(map, start, radius, outside) or (beside(map, start, radius, start=True) if inside else "")
     if problem:
@@ -119,13 +120,13 @@ def _blocked(map: Map, point: Doubles, radius: float, outside: Bools) -> str:
 
 
 def beside(map: Map, place: Doubles, radius: float, *, start: bool = False) -> str:
-    """Return a message saying that a robot's position is too close to the border of the map; empty if it is not.
+    """Return a message saying that a robot's position is too close to the border of the map, or an empty string if it is not.
 
     Args:
-        map: map.
-        place: (3,) pose, or (2,) m.
+        map: map of the surroundings.
+        place: pose (3,) or position (2,), m and rad.
         radius: radius of the robot, m.
-        start: whether the robot starts there.
+        start: whether ``place`` is the robot's start.
     """
     margin, least = float(map.margin(place[:2])), room_at_border(radius, float(place[2]) if start else None)
     return (
@@ -134,7 +135,9 @@ def beside(map: Map, place: Doubles, radius: float, *, start: bool = False) -> s
 
 
 def beyond(map: Map, point: Doubles, outside: Bools) -> str:
-    """Return a message saying that a point on the map is outside its walls or in an unknown area; empty if neither is true."""
+    """Return a message saying that a point on the map is outside the walls or in an unknown area, or an empty string if it is
+    neither.
+    """
     row, column = (int(v) for v in map.cell_of(point[:2]))
     if map.unknown is not None and map.unknown[row, column]:
         return "in an unknown area of the map"
@@ -149,14 +152,14 @@ def is_walled(map: Map, point: Doubles, other: Doubles) -> bool:
 
 
 def part_of(map: Map, point: Doubles, radius: float, *, inside: bool = False) -> int:
-    """Return the number of the connected part of the map, for a disc, that a point belongs to: the nearest part within two cells,
+    """Return the number of the connected part of the map, for a disc, to which a point belongs: the nearest part within two cells,
     or 0 if there is none.
 
     Args:
-        map: map.
-        point: (2 or more) m.
+        map: map of the surroundings.
+        point: (2 or more,) position, m.
         radius: radius of the disc, m.
-        inside: whether the disc stays on the map, as robots do.
+        inside: whether the disc must stay on the map, as robots must.
     """
     labels = component_of(map, radius, inside=inside)
     row, column = (int(v) for v in map.cell_of(point[:2]))
@@ -169,7 +172,7 @@ def part_of(map: Map, point: Doubles, radius: float, *, inside: bool = False) ->
 
 
 def _overlaps(task: Task) -> list[Fault]:
-    """Return the faults of starts that overlap another start."""
+    """Return a fault for each start that overlaps another start."""
     discs = [(f"robot {n}", start[:2], task.radius, ("robot", n)) for n, (start, _) in enumerate(task.robots)]
     discs += [(_called(p, n), p.position, p.radius, ("pedestrian", n)) for n, p in enumerate(task.pedestrians)]
     found = []
@@ -182,7 +185,7 @@ def _overlaps(task: Task) -> list[Fault]:
 
 
 def _walled_talks(task: Task) -> list[Fault]:
-    """Return the faults of pedestrians who talk with someone behind an obstacle."""
+    """Return a fault for each pedestrian who talks with someone behind an obstacle."""
     found = []
     for number, person in enumerate(task.pedestrians):
         for k, other in enumerate(task.pedestrians[:number]):

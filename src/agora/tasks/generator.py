@@ -34,20 +34,20 @@ __all__ = ["TaskGenerator"]
 class TaskGenerator:
     """Creates episodes one after another; the caller (a ROS node, a web page or a script) runs them.
 
-    Episode n depends only on the setup, the seed and n, not on earlier episodes or switches. It is created in the same way as the
-    episodes of suites (`agora.tasks.suite.put_together`).
+    Episode n depends only on the setup, the seed and n, not on earlier episodes or switches. Episodes are created in the same way
+    as the episodes of suites (`agora.tasks.suite.put_together`).
 
     Args:
-        settings: Arena's ``task_generator.yaml``: a path, or its contents; the one that comes with Agora if not given.
+        settings: Arena's ``task_generator.yaml``, as a path or as its contents; if not given, the file that comes with Agora.
         tm_robots: robots mode, by name or as a component.
         tm_obstacles: obstacles mode, by name or as a component.
         tm_modules: modules, by name or as components; also accepts a comma-separated string.
         world: name or path (with a slash) of a world folder, name of a world source, "dynamic_map", or a component.
-        robot: robot model: one name for all robots or one per robot.
+        robot: robot model: one name for all robots, or one name per robot.
         crowd: crowd model, behaviours and types of pedestrians.
         periods: periods of physics, control, crowd and sensors.
         navigation: settings of global paths.
-        seed: seed of every random stream; if None, ``RANDOM.seed`` from the settings, or 0 if that is -1.
+        seed: seed of every random stream; if None, ``RANDOM.seed`` from the settings is used, or 0 if ``RANDOM.seed`` is -1.
         name: prefix of the episodes' names.
 
     Attributes:
@@ -93,11 +93,11 @@ class TaskGenerator:
 
     @property
     def finished(self) -> bool:
-        """True if the number of episodes in the settings has been created."""
+        """True if as many episodes have been created as the settings specify."""
         return 0 <= self.setup.settings.episodes <= self.episode
 
     def start(self, episode: int) -> Start:
-        """Create an episode; the generator's state does not change.
+        """Create an episode without changing the generator's state.
 
         Raises:
             InputError: a file is invalid, or something does not fit into the world.
@@ -105,7 +105,7 @@ class TaskGenerator:
         return put_together(self.plan(episode))
 
     def plan(self, episode: int) -> ResetPlan:
-        """Return the plan of an episode (`agora.tasks.suite.resolve`); the generator's state does not change."""
+        """Return the plan of an episode, as required by `agora.tasks.suite.resolve`, without changing the generator's state."""
         return ResetPlan(self._name, self._stage, episode, self.seed)
 
     def reset(self) -> Start:
@@ -117,7 +117,7 @@ class TaskGenerator:
         return put_together(self.next_plan())
 
     def next_plan(self) -> ResetPlan:
-        """Return the plan of the next episode, and advance to the following one."""
+        """Return the plan of the next episode, and advance to the episode after it."""
         self.episode += 1
         return self.plan(self.episode - 1)
 
@@ -133,7 +133,7 @@ class TaskGenerator:
         navigation: NavigationSettings | None = None,
         settings: Settings | str | Path | None = None,
     ) -> None:
-        """Change the setup of episodes from the next reset on; values that are not given stay the same.
+        """Change the setup, starting with the next reset; values that are not given stay the same.
 
         Raises:
             InputError: as for the class; in that case nothing has changed.
@@ -147,7 +147,8 @@ class TaskGenerator:
         self._adopt(replace(self.setup, **changes))
 
     def configure(self, **parameters: Any) -> None:
-        """Change settings from the next reset on, by the names of Arena's parameters: ``configure(RANDOM_dynamic_max=12)``.
+        """Change settings, starting with the next reset; they are given by Arena's parameter names:
+        ``configure(RANDOM_dynamic_max=12)``.
 
         Raises:
             InputError: a name is unknown or a value is rejected; in that case nothing has changed.
@@ -160,11 +161,11 @@ class TaskGenerator:
         self.setup, self._stage = setup, stage
 
     def next_stage(self, by: int = 1) -> int:
-        """Move ``by`` stages forward in the curriculum, or back if negative; return the number of the new stage, clamped to the
-        list of stages.
+        """Move the curriculum forward by ``by`` stages, or back if negative, clamped to its first and last stage; return the number
+        of the new stage.
 
         Raises:
-            InputError: there is no module ``staged``.
+            InputError: the ``staged`` module is not in use.
         """
         module = self._staged()
         moved = module.part.moved(by)
@@ -177,15 +178,15 @@ class TaskGenerator:
         return index
 
     def previous_stage(self) -> int:
-        """Go back to the previous stage of the curriculum; return the number of the stage."""
+        """Go back to the previous stage of the curriculum; return the number of the new stage."""
         return self.next_stage(-1)
 
     def new_map(self, generator: Named | None = None, maps: int = 1) -> None:
-        """Use other maps of the ``dynamic_map`` module from the next episode on, made by ``generator`` if given.
+        """Let the ``dynamic_map`` module use new maps, starting with the next episode; the maps are made by ``generator`` if given.
 
         Raises:
-            InputError: there is no such module, the next map cannot be generated, or another module chooses the world; in that case
-                nothing has changed.
+            InputError: the ``dynamic_map`` module is not in use, the next map cannot be generated, or another module chooses the
+                world; in that case nothing has changed.
         """
         before, stage = self.setup, self._stage
         number = next((k for k, m in enumerate(stage.modules) if isinstance(m.part, DynamicMap)), None)
@@ -202,7 +203,8 @@ class TaskGenerator:
             raise
 
     def _check_next_map(self, generator: Named | None, before: Named) -> None:
-        """Make sure that the next episode is in a different world from ``before``, made by ``generator`` if given.
+        """Make sure that the next episode takes place in a world that differs from ``before`` and, if ``generator`` is given, was
+        made by it.
 
         Raises:
             InputError: another module chooses the world, or the map cannot be generated.
@@ -217,10 +219,10 @@ class TaskGenerator:
 
     @property
     def stage_number(self) -> tuple[int, bool]:
-        """Return the number of the current curriculum stage, and whether it is the last.
+        """Return the number of the current curriculum stage, and whether it is the last stage.
 
         Raises:
-            InputError: there is no module ``staged``.
+            InputError: the ``staged`` module is not in use.
         """
         part = self._staged().part
         return part.index, part.index == len(part.stages()) - 1
@@ -237,18 +239,18 @@ class TaskGenerator:
         return self._guided().route().waypoints
 
     def append_waypoint(self, pose: Pose) -> None:
-        """Append a waypoint to the list of the ``guided`` robots mode.
+        """Append a waypoint to the waypoint list of the ``guided`` robots mode.
 
         Raises:
-            InputError: the robots mode is another.
+            InputError: the robots mode is not ``guided``.
         """
         self._adopt(replace(self.setup, robots=Named("guided", self._guided().with_waypoint(pose))))
 
     def estimate_pose(self, pose: Pose) -> None:
-        """Clear the list of the ``guided`` robots mode, and make the robot start at a pose.
+        """Clear the waypoint list of the ``guided`` robots mode, and make the robot start at the given pose.
 
         Raises:
-            InputError: the robots mode is another.
+            InputError: the robots mode is not ``guided``.
         """
         self._adopt(replace(self.setup, robots=Named("guided", self._guided().restarted(pose))))
 
@@ -259,9 +261,9 @@ class TaskGenerator:
         return mode
 
     def teleport(self, start: Start, taken: ArrayLike = ()) -> tuple[RobotStart, ...]:
-        """Return new poses and goals for the robots in a running episode, which ``explore`` needs after a time-out.
+        """Return new poses and goals for the robots in a running episode; the ``explore`` mode needs them after a time-out.
 
-        Obstacles and pedestrians stay. Each call makes a new draw.
+        Obstacles and pedestrians stay where they are. Each call draws new poses and goals.
 
         Args:
             start: start of the episode.
@@ -282,7 +284,7 @@ class TaskGenerator:
 
 
 def _check_seed(seed: int | None, setup: Setup, stage: Stage) -> None:
-    """Make sure that a given seed applies to every episode.
+    """Check that a given seed applies to every episode.
 
     Raises:
         InputError: the settings, or stages of an Arena benchmark, have their own seeds.

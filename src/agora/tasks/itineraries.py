@@ -1,5 +1,5 @@
-"""Creates people's itineraries: where each person comes from, where and how long it stops, where it goes, and how far it has got at
-the start.
+"""Creates people's itineraries: where each person enters, where and for how long it stops, where it leaves, and how far along the
+itinerary it is at the start.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
 _STATES = {"sit": "sitting", "work": "working", "stand": "interacting", "queue": "queueing", "wait": "idle"}
 """Social state of a person who uses a place, by the use of the place."""
 
-_FILE = 0.8  # m, distance between the members of a party that walk in single file
-_ROUNDS = 600.0  # s, time for which repeated visits should last, longer than an episode
-_APART = 0.1  # m, gap between bodies at the start
-_BESIDE = 0.02  # m, minimum gap between the bodies of a party at the start
-_AT_STOP = 0.25  # m, distance at which a place counts as reached
+_FILE = 0.8  # distance between members of a party that walk in single file, m
+_ROUNDS = 600.0  # time for which repeated visits should last, which is longer than an episode, s
+_APART = 0.1  # gap between bodies at the start, m
+_BESIDE = 0.02  # minimum gap between the bodies of a party at the start, m
+_AT_STOP = 0.25  # distance at which a place counts as reached, m
 _TRIES = 200
 _CROWDS = 50  # number of tries after which a party that is present at the start may overcrowd a square
 _TWICE = 2.0  # multiple of the density at the start up to which walking people are always allowed
-_ACROSS = 0.6  # fraction of the distance to the farthest entrance, beyond which an entrance is on the other side
+_ACROSS = 0.6  # fraction of the distance to the farthest entrance beyond which an entrance counts as being on the other side
 _ALONE, _TOGETHER = 1.1, 1.35  # measured ratio of the walking time among other people to the unimpeded walking time
-_CHOICES = 8  # number of entrances and places that are tried to find a reachable one
+_CHOICES = 8  # number of entrances and places that are tried in order to find a reachable one
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Party:
     Attributes:
         purpose: "passing", "visiting", "working" or "waiting".
         size: number of people.
-        group: number of the group, -1 for a person alone.
+        group: number of the group; -1 for a person who is alone.
     """
 
     purpose: str
@@ -60,8 +60,8 @@ class Party:
 
 @dataclass(frozen=True, eq=False)
 class _Visit:
-    """A place on an itinerary, with the duration of the stay (in seconds), the activity during it, and the heading (in radians); a
-    stay of 0 marks an entry or exit.
+    """A place on an itinerary, with the duration of the stay (s), the activity during the stay, and the heading (rad). A stay of 0
+    marks an entry or exit.
     """
 
     point: Doubles
@@ -72,13 +72,13 @@ class _Visit:
 
 @dataclass(frozen=True, eq=False)
 class _Moment:
-    """A moment of an itinerary.
+    """A moment within an itinerary.
 
     Attributes:
-        legs: the legs of the itinerary: the stay before each leg, s, and the path of the leg (N, 2), m.
+        legs: the itinerary's legs, each given as the duration of the stay before the leg, s, and the path (N, 2) of the leg, m.
         leg: number of the current leg.
-        stays: whether the party is still staying at the place before this leg.
-        since: time for which it has been staying at that place or walking the leg, s.
+        stays: whether the party is still at the place before this leg.
+        since: time for which the party has been staying at this place or walking along the leg, s.
         walks: the walks from this moment on.
     """
 
@@ -94,10 +94,10 @@ class ItineraryPlanner:
 
     Args:
         task: task to which people are added.
-        places: destinations of people.
-        stays: durations of stays.
+        places: destinations on the map.
+        stays: distributions of the durations of stays.
         visits: minimum and maximum number of places that a visitor visits.
-        keep_clear: distance kept from robots, m.
+        keep_clear: minimum distance from robots' starts to people at the start, m.
         count: number of people at the start.
         until: time until which people enter, s.
     """
@@ -134,7 +134,8 @@ class ItineraryPlanner:
             raise PlacementError(f"map {task.map.name!r} has neither entrances nor destinations for people")
 
     def present(self, party: Party) -> float:
-        """Add a party that is present at the start, at some moment of its itinerary; return the duration of its whole itinerary, s.
+        """Add a party that is present at the start, at a random moment of its itinerary; return the duration of the whole
+        itinerary, s.
 
         The duration is infinite for people who do not leave.
 
@@ -159,10 +160,10 @@ class ItineraryPlanner:
         )
 
     def arrive(self, party: Party, time: float) -> None:
-        """Add a party whose members enter one after another, the first at a given time, s.
+        """Add a party whose members enter one after another, the first at ``time``, s.
 
-        The party does not come if no path leads from an entrance to its places, or if every itinerary tried would overcrowd a
-        square.
+        The party does not come if no path leads from an entrance to its places, or if all itineraries that were tried would
+        overcrowd a square.
         """
         people = self._members(party)
         for _ in range(_CHOICES):
@@ -182,7 +183,7 @@ class ItineraryPlanner:
             self._add(person, entry.point, rest, enters=time + k * gap, last=LEAVE)
 
     def _stops(self) -> tuple[dict[str, list[Stop]], list[Doubles]]:
-        """Return copies of the free stops and of the occupied points."""
+        """Return copies of the lists of free stops and occupied points."""
         return {use: list(stops) for use, stops in self._free.items()}, list(self._taken)
 
     def _pace(self, people: list[dict[str, Any]]) -> float:
@@ -190,12 +191,12 @@ class ItineraryPlanner:
         return float(people[0]["speed"]) / (_TOGETHER if len(people) > 1 else _ALONE)
 
     def _legs(self, people: list[dict[str, Any]], route: list[_Visit]) -> list[tuple[float, Doubles]]:
-        """Return the legs of an itinerary: for each leg, the stay before it (in seconds) and its path (N, 2) in metres."""
+        """Return the legs of an itinerary: for each leg, the duration of the stay before it, s, and its path (N, 2), m."""
         found = [(a.stay, self._way(people[0]["radius"], a.point, b.point)) for a, b in pairwise(route)]
         return [(stay, points) for stay, points in found if points is not None]
 
     def _members(self, party: Party) -> list[dict[str, Any]]:
-        """Return the traits of a party's members; they walk at the pace of the slowest type."""
+        """Return the traits of a party's members, who walk at the pace of the slowest type."""
         task, types = self._task, pedestrian_types()
         kinds = [task.crowd.draw_kind(task.kinds) for _ in range(party.size)]
         speed = task.crowd.draw_speed(task.stream) * min(types[kind].speed for kind, _ in kinds)
@@ -211,7 +212,9 @@ class ItineraryPlanner:
         ]
 
     def _route(self, party: Party, radius: float) -> list[_Visit] | None:
-        """Draw an itinerary: an entrance if there is any, places, and an exit if there is any. Return None if no path was found."""
+        """Draw an itinerary: an entrance (if the map has any), places, and an exit (if the map has any). Return None if no path was
+        found.
+        """
         entry = self._entrance()
         if party.purpose == "passing" and len(self._entrances) > 1 and entry is not None:
             for _ in range(_CHOICES):
@@ -236,22 +239,22 @@ class ItineraryPlanner:
         return route
 
     def _allowed(self, points: Doubles) -> Bools:
-        """Return which points (N, 2) are outside all forbidden zones."""
+        """Return, for each point (N, 2), whether it is outside all forbidden zones."""
         allowed = np.ones(len(points), np.bool_)
         for polygon in self._task.forbidden:
             allowed &= ~inside_all(polygon, points)
         return allowed
 
     def _way(self, radius: float, start: Doubles, end: Doubles) -> Doubles | None:
-        """Return the path (N, 2) between two points, m; None if none exists."""
+        """Return the path (N, 2) between two points, m; None if there is no path."""
         key = radius, start.tobytes(), end.tobytes()
         if key not in self._ways:
             self._ways[key] = way(self._task.map, radius, start, end)
         return self._ways[key]
 
     def _entrance(self, across: int = -1) -> tuple[int, Doubles] | None:
-        """Draw an entrance, and return its number and a point in it; if ``across`` is given, only from those on the other side from
-        that entrance.
+        """Draw an entrance, and return its number and a point in it. If ``across`` is given, draw only from entrances on the other
+        side of the map from entrance ``across``.
         """
         numbers = [*range(len(self._entrances))] if across < 0 else self._across[across]
         if not numbers:
@@ -265,8 +268,8 @@ class ItineraryPlanner:
         return chosen
 
     def _visit(self, uses: tuple[str, ...], size: int) -> _Visit | None:
-        """Draw a place for a party: a free spot of the furniture, for one person alone, or a standing point, if possible more than
-        1 m from those already taken.
+        """Draw a place for a party: a free spot at furniture (only for a person who is alone), or a standing point, if possible
+        more than 1 m from all occupied standing points.
         """
         kinds = [use for use in uses if use == "wait" and len(self._standing) or self._free.get(use) and size == 1]
         if not kinds:
@@ -304,14 +307,14 @@ class ItineraryPlanner:
         return route * (min(rounds, 8) if len(route) > 1 else 1)
 
     def _moment(self, party: Party, people: list[dict[str, Any]], route: list[_Visit]) -> _Moment:
-        """Draw a moment of an itinerary; all moments are equally likely (for working parties, all moments of one round)."""
+        """Draw a moment of an itinerary. All moments are equally likely; for working parties, all moments of one round are."""
         legs, speed = self._legs(people, route), people[0]["speed"]
         if not legs:
             return _Moment(legs, 0, True, 0.0, walks([], speed, 0.0))
         times = np.array([t for stay, points in legs for t in (stay, length_of(points) / speed)])
         if party.purpose == "working":
             own = 2 if self._entrances else 0
-            times[:own] = times[own + 4 :] = 0.0  # a round: at work, on the way to an errand, at the errand, on the way back
+            times[:own] = times[own + 4 :] = 0.0  # a round: at work, walking to an errand, at the errand, walking back
         moment = float(self._task.stream.uniform()) * float(times.sum())
         part = min(int(np.searchsorted(np.cumsum(times), moment, side="right")), len(times) - 1)
         since, leg, stays = moment - float(times[:part].sum()), part // 2, part % 2 == 0
@@ -320,7 +323,7 @@ class ItineraryPlanner:
         return _Moment(legs, leg, stays, since, walks([first, *legs[leg + 1 :]], self._pace(people), 0.0, done))
 
     def _begin(self, people: list[dict[str, Any]], route: list[_Visit], moment: _Moment) -> bool:
-        """Put a party at a moment of its itinerary; return whether there was room."""
+        """Place a party at a moment of its itinerary; return whether there was room."""
         visit, rest = route[moment.leg], route[moment.leg + 1 :]
         if moment.stays:
             return self._stand(people, visit, visit.stay - moment.since, rest)
@@ -334,7 +337,7 @@ class ItineraryPlanner:
         return max(walk / self._pace(people) + sum(visit.stay for visit in route), 1.0)
 
     def _walk(self, people: list[dict[str, Any]], points: Doubles, done: float, rest: list[_Visit]) -> bool:
-        """Put a party on its path, abreast if there is room, otherwise in single file; return whether there was room."""
+        """Place a party on its path, abreast if there is room, otherwise in single file; return whether there was room."""
         done = max(done, _FILE * (len(people) - 1))
         file = [along(points, done - _FILE * k) for k in range(len(people))]
         ahead = along(points, done + 0.1) - file[0]
@@ -349,14 +352,14 @@ class ItineraryPlanner:
         return True
 
     def _row(self, people: list[dict[str, Any]], middle: Doubles, ahead: Doubles) -> list[Doubles]:
-        """Return the positions of a party's members next to each other, in the formation of the `groups` behaviour."""
+        """Return the positions of a party's members side by side, in the formation of the `groups` behaviour."""
         shape = (Groups.abreast, np.float32(Groups.spacing), np.float32(Groups.bend), np.float32(Groups.row_gap))
         places = [row_place(k, len(people), *shape) for k in range(len(people))]
         return [middle + float(front) * ahead + float(left) * np.array([-ahead[1], ahead[0]]) for front, left in places]
 
     def _stand(self, people: list[dict[str, Any]], visit: _Visit, left: float, rest: list[_Visit]) -> bool:
-        """Put a party at a place where it stays for the remaining time, with the other members around the first; return whether
-        there was room.
+        """Place a party where it stays for the remaining time, with the other members around the first member; return whether there
+        was room.
         """
         angles = visit.heading + math.pi + np.array([0.0, 0.7, -0.7, 1.4, -1.4, 2.1, -2.1, 2.8, -2.8])
         places = [visit.point]
@@ -370,7 +373,7 @@ class ItineraryPlanner:
         return True
 
     def _have_room(self, people: list[dict[str, Any]], places: list[Doubles]) -> bool:
-        """Return whether there is room for people at given places: on the map, and clear of walls, robots and each other."""
+        """Return whether there is room for people at the given places: on the map, and clear of walls, robots and each other."""
         task = self._task
         points, radius = np.array(places), max(person["radius"] for person in people)
         others = [[*p.position, p.radius + radius + _APART] for p in task.pedestrians if p.enters <= 0]
@@ -391,7 +394,7 @@ class ItineraryPlanner:
         doing: str = "",
         last: int | None = None,
     ) -> None:
-        """Add one person at a place, with the duration and the activity of its stay and the rest of its itinerary."""
+        """Add one person at a place, with the duration and activity of the stay there, and with the rest of the itinerary."""
         leaves = bool(self._entrances) and bool(rest) and rest[-1].stay == 0.0
         rest = rest or [_Visit(place)]
         look = math.atan2(*(rest[0].point - place)[::-1]) if heading is None else heading
@@ -414,7 +417,9 @@ class ItineraryPlanner:
 
 
 def _across(middles: list[Doubles]) -> list[list[int]]:
-    """Return the numbers of the entrances on the other side, for each entrance, given the midpoints (2,) of all entrances, m."""
+    """Return, for each entrance, the numbers of the entrances on the other side of the map, given the midpoints (2,) of all
+    entrances, m.
+    """
     found = []
     for number, here in enumerate(middles):
         away = [float(np.hypot(*(middle - here))) for middle in middles]

@@ -1,9 +1,9 @@
 """Reads Arena 3.0's parametrized files unchanged: XML files that give the number of obstacles of each model per reset.
 
-The root is ``random``; its children ``static``, ``interactive`` and ``dynamic`` hold an ``obstacle`` for each entry. An entry's
-``name``, ``min``, ``max``, ``type`` and ``model`` are attributes or sub-elements. Alternatively, all entries are under one of the
-three; entries of another kind are then named ``interactive`` or ``dynamic`` instead of ``obstacle``, because Arena's own reader
-looks for these names.
+The root element is ``random``; its children ``static``, ``interactive`` and ``dynamic`` contain an ``obstacle`` element for each
+entry. An entry's ``name``, ``min``, ``max``, ``type`` and ``model`` are attributes or sub-elements. Alternatively, all entries are
+in one of these three children; entries of another kind are then named ``interactive`` or ``dynamic`` instead of ``obstacle``,
+because Arena's own reader looks for these names.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _KEYS = ("name", "min", "max", "type", "model")
 
 @dataclass(frozen=True)
 class ModelCount:
-    """An entry: from ``min`` to ``max`` obstacles of one model.
+    """An entry, which requests ``min`` to ``max`` obstacles of one model.
 
     Attributes:
         kind: static or interactive furniture, or pedestrians (dynamic).
@@ -47,7 +47,8 @@ def read_parametrized(path: str | Path) -> tuple[ModelCount, ...]:
     """Read a parametrized file.
 
     Raises:
-        InputError: the file cannot be read or has other contents; the message lists every problem with its file, line and element.
+        InputError: the file cannot be read or does not have this format; the message lists every problem with its file, line and
+            element.
     """
     root = tree_of_xml(read_text(path), str(path))
     reader = _Reader(str(path))
@@ -58,7 +59,7 @@ def read_parametrized(path: str | Path) -> tuple[ModelCount, ...]:
 
 
 class _Reader:
-    """Converts elements to entries and collects all problems."""
+    """Converts elements to entries, and collects all problems."""
 
     def __init__(self, where: str) -> None:
         self.where = where
@@ -130,7 +131,7 @@ class _Reader:
         return int(text)
 
     def names(self, values: dict[str, tuple[Element, str]], kind: str) -> None:
-        """Make sure that the model is a furniture model (for pedestrians: any text), and that the type is a pedestrian type."""
+        """Check that the model is a furniture model (for pedestrians: any text), and that the type is a pedestrian type."""
         element, model = values.get("model", (None, ""))
         if element is not None and kind != "dynamic" and model not in MODELS:
             self.wrong(element, f"no furniture model called {value_text(model)}; {nearest(model, MODELS)}")

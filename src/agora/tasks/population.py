@@ -21,11 +21,11 @@ from agora.world.start import Thing
 __all__ = ["add_furniture", "add_pedestrians"]
 
 MOST = 10_000
-"""Maximum number of pedestrians, or of pieces of furniture, of a mode."""
+"""Maximum number of pedestrians, or of pieces of furniture, that a mode may place."""
 
 Kind = Literal["static", "interactive", "dynamic"]
 _TRIES = 100
-_RING = 0.8  # distance of a group's members from its centre at the start, m
+_RING = 0.8  # distance of a group's members from the group's centre at the start, m
 
 
 def robot_places(task: Task, distance: float, *, goals: bool, body: float = 0.0) -> Doubles:
@@ -34,8 +34,8 @@ def robot_places(task: Task, distance: float, *, goals: bool, body: float = 0.0)
     Args:
         task: task with the robots.
         distance: minimum radius of the discs, m.
-        goals: whether goals are included.
-        body: radius of the bodies that are to be placed, m; the discs are large enough for a robot next to such a body.
+        goals: whether discs around the goals are included.
+        body: radius of the bodies that will be placed, m; the discs are large enough for a robot next to such a body.
     """
     distance = max(distance, task.radius + task.safety + body)
     points = [point for start, ends in task.robots for point in (start[:2], *(ends[:, :2] if goals else ()))]
@@ -44,11 +44,11 @@ def robot_places(task: Task, distance: float, *, goals: bool, body: float = 0.0)
 
 
 def add_furniture(task: Task, wanted: Sequence[tuple[Literal["static", "interactive"], str]], keep_clear: float) -> None:
-    """Add furniture to the map at random places; robots can drive around every piece.
+    """Add furniture to the map at random places, such that robots can drive around every piece.
 
     Args:
         task: task to add to.
-        wanted: kind and model of each piece.
+        wanted: kind and model of each piece of furniture.
         keep_clear: distance between robots' starts or goals and furniture, m.
 
     Raises:
@@ -79,7 +79,7 @@ class _Room:
         self._parts = component_of(map, radius)
 
     def take(self, piece: Furniture) -> bool:
-        """Add the piece if every connected part of the free space stays connected; return whether it was added."""
+        """Add a piece of furniture if every connected part of the free space stays connected; return whether it was added."""
         from scipy.ndimage import label
 
         reach = model_of(piece.model).radius + self._radius
@@ -112,17 +112,17 @@ def add_pedestrians(
     region: Sequence[Doubles] | None = None,
     type: str | None = None,
 ) -> None:
-    """Add one pedestrian at a random place, or a group that shares its waypoints and walks at the pace of its slowest type.
+    """Add one pedestrian, or a group that shares its waypoints and walks at the pace of its slowest type, at a random place.
 
     Args:
         task: task to add to.
-        looks: look of each member.
+        looks: look of each group member.
         waypoints: number of waypoints; the start is appended as an additional last waypoint.
         clearance: distance from starts and waypoints to walls, m.
         keep_clear: distance between robots' starts and pedestrians' starts, m.
-        group: number of the group, -1 for a pedestrian alone.
-        region: polygons for starts and waypoints.
-        type: name in `agora.core.state.TYPES`; if None, drawn with the crowd's proportions.
+        group: number of the group; -1 for a pedestrian who is alone.
+        region: polygons in which starts and waypoints must lie.
+        type: type name from `agora.core.state.TYPES`; if None, the type is drawn with the crowd's proportions.
 
     Raises:
         PlacementError: there is no room.

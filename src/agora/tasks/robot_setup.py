@@ -21,18 +21,18 @@ Driver = Literal["agora", "mbf", "external"]
 
 @dataclass(frozen=True)
 class RobotEntry(Checked):
-    """A number of identical robots.
+    """A set of identical robots.
 
     Attributes:
         model: model of the robots.
         amount: number of robots.
-        local_planner: name of the local planner, optionally with parameters: ``dwa(vx_samples=12)``; if empty, the planner of the
-            launch file.
+        local_planner: name of the local planner, optionally with parameters, as in ``dwa(vx_samples=12)``; if empty, the planner in
+            the launch file is used.
         planner: alias of ``local_planner``, used in the files that come with Arena.
         inter_planner: name of the interplanner, in the same format.
-        agent: name of a learned agent; if empty, the agent of the model.
-        navigation: what drives the robots: the library's planner, Move Base Flex, or any publisher of ``cmd_vel``; None for the
-            setting of the launch file.
+        agent: name of a learned agent; if empty, the agent of the robot model is used.
+        navigation: source of the robots' velocity commands: the library's planner, Move Base Flex, or any publisher of ``cmd_vel``;
+            None to use the setting in the launch file.
     """
 
     model: str
@@ -55,8 +55,8 @@ class RobotEntry(Checked):
 
     @property
     def planned_here(self) -> bool:
-        """True if one of the library's planners drives the robots. With Move Base Flex, that is the case if the local planner is
-        not one of its own controllers.
+        """True if one of the library's planners drives the robots. With Move Base Flex, this is the case if the local planner is
+        not one of Move Base Flex's own controllers.
         """
         return self.navigation == "agora" or (self.navigation == "mbf" and self.local_planner not in CONTROLLERS)
 
@@ -66,7 +66,7 @@ class RobotSetup:
     """The keys of a robot setup file.
 
     Attributes:
-        robots: entries, at least one.
+        robots: entries; at least one is required.
     """
 
     robots: tuple[RobotEntry, ...]
@@ -80,8 +80,8 @@ def read_robot_setup(path: str | Path) -> list[RobotEntry]:
     """Read a robot setup file; return one entry per robot.
 
     Raises:
-        InputError: the file cannot be read, has other contents or contains no robot; the message names the file, the line and the
-            key.
+        InputError: the file cannot be read, does not have this format or contains no robot; the message names the file, the line
+            and the key.
     """
     robots = load(path, RobotSetup).each()
     if not robots:

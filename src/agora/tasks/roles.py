@@ -1,4 +1,4 @@
-"""Reads the roles of pedestrians and robots in zones from a world's files ``zones/<name>.yaml``, in Arena 3.0's format."""
+"""Reads the roles that pedestrians and robots have in zones, from a world's ``zones/<name>.yaml`` files in Arena 3.0's format."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ class PedestrianRole:
 
     Attributes:
         name: name of the role.
-        zones: "waypoints in": categories of zones, or "*" for every zone.
-        waypoints: "number of waypoints": number for each pedestrian, or minimum and maximum.
+        zones: categories of zones, or "*" for every zone; the key is "waypoints in".
+        waypoints: number of waypoints of each pedestrian, or minimum and maximum; the key is "number of waypoints".
         amount: number of pedestrians, or minimum and maximum.
-        type: "adult", "child", "elder" or "wheelchair", also as "human/adult".
+        type: "adult", "child", "elder" or "wheelchair"; Arena's spelling, such as "human/adult", is also accepted.
         model: looks of the pedestrians.
     """
 
@@ -66,7 +66,7 @@ class RobotRole:
 
     Attributes:
         name: name of the role.
-        zones: "waypoints in": categories of zones, or "*" for every zone.
+        zones: categories of zones, or "*" for every zone; the key is "waypoints in".
     """
 
     name: str
@@ -95,8 +95,8 @@ def _read_once(path: Path, changed: int) -> Roles:
 
 
 def roles_of(task: Task, file: str) -> tuple[Roles, Path]:
-    """Return the roles in a file and its path; ``file`` is a name in the folder ``zones`` of the task's world, or a path, which
-    must contain a slash.
+    """Return the roles in a file, and the file's path. ``file`` is a name in the ``zones`` folder of the task's world, or a path,
+    which must contain a slash.
 
     Raises:
         InputError: there is no such file, or it is invalid.
@@ -114,10 +114,11 @@ def roles_of(task: Task, file: str) -> tuple[Roles, Path]:
 
 
 def areas_of(task: Task, path: Path, kind: str, number: int, zones: str | Iterable[str]) -> list[Doubles]:
-    """Return the polygons of the zones of a role.
+    """Return the polygons of a role's zones.
 
     Raises:
-        InputError: the map has no zone of a category; the message names the file, the line, the key and the most similar category.
+        InputError: the map has no zone of some category; the message names the file, the line, the key and the most similar
+            category.
     """
     wanted = ["*"] if zones == "*" else list(zones)
     known = {category for zone in task.world.zones for category in zone.category}
@@ -132,5 +133,5 @@ def areas_of(task: Task, path: Path, kind: str, number: int, zones: str | Iterab
 
 
 def draw(stream: Stream, number: Number) -> int:
-    """Return the number, drawn if a minimum and a maximum are given."""
+    """Return ``number``; if it is a minimum and a maximum, draw the number from this range."""
     return number if isinstance(number, int) else stream.integer(*number)

@@ -11,7 +11,7 @@ from agora.yaml_tree import location_of
 
 
 def is_scenario(path: Path) -> bool:
-    """Return whether a file is a scenario, according to its folder or its keys; it may be invalid or have an older format."""
+    """Return whether a file is a scenario file, judging by its folder or keys; the file may be invalid or have an older format."""
     if path.suffix != ".json" or not path.is_file():
         return False
     keys = keys_of(path)
@@ -19,15 +19,15 @@ def is_scenario(path: Path) -> bool:
 
 
 def world_of(path: Path) -> Named:
-    """Return the world in which a scenario file is run: the world whose folder contains the file, otherwise the world given by its
-    key ``map``.
+    """Return the world in which a scenario file is run: the world whose folder contains the file or, failing that, the world named
+    by the file's ``map`` key.
 
-    For a file in a folder ``scenarios``, the neighbouring folder ``worlds`` is searched first, which is the layout that `agora web`
-    uses.
+    If the file is in a folder named ``scenarios``, the neighbouring folder ``worlds`` is searched first; `agora web` uses this
+    layout.
 
     Raises:
-        InputError: there is no such JSON file; or it is not in a world's folder, and it cannot be read or does not name an existing
-            world.
+        InputError: there is no such JSON file, or the file is not in a world's folder and either cannot be read or does not name an
+            existing world.
     """
     if not path.is_file():
         raise InputError(f"{path}: there is no such file")
@@ -49,6 +49,6 @@ def world_of(path: Path) -> Named:
 
 
 def _is_in_world(path: Path) -> bool:
-    """Return whether a file is in the folder ``scenarios`` of a world, i.e. next to a folder ``map``."""
+    """Return whether a file is in the ``scenarios`` folder of a world, i.e. whether there is a ``map`` folder next to it."""
     scenarios = path.absolute().parent
     return scenarios.name == "scenarios" and (scenarios.parent / "map").is_dir()

@@ -1,4 +1,4 @@
-"""Reads Arena 3.0's ``task_generator.yaml`` unchanged, and gives access to its values by their ROS parameter names."""
+"""Reads Arena 3.0's ``task_generator.yaml`` unchanged, and gives access to the values by their ROS parameter names."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class ScenarioSettings:
     """Settings of the ``scenario`` modes.
 
     Attributes:
-        file: name of a file in the world's folder ``scenarios``, with or without ``.json``, or a path, which must contain a slash.
+        file: name of a file in the world's ``scenarios`` folder, with or without ``.json``, or a path, which must contain a slash.
     """
 
     file: str = "default.json"
@@ -32,7 +32,7 @@ class ParametrizedSettings:
     """Settings of the ``parametrized`` obstacles mode.
 
     Attributes:
-        file: a name in ``configs/parametrized``, or a path, which must contain a slash.
+        file: name of a file in ``configs/parametrized``, or a path, which must contain a slash.
     """
 
     file: str = "default.xml"
@@ -43,7 +43,7 @@ class StagedSettings:
     """Settings of the ``staged`` module.
 
     Attributes:
-        curriculum: a name in ``configs/training/curriculums``, or a path, which must contain a slash.
+        curriculum: name of a file in ``configs/training/curriculums``, or a path, which must contain a slash.
         index: number of the first stage.
     """
 
@@ -56,7 +56,7 @@ class RandomSettings(Checked):
     """Settings of the ``random`` obstacles mode and of every random stream.
 
     Attributes:
-        seed: seed of every random stream; -1 for the seed that is passed to the generator.
+        seed: seed of every random stream; -1 to use the seed that is passed to the generator.
         static: number and models of static obstacles.
         interactive: number and models of obstacles that pedestrians use.
         dynamic: number and models of pedestrians.
@@ -73,8 +73,8 @@ class ZonesSettings:
     """Settings of the ``zones`` modes.
 
     Attributes:
-        file: Arena's key, which must have its default value; the zones of a world are always read from its ``map/zones.yaml``.
-        scenario: name of a file in the world's folder ``zones``, with or without ``.yaml``.
+        file: Arena's key, which must have its default value; a world's zones are always read from the world's ``map/zones.yaml``.
+        scenario: name of a file in the world's ``zones`` folder, with or without ``.yaml``.
     """
 
     file: Literal["zones.yaml"] = "zones.yaml"
@@ -83,11 +83,11 @@ class ZonesSettings:
 
 @dataclass(frozen=True)
 class GuidedSettings:
-    """Settings of the ``guided`` robots mode; not in Arena's file, because Arena takes waypoints only from RViz.
+    """Settings of the ``guided`` robots mode. These keys are not in Arena's file, because Arena takes waypoints only from RViz.
 
     Attributes:
         waypoints: poses x, y, heading, or points x, y.
-        file: path of a file with such a list, used instead of ``waypoints``.
+        file: path of a file with a list of waypoints, used instead of ``waypoints``.
     """
 
     waypoints: tuple[Pose, ...] = ()
@@ -99,25 +99,25 @@ class Settings(Checked):
     """The keys of the file.
 
     Attributes:
-        timeout: time limit of an episode, s; negative for no limit, auto for a limit derived from the robots' paths
+        timeout: time limit of an episode, s; a negative value for no limit, auto for a limit derived from the robots' paths
             (`agora.tasks.budget`).
-        episodes: number of episodes; negative for no limit.
+        episodes: number of episodes; a negative value for no limit.
         goal_radius: distance at which a goal counts as reached, m.
         goal_tolerance_angle: maximum deviation from the goal's heading at which a goal counts as reached, degrees; 180 allows any
             heading.
-        scenario: settings of the ``scenario`` modes; upper case in the file.
-        parametrized: settings of the ``parametrized`` obstacles mode; upper case in the file.
-        staged: settings of the ``staged`` module; upper case in the file.
-        random: settings of the ``random`` obstacles mode; upper case in the file.
-        zones: settings of the ``zones`` modes; upper case in the file.
-        guided: settings of the ``guided`` robots mode; upper case in the file.
+        scenario: settings of the ``scenario`` modes; the key is in upper case in the file.
+        parametrized: settings of the ``parametrized`` obstacles mode; the key is in upper case in the file.
+        staged: settings of the ``staged`` module; the key is in upper case in the file.
+        random: settings of the ``random`` obstacles mode; the key is in upper case in the file.
+        zones: settings of the ``zones`` modes; the key is in upper case in the file.
+        guided: settings of the ``guided`` robots mode; the key is in upper case in the file.
         dynamicmap: keys of Arena's ``map_generator.yaml`` for the ``dynamic_map`` module, which override
             ``configs/map_generator/default.yaml``; may be empty, as in Arena's file.
-        autoreset: Arena's key, which must have its default value; each episode is always followed by the next.
-        auto_reset: as ``autoreset``.
-        timeout_wait_for_service: Arena's key, which must have its default value; the node's parameter ``patience`` sets how long it
-            waits.
-        max_reset_fail_times: number of failures in ROS after which an episode is given up.
+        autoreset: Arena's key, which must have its default value, because the next episode always starts automatically.
+        auto_reset: same meaning as ``autoreset``.
+        timeout_wait_for_service: Arena's key, which must have its default value; the node's ``patience`` parameter sets how long
+            the node waits.
+        max_reset_fail_times: number of failed resets in ROS after which an episode is given up.
     """
 
     timeout: float | Literal["auto"] = "auto"
@@ -145,8 +145,8 @@ class Settings(Checked):
             raise ValueError(f"timeout must be in (0, 36000] s, auto, or negative for no limit, got {self.timeout}")
 
     def overridden(self, tree: Mapping[str, Any], where: str = "settings") -> Settings:
-        """Return the settings with values replaced by those in a tree, which has some of the file's keys; ``where`` names the tree
-        in messages.
+        """Return the settings with values replaced by the values in a tree, which contains some of the file's keys; ``where`` names
+        the tree in messages.
 
         Raises:
             InputError: a key is unknown, or a value is rejected.
@@ -163,7 +163,7 @@ class Settings(Checked):
         return {name: value for name, value in texts.items() if not isinstance(value, list)}
 
     def with_parameters(self, parameters: Mapping[str, Any]) -> Settings:
-        """Return the settings with parameters changed, given by their ROS names in Arena, such as "RANDOM_dynamic_max" or
+        """Return the settings with changed parameters, which are given by their ROS names in Arena, such as "RANDOM_dynamic_max" or
         "timeout".
 
         A list may also be given as a string with ``;`` between its elements, as Arena does for ``RANDOM_static_models``.
@@ -192,7 +192,7 @@ def _is_texts(name: str, value: Any) -> bool:
 
 
 def _merged(base: dict[str, Any], tree: Mapping[str, Any]) -> dict[str, Any]:
-    """Return nested values, overridden by the values in a tree."""
+    """Return nested values after overriding them with the values in a tree."""
     merged = dict(base)
     for key, value in tree.items():
         inner = merged.get(key)

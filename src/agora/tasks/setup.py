@@ -24,7 +24,7 @@ from agora.tasks.worlds.folder import Folder
 
 __all__ = ["Setup"]
 
-_NEVER = 36_000.0  # s, used for a negative time-out
+_NEVER = 36_000.0  # time limit that replaces a negative one, s
 
 
 @dataclass(frozen=True)
@@ -33,11 +33,11 @@ class Setup:
 
     Attributes:
         settings: settings of modes and modules.
-        robots: robots mode, a name or a component.
-        obstacles: obstacles mode, a name or a component.
-        modules: modules, names or components.
+        robots: robots mode, by name or as a component.
+        obstacles: obstacles mode, by name or as a component.
+        modules: modules, by name or as components.
         world: name or path (with a slash) of a world folder, name of a world source, "dynamic_map", or a component.
-        robot: robot model: one name for all robots or one per robot; the number of robots is the number of models, unless
+        robot: robot model: one name for all robots, or one name per robot; the number of robots is the number of models, unless
             ``robots`` gives a ``count``.
         crowd: crowd model, behaviours and types of pedestrians.
         periods: periods of physics, control, crowd and sensors.
@@ -125,7 +125,9 @@ class Setup:
 
 
 def _named(kind: str, given: Any, made: dict[str, Any]) -> Named:
-    """Return the component with a name, built from the settings if they have its parameters; a component is returned as it is."""
+    """Return the named component, built from the settings if they contain its parameters; if a component is given, return it
+    unchanged.
+    """
     if isinstance(given, Named):
         return given
     if not isinstance(given, str):

@@ -1,4 +1,4 @@
-"""Suites: fixed lists of stages, each with a world, task modes, a crowd and a number of episodes. Their files are in
+"""Suites: fixed lists of stages, each with a world, task modes, a crowd and a number of episodes. Suite files are in
 ``configs/benchmark``.
 """
 
@@ -47,13 +47,12 @@ class Suite(Checked):
 
     Attributes:
         name: name of the suite.
-        stages: stages, in order.
+        stages: stages of the suite, in order.
         seed: seed of every random stream.
-        version: number that is incremented when the values change.
-        description: description, one paragraph.
-        split: ``training`` if planners may be tuned or trained on it; other suites reject this.
-        edition: how the worlds were drawn, for a suite whose worlds were drawn after the planners were frozen; None for any other
-            suite.
+        version: version number, which is incremented when the suite's values change.
+        description: description of the suite, one paragraph.
+        split: ``training`` if planners may be tuned or trained on the suite; tuning and training are rejected for all other suites.
+        edition: how the worlds were drawn, if this happened after the planners were frozen; None for any other suite.
     """
 
     name: str
@@ -76,17 +75,18 @@ class Suite(Checked):
             raise ValueError(f"seed must be {drawn}, derived from the name, commit and text of the edition, got {self.seed}")
 
     def compared(self) -> Suite:
-        """Return the suite with every episode also run without robots."""
+        """Return the suite changed so that every episode is also run without robots."""
         return replace(self, stages=tuple(replace(stage, counterfactual=True) for stage in self.stages))
 
     def under(self, simulator: Named | None) -> Suite:
-        """Return the suite with every stage in another simulator; the suite itself if None."""
+        """Return the suite with every stage moved to the given simulator; if None, return the suite itself."""
         if simulator is None:
             return self
         return replace(self, stages=tuple(replace(stage, simulator=simulator) for stage in self.stages))
 
     def part(self, stages: Collection[str] = (), episodes: int | None = None) -> Suite:
-        """Return a part of the suite: some of its stages, and the first episodes of each. The episodes themselves do not change.
+        """Return a part of the suite: the given stages, and the first episodes of each stage. The episodes themselves do not
+        change.
 
         Args:
             stages: names of stages; all stages if empty.
@@ -117,7 +117,7 @@ class Suite(Checked):
         return f"{self.name}/{stage}/{episode}"
 
     def seed_of(self, stage: str) -> int:
-        """Return the seed of a stage: its own, or the suite's."""
+        """Return the seed of a stage: the stage's own seed if it has one, otherwise the suite's seed."""
         own = self.stage(stage).seed
         return self.seed if own is None else own
 
@@ -125,22 +125,22 @@ class Suite(Checked):
         """Create one episode; the result depends only on the suite, the seed and the episode.
 
         Raises:
-            InputError: one of the stage's files is invalid, or something does not fit into its world.
+            InputError: one of the stage's files is invalid, or something does not fit into the stage's world.
         """
         return put_together(ResetPlan(self.name, self.stage(stage_name), episode, self.seed_of(stage_name)))
 
 
 def put_together(plan: ResetPlan) -> Start:
-    """Create one episode, for suites and task generators alike; the result depends only on the plan.
+    """Create one episode, for a suite or a task generator; the result depends only on the plan.
 
     Raises:
-        InputError: one of the stage's files is invalid, or something does not fit into its world.
+        InputError: one of the stage's files is invalid, or something does not fit into the stage's world.
     """
     return resolve(plan)[0]
 
 
 def resolve(plan: ResetPlan) -> tuple[Start, Stage]:
-    """Create one episode, and return it with its stage as changed by the modules.
+    """Create one episode; return it together with its stage, as changed by the modules.
 
     Raises:
         InputError: as in `put_together`.
@@ -177,7 +177,7 @@ def after_modules(plan: ResetPlan) -> ResetPlan:
 
 
 def prepare(plan: ResetPlan) -> tuple[ResetPlan, Task, list[RobotModel]]:
-    """Apply the modules to a plan, and return it with its task, in which nothing has been placed yet, and the robots' models.
+    """Apply the modules to a plan; return the plan, its task (in which nothing has been placed yet), and the robots' models.
 
     Raises:
         InputError: a module rejects the plan, or the world cannot be created.
@@ -214,7 +214,7 @@ def prepare(plan: ResetPlan) -> tuple[ResetPlan, Task, list[RobotModel]]:
 
 
 def _check_behaviours(stage: Stage, people: list[Person]) -> None:
-    """Make sure that the crowd has the behaviours that the pedestrians' instructions require."""
+    """Check that the crowd has the behaviours that the pedestrians' instructions require."""
     there = {behaviour.name for behaviour in stage.crowd.behaviours}
     if "cues" not in there and any(any(p.waits) or p.company[0] > 0 for p in people):
         raise InputError("its pedestrians wait or stay with the robot: crowd.behaviours must include cues")
@@ -223,7 +223,7 @@ def _check_behaviours(stage: Stage, people: list[Person]) -> None:
 
 
 def check_ways(task: Task) -> None:
-    """Make sure that a path leads from every pedestrian to each of its waypoints."""
+    """Check that a path leads from every pedestrian to each of its waypoints."""
     for person in task.pedestrians:
         roads = roads_of(task.map, radius_class(person.radius))
         if roads is None:
@@ -242,7 +242,7 @@ def _models(stage: Stage) -> list[RobotModel]:
 
 
 def robot_starts(task: Task, models: list[RobotModel]) -> tuple[RobotStart, ...]:
-    """Return the robots of a task with their models: one model for all robots or one per robot.
+    """Return a task's robots with their models; there is either one model for all robots or one model per robot.
 
     Raises:
         InputError: there are no robots, or the number of models does not match.
@@ -328,11 +328,11 @@ def suite_names() -> list[str]:
 
 
 def load_suite(name_or_path: str | Path) -> Suite:
-    """Return the suite with a name (``configs/benchmark/<name>.yaml``), or from a file.
+    """Return the suite with the given name (``configs/benchmark/<name>.yaml``), or read a suite from a file.
 
-    A scenario file is a suite of one stage with one episode, in the world whose folder contains the file or that its ``map`` key
-    names. For a suite in a folder ``suites``, worlds and scenarios are looked up in the neighbouring folders
-    (`agora.tasks.suite_file`).
+    A scenario file is a suite with one stage and one episode; its world is the world whose folder contains the file, or the world
+    named by the file's ``map`` key. If a suite file is in a folder named ``suites``, worlds and scenarios are looked up in the
+    neighbouring folders (`agora.tasks.suite_file`).
 
     Raises:
         UnknownNameError: no suite has this name.
@@ -360,7 +360,7 @@ def suite_in(tree: Node, where: str, home: Path) -> Suite:
 
     Args:
         tree: tree of a file or of plain data.
-        where: name of the tree, for messages.
+        where: name of the tree, used in messages.
         home: folder that contains ``worlds`` and ``scenarios``.
 
     Raises:
@@ -381,15 +381,16 @@ def _suite_of(path: Path) -> Suite:
 
 
 def with_seed(suite: Suite, seed: int | None) -> Suite:
-    """Return the suite with another seed: other people, starts and goals, and other places if places are drawn.
+    """Return the suite with a different seed, i.e. with different people, starts and goals, and with different places if places are
+    drawn.
 
-    The seed also replaces the seeds of stages. A stage that already has this seed is unchanged. So the seed of a row reproduces its
-    episode, and the suite's own seed reproduces the suite. If a world draws its places from its own seed
-    (`agora.interfaces.DrawnPlaces`), the places are drawn from a new seed computed from both.
+    The seed also replaces the stages' own seeds. A stage that already has this seed is unchanged. The seed in a row therefore
+    reproduces the row's episode, and the suite's own seed reproduces the suite. If a world draws its places from a separate seed
+    (`agora.interfaces.DrawnPlaces`), the places are drawn from a new seed, computed from the world's seed and ``seed``.
 
     Raises:
-        InputError: the suite is an edition; the seed has no effect on it; or stages would be copies of each other, because they
-            differ only in their seeds.
+        InputError: the suite is an edition, the seed has no effect on the suite, or stages would become copies of each other
+            because they differ only in their seeds.
     """
     if seed is None or seed == suite.seed:
         return suite
@@ -414,7 +415,7 @@ def with_seed(suite: Suite, seed: int | None) -> Suite:
 
 
 def _seeded(stage: Stage, seed: int) -> Stage:
-    """Return the stage with the suite's seed, and with other places if it draws them; unchanged if it already has this seed."""
+    """Return the stage with the suite's seed and, if it draws places, different places; unchanged if it already has this seed."""
     if stage.seed == seed:
         return stage
     world, source = stage.world, stage.world.part
@@ -424,7 +425,7 @@ def _seeded(stage: Stage, seed: int) -> Stage:
 
 
 def _differs(suite: Suite, made: Suite, stage: Stage) -> bool:
-    """Return whether the first episode of a stage differs with another seed: in its place, its start, or later random draws."""
+    """Return whether the new seed changes the first episode of a stage: its place, its start, or later random draws."""
     if made.stage(stage.name).world != stage.world:
         return True
     start = suite.start(stage.name, 0)

@@ -1,5 +1,5 @@
-"""Resolves worlds and scenarios of suite files in a folder ``suites`` from the neighbouring folders, the layout that `agora web`
-uses.
+"""Finds the worlds and scenarios of suite files that are in a folder named ``suites``, in the neighbouring folders; `agora web`
+uses this layout.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from agora.errors import InputError, nearest
 from agora.yaml_tree import Node
 
 OWN = "own/"
-"""Prefix of the names of scenarios in the folder ``scenarios`` next to a suite's folder."""
+"""Prefix for the names of scenarios in the ``scenarios`` folder next to a suite's folder."""
 
 
 def home_of(path: Path) -> Path | None:
-    """Return the folder in which the worlds and scenarios of a suite file are looked up; None if the file's folder is not
+    """Return the folder in which the worlds and scenarios of a suite file are looked up; None if the file's folder is not named
     ``suites``.
     """
     place = path.absolute().parent
@@ -24,18 +24,18 @@ def home_of(path: Path) -> Path | None:
 
 
 def found_beside(tree: Node, where: str, home: Path) -> Node:
-    """Return the tree of a suite's file with the paths of worlds and scenarios in place of their names.
+    """Return the tree of a suite file, with the names of worlds and scenarios replaced by paths.
 
-    A world ``{name: folder, path: NAME}`` is the folder ``worlds/NAME`` if it exists; this takes precedence over the worlds that
-    come with Agora. Its scenario ``own/NAME`` is the file ``scenarios/NAME.json``.
+    A world ``{name: folder, path: NAME}`` refers to the folder ``worlds/NAME`` if this folder exists; it takes precedence over the
+    worlds that come with Agora. A scenario ``own/NAME`` of the world refers to the file ``scenarios/NAME.json``.
 
     Args:
         tree: tree of the file.
-        where: name of the file, for messages.
+        where: name of the file, used in messages.
         home: folder that contains ``suites``, ``worlds`` and ``scenarios``.
 
     Raises:
-        InputError: there is no such scenario, or it belongs to another world.
+        InputError: there is no such scenario, or the scenario belongs to another world.
     """
     stages = tree.value.get("stages") if isinstance(tree.value, dict) else None
     if stages is None or not isinstance(stages.value, list):
@@ -45,7 +45,7 @@ def found_beside(tree: Node, where: str, home: Path) -> Node:
 
 
 def _stage(stage: Node, where: str, key: str, home: Path) -> Node:
-    """Return a stage with the paths of its world and scenarios."""
+    """Return a stage, with the names of its world and scenarios replaced by paths."""
     world = stage.value.get("world") if isinstance(stage.value, dict) else None
     if world is None or not isinstance(world.value, dict) or _text(world, "name") != "folder":
         return stage

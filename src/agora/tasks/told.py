@@ -14,7 +14,7 @@ from agora.draft.scenario import MOVES, TALKS
 from agora.draft.task import Task
 from agora.maps.grid import Map
 
-_ALWAYS = 3600.0  # s, value with which cards mean no limit
+_ALWAYS = 3600.0  # value that means no limit in cards, s
 _DIRECTIONS = ("east", "north-east", "north", "north-west", "west", "south-west", "south", "south-east")
 _PEOPLE = {"adult": "an adult", "child": "a child", "elder": "an elder", "wheelchair": "in a wheelchair"}
 _DOES = {
@@ -34,12 +34,12 @@ _MOVES = {
 
 
 def direction(heading: float) -> str:
-    """Return a word for a heading, rad: east for 0, north for a quarter turn."""
+    """Return the word for a heading given in radians: east for 0, north for a quarter turn."""
     return _DIRECTIONS[round(heading / (math.pi / 4)) % 8]
 
 
 def told(task: Task) -> Iterator[str]:
-    """Yield a sentence for each robot and each person in a task, with positions in the frame of the map's file."""
+    """Yield a sentence for each robot and each person in a task, with positions in the frame of the map file."""
     for number, (start, goals) in enumerate(task.robots):
         who = "the robot" if len(task.robots) == 1 else f"robot {number}"
         ends = ", then ".join(f"{task.map.place(goal)}, facing {direction(goal[2])}" for goal in goals)
@@ -50,14 +50,14 @@ def told(task: Task) -> Iterator[str]:
 
 
 def _names(people: Sequence[Person]) -> list[str]:
-    """Return the names of people, with number and type; only number and type for people without a name."""
+    """Return people's names with number and type; for people without a name, return only the number and type."""
     kinds = [_PEOPLE[p.type] + ("" if p.reaction == "regular" else f", {p.reaction} of robots") for p in people]
     bare = [f"pedestrian {number}, {kind}" for number, kind in enumerate(kinds, 1)]
     return [f"{p.name} ({words})" if p.name else f"{words}," for p, words in zip(people, bare, strict=True)]
 
 
 def _deeds(person: Person, everybody: Sequence[Person], task: Task) -> str:
-    """Return the part of the sentence after the name."""
+    """Return the part of a person's sentence that follows the name."""
     here = f"{task.map.place(person.position)}, facing {direction(person.facing())}"
     way, after = _way(person, task.map, task.crowd.tolerance), _after(person)
     if person.company[0] > 0:
@@ -92,8 +92,8 @@ def _until(person: Person) -> str:
 
 
 def _after(person: Person) -> str:
-    """Return the part of a sentence that says when the wait at the start ends, from Arena's keys that only social states use; empty
-    without a wait.
+    """Return the part of a sentence that says when the wait at the start ends, based on Arena's keys that only social states use;
+    empty if there is no wait.
     """
     if person.habits.wait_time > 0:
         return f", for {person.habits.wait_time:g} s"

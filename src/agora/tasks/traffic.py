@@ -1,8 +1,9 @@
-"""Tracks how many people walk where and when, so that no more people enter than can pass each other.
+"""Tracks how many people walk where and when, so that no more people enter a map than can pass each other.
 
-Itineraries are drawn independently of each other. If one aisle connects the entrances of a map, more people would often walk
-through the aisle at the same time than fit into it. So a timetable of the map records each party's walks by square and by time
-slot. If a party's walks would overcrowd a square, the party gets another itinerary or stays away (`agora.tasks.itineraries`).
+Itineraries are drawn independently of each other, so if one aisle connects the entrances of a map, more people would often walk
+through the aisle at the same time than fit into it. To prevent this, a timetable of the map records each party's walks by square
+and by time slot. If a party's walks would overcrowd a square, the party gets another itinerary or stays away
+(`agora.tasks.itineraries`).
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ from agora.maps.ways import length_of
 __all__ = ["CROWDED", "Traffic", "Walks", "walks"]
 
 CROWDED = 0.43
-"""Maximum density of walking people, per m2: the upper bound of level of service B, at which people in counterflow still walk at
+"""Maximum density of walking people, 1/m2: the upper bound of level of service B, at which people in counterflow still walk at
 their own pace (J. J. Fruin, "Pedestrian Planning and Design", 1971: 25 square feet per person).
 """
 
 _SQUARE = 2.0  # m
 _SLOT = 5.0  # s
-_PERIOD = 1.0  # s, time between the points of a walk
-_LEAST = 1.0  # m2, minimum free area assumed for a square
+_PERIOD = 1.0  # time between the points of a walk, s
+_LEAST = 1.0  # minimum free area assumed for a square, m2
 
 Walks = tuple[Doubles, Doubles]
 """The points (N, 2) of a party's walks, m, one per second, and their times (N,), s."""
@@ -36,10 +37,10 @@ def walks(legs: Sequence[tuple[float, Doubles]], speed: float, time: float, done
     """Return the walks of an itinerary.
 
     Args:
-        legs: the stay before each leg, s, and the path (N, 2) of the leg, m.
+        legs: for each leg, the duration of the stay before the leg, s, and the path (N, 2) of the leg, m.
         speed: walking speed, m/s.
         time: start time, s.
-        done: distance that has already been walked on the first path, m.
+        done: distance already walked along the first path, m.
     """
     points, times = [np.zeros((0, 2))], [np.zeros(0)]
     for stay, way in legs:
@@ -57,7 +58,7 @@ class Traffic:
 
     Args:
         map: map of the surroundings.
-        most: maximum density of walking people, per m2.
+        most: maximum density of walking people, 1/m2.
         until: end of the timetable, s; walks after this time are not recorded.
     """
 
@@ -67,10 +68,12 @@ class Traffic:
         self._squares = (row[:, None] * (column[-1] + 1) + column).astype(np.intp)  # the number of each cell's square
         free = np.bincount(self._squares.ravel(), ~map.occupied.ravel()) * map.resolution**2
         self._most: list[float] = (most * np.maximum(free, _LEAST) * _SLOT / _PERIOD).tolist()
-        self._entered: Counter[int] = Counter()  # people, counted once per `_PERIOD`, by slot and square (`_count`)
+        self._entered: Counter[int] = Counter()  # number of people, counted once per `_PERIOD`, by slot and square (`_count`)
 
     def has_room(self, party: Walks, size: int) -> bool:
-        """Return whether a party of ``size`` people can walk without overcrowding a square that others use at the same time."""
+        """Return whether a party of ``size`` people can make its walks without overcrowding a square that others use at the same
+        time.
+        """
         entered, most = self._entered, self._most
         return all(
             not (there := entered.get(key)) or there + size * n <= most[key % len(most)] for key, n in self._count(party).items()
@@ -82,7 +85,9 @@ class Traffic:
             self._entered[key] += size * n
 
     def _count(self, party: Walks) -> Counter[int]:
-        """Return the number of points of a party's walks by slot and square (slot times the number of squares, plus square)."""
+        """Return the number of points of a party's walks for each combined index of slot and square (slot times the number of
+        squares, plus square).
+        """
         points, times = party
         within = times < self._until
         row, column = self._map.cell_of(points[within])

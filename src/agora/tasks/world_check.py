@@ -1,4 +1,4 @@
-"""Checks a world folder: whether it can be read, and whether a robot can reach the places in it."""
+"""Checks whether a world folder can be read, and whether a robot can reach the places in the world."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Findings:
     """The findings of a check.
 
     Attributes:
-        problems: problems, each with its file and, if known, line and key.
+        problems: problems found, each with its file and, if known, its line and key.
         notes: remarks that are not problems.
     """
 
@@ -35,7 +35,7 @@ class Findings:
 
 
 def check_world(folder: Path, radius: float) -> Findings:
-    """Read everything in a world folder, and check whether a robot can get from place to place in it.
+    """Read everything in a world folder, and check whether a robot can get from place to place in the world.
 
     The following are problems: files that cannot be read; furniture and zones outside the map; robots, goals, people and waypoints
     of scenarios that are outside the map, in an obstacle, outside the walls or in an unknown area; starts and goals closer to the
@@ -105,7 +105,7 @@ def _check_passage(place: Place, folder: Path, radius: float, found: Findings) -
 
 
 def _why(m: Map, point: Doubles, reach: float, outside: Bools) -> str:
-    """Return the reason why a body with a radius of ``reach`` metres cannot be at a point; empty if it can."""
+    """Return the reason why a body with a radius of ``reach`` metres cannot be at a point, or an empty string if it can."""
     if not m.contains(point[:2]):
         return "outside the map"
     gap = float(m.gap(point[None, :2], limit=reach + 1.0)[0])

@@ -12,9 +12,9 @@ from agora.errors import InputError
 from agora.registry import load
 
 DEFAULT = "success + 0.2 * barn_score"
-"""The default objective. Success comes first; the BARN challenge's score, at most 0.5, ranks parameter sets with equal success. It
-adds a tenth of a success for 1 m/s along the shortest path, and nothing more for higher speeds. We also tried the score alone: on
-the `planners` suite, it made `dwa_kinetic` drive at 0.80 instead of 0.46 m/s and cost it 15 of 100 successes.
+"""The default objective. Success comes first; the BARN challenge's score, at most 0.5, ranks parameter sets with the same success
+rate. The score adds a tenth of a success for driving at 1 m/s along the shortest path, and nothing more for higher speeds. We also
+tried the score alone: on the `planners` suite, `dwa_kinetic` then drove at 0.80 instead of 0.46 m/s and lost 15 of 100 successes.
 """
 
 _TERM = re.compile(r"\s*([+-]?)\s*(?:(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+)\s*\*?\s*)?([A-Za-z_][\w.]*)\s*")
@@ -25,7 +25,7 @@ class Objective:
     """A weighted sum of metrics; larger values are better.
 
     Attributes:
-        text: original string, such as ``success`` or ``success - 0.05 * intimate_violations``.
+        text: text from which the objective was parsed, such as ``success`` or ``success - 0.05 * intimate_violations``.
         terms: weight and name of each metric.
     """
 
@@ -55,7 +55,7 @@ class Objective:
         return Objective(text.strip(), tuple(terms))
 
     def of_row(self, row: Row) -> float:
-        """Return the value of one row.
+        """Return the value of the objective for one row.
 
         Raises:
             InputError: a metric is undefined for the row, or missing from it.
@@ -70,6 +70,6 @@ class Objective:
         return math.fsum(weight * float(values[name]) for weight, name in self.terms)  # type: ignore[arg-type]
 
     def mean(self, rows: Iterable[Row]) -> float:
-        """Return the mean over rows; it does not depend on their order."""
+        """Return the mean of the objective over rows; the mean does not depend on the order of the rows."""
         each = [self.of_row(row) for row in rows]
         return math.fsum(each) / len(each)

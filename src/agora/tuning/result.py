@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Trial:
-    """A set of parameters that was tried.
+    """A parameter set that was tried.
 
     Attributes:
-        number: number of the trial; 0 is the original planner.
+        number: number of the trial; trial 0 is the original planner.
         parameters: parameters by name.
-        value: value of the objective over all episodes or, if the trial was given up, over the first episodes; None if episodes
-            were interrupted.
-        episodes: number of rows behind the value.
+        value: mean of the objective over all episodes or, if the trial was given up, over the first episodes; None if episodes were
+            interrupted.
+        episodes: number of rows from which the value was computed.
         whole: whether all episodes were run; only a whole trial can be the best.
     """
 
@@ -41,7 +41,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Tried:
-    """The event that a set of parameters was tried.
+    """Event: a parameter set was tried.
 
     Attributes:
         trial: the parameter set and its value.
@@ -58,7 +58,7 @@ class Tried:
 
 @dataclass(frozen=True)
 class TunedComparison:
-    """A quantity on the held-out suite, with 95 % intervals.
+    """Comparison of a quantity on the held-out suite before and after tuning, with 95 % intervals.
 
     Attributes:
         name: name of the quantity.
@@ -84,7 +84,7 @@ class Tuned:
 
     Attributes:
         trials: all trials, by number.
-        best: whole trial with the highest value.
+        best: trial with the highest value among the trials in which all episodes were run.
         planner: planner with the best parameters.
         rows: rows of the original and the tuned planner on the held-out suite, with the labels ``before`` and ``after``.
     """
@@ -126,8 +126,8 @@ def estimate_text(estimate: Estimate, plus: str = "") -> str:
 
 
 def preset_text(tuning: Tuning, tuned: Tuned) -> str:
-    """Return the text of a file in ``configs/planners``: the parameters that differ from the defaults, and a comment on their
-    origin.
+    """Return the text of a preset file for ``configs/planners``: the parameters that differ from the defaults, and a comment on
+    their origin.
     """
     from importlib.metadata import version
 

@@ -1,7 +1,7 @@
 """Searches for better parameters of a component: defines their ranges, and requests trials from Optuna.
 
-The search uses the tree-structured Parzen estimator (Bergstra et al., NeurIPS 2011). The parameter sets that it suggests depend
-only on its seed and the reported values, so a resumed run suggests the same sets again.
+The search uses the tree-structured Parzen estimator (Bergstra et al., NeurIPS 2011). The suggested parameter sets depend only on
+the seed and the reported values, so a resumed run suggests the same sets again.
 """
 
 from __future__ import annotations
@@ -22,23 +22,25 @@ TOGETHER = 8
 """Number of parameter sets that are requested at a time."""
 
 _NEAR = 2 * TOGETHER
-"""Number of parameter sets before the search uses reported values: the component's own set, and sets close to it."""
+"""Number of parameter sets that are tried before the search uses reported values: the component's current set, and sets close to
+it.
+"""
 
 _STEP = 1 / 3
-"""Distance of these sets from the component's own values, as a fraction of the distance to values drawn from the spans; with most
-values drawn from the spans, planners drive badly.
+"""Distance of the initial sets from the component's current values, as a fraction of the distance to values drawn from the spans;
+with most values drawn from the spans, planners drive badly.
 """
 
 
 def space(component: Named, kind: str = "planner") -> dict[str, Span]:
-    """Return the parameters to tune: those that the component declares as ``tunable``, except those that are unset (None).
+    """Return the parameters to tune: all that the component declares as ``tunable``, except parameters that are unset (None).
 
     Args:
         component: component to tune.
-        kind: type of the component, for messages.
+        kind: type of the component, used in messages.
 
     Raises:
-        InputError: the component has no such parameters, or a value is outside its span.
+        InputError: the component has no parameters to tune, or a value is outside its parameter's span.
     """
     spans: Mapping[str, Span] = component.part.declares.tunable
     found = {name: span for name, span in spans.items() if getattr(component.part, name) is not None}
@@ -52,7 +54,7 @@ def space(component: Named, kind: str = "planner") -> dict[str, Span]:
 
 
 def round_parameters(values: Mapping[str, float]) -> dict[str, float]:
-    """Round parameters to four digits, so that the values in a file are exactly those that were tried."""
+    """Round parameters to four digits, so that the values in a file are exactly the values that were tried."""
     return {name: value if isinstance(value, int) else float(f"{value:.4g}") for name, value in values.items()}
 
 
@@ -62,7 +64,7 @@ def with_parameters(component: Named, parameters: Mapping[str, float]) -> Named:
 
 
 def _near(span: Span, own: float, draw: float) -> float:
-    """Return a value between the component's own value and a random value from a span."""
+    """Return a value between the component's current value ``own`` and a random value from a span."""
     if span.log:
         drawn = math.log(span.low) + draw * math.log(span.high / span.low)
         return min(span.high, max(span.low, math.exp(math.log(own) + _STEP * (drawn - math.log(own)))))
@@ -71,13 +73,13 @@ def _near(span: Span, own: float, draw: float) -> float:
 
 
 class Study:
-    """An Optuna study of a component's parameters; the first suggested set is the component's own.
+    """An Optuna study of a component's parameters; the first suggested set contains the component's current values.
 
     Args:
         component: component to tune.
         seed: seed of the search.
         direction: whether the value is maximised or minimised.
-        kind: type of the component, for messages.
+        kind: type of the component, used in messages.
 
     Raises:
         InputError: Optuna is not installed, or there is nothing to tune.
@@ -115,7 +117,7 @@ class Study:
         return self._study.ask(self._axes)
 
     def tell(self, trial: Any, value: float | None) -> None:
-        """Report the value of a trial; None if it was given up."""
+        """Report the value of a trial; None if the trial was given up."""
         if value is None:
             self._study.tell(trial, state=self._given_up)
         else:

@@ -1,9 +1,9 @@
 """Tunes a planner's parameters on a training suite, and checks the result on a suite that was not used in the search.
 
-The search (`agora.tuning.search`) requests `TOGETHER` sets of parameters at a time, whose episodes an executor runs. A set is given
-up, and cannot become the best, if its objective over the first quarter of every stage is worse than the median of all earlier sets
-over the same episodes. The original planner is never given up. The suggested sets do not depend on the workers, so neither does the
-result. A resumed run suggests the same sets again and finds their episodes in its folder.
+The search (`agora.tuning.search`) requests `TOGETHER` parameter sets at a time, and an executor runs their episodes. A set is given
+up, and cannot become the best, if its objective over the first quarter of every stage is worse than the median of all sets so far
+over the same episodes. The original planner is never given up. The suggested sets do not depend on the workers, so the result does
+not depend on them either. A resumed run suggests the same sets again and finds their episodes in its folder.
 """
 
 from __future__ import annotations
@@ -48,20 +48,20 @@ __all__ = ["Tuning", "tune"]
 _QUARTER = 4
 
 TuneEvent = RunEvent | Tried | Tuned
-"""The events of a parameter search; the last one is `Tuned`."""
+"""The events of a parameter search; the last event is `Tuned`."""
 
 
 @dataclass(frozen=True)
 class Tuning(Checked):
-    """The planner, the suites and the budget of a search: all values that determine the result.
+    """The planner, the suites and the budget of a search, i.e. everything that determines the result.
 
     Attributes:
         label: label of the planner.
-        planner: original planner, from which the search starts and with which the result is compared.
-        suite: suite for tuning; its split must be training.
+        planner: original planner; the search starts from its parameters, and the result is compared with it.
+        suite: suite for tuning; the suite's split must be ``training``.
         held_out: suite for the final comparison.
         objective: objective that is maximised.
-        trials: number of parameter sets to try; the first is the planner's own set.
+        trials: number of parameter sets to try; the first is the original planner's set.
         seed: seed of the search.
         prune: whether sets with poor results in the first episodes are given up.
     """
@@ -111,24 +111,24 @@ def tune(
     minutes: float | None = None,
     token: StopToken | None = None,
 ) -> Iterator[TuneEvent]:
-    """Search for better parameters, and compare the best set with the original planner. Yields events; the last one is the result,
+    """Search for better parameters, compare the best set with the original planner, and yield events; the last event is the result,
     `Tuned`.
 
-    Events of episodes (`agora.benchmark.events`) belong first to the sets that are tried together, later to the comparison. Nothing
-    runs until the first event is requested. The iterator may run in any thread. To stop the search, close it, or call
-    ``token.stop()`` from another thread; ``resume`` continues to the same result.
+    Episode events (`agora.benchmark.events`) belong first to the sets that are tried together, and later to the comparison. Nothing
+    runs until the first event is requested. The iterator may run in any thread. To stop the search, close the iterator, or call
+    ``token.stop()`` from another thread. A search that is continued with ``resume`` ends with the same result.
 
     Args:
         tuning: planner, suites and budget.
         folder: folder of the results, created by this function.
         options: options of the runs; the recordings of trials are not kept.
         resume: whether to continue the search in ``folder``.
-        minutes: time after which no further sets are tried, min; the result then covers only the finished trials.
-        token: token by which another thread can stop the search.
+        minutes: time after which no further sets are tried, in minutes; the result then covers only the finished trials.
+        token: token through which another thread can stop the search.
 
     Raises:
-        StoppedError: the token requested the stop; the message says what is kept.
-        InputError: the planner has nothing to tune, a suite cannot be built, or Optuna is not installed.
+        StoppedError: the token requested a stop; the message says what is kept.
+        InputError: the planner has no parameters to tune, a suite cannot be built, or Optuna is not installed.
         ResultsError: the folder cannot be used, or episodes of the original planner were interrupted.
     """
     token, folder = token or StopToken(), folder.absolute()
@@ -165,7 +165,7 @@ def _tune(
     if RunFolder.is_at(checked) and RunFolder.read(checked).record.planners != {
         label: plain(one) for label, one in planners.items()
     }:
-        shutil.rmtree(checked)  # the existing comparison is for the best set of a shorter search
+        shutil.rmtree(checked)  # the existing comparison belongs to the best set of a shorter search
     yield from bench(Request(tuning.held_out, planners, checked, options, resume=RunFolder.is_at(checked)), token)
     yield Tuned(trials, best, planners[after], rows_of(checked), before, after)
 
@@ -175,7 +175,7 @@ class _Search:
 
     Attributes:
         folder: folder of the search, opened before the first trial is requested.
-        rows: rows so far.
+        rows: rows of all episodes so far.
         trials: finished trials.
     """
 
@@ -184,11 +184,11 @@ class _Search:
 
     def __init__(self, tuning: Tuning, token: StopToken) -> None:
         self.tuning, self.token, self.trials = tuning, token, list[Trial]()
-        self.begun: list[float] = []  # objective of each set over the first episodes
+        self.begun: list[float] = []  # mean objective of each set over the first episodes
         self.study = Study(tuning.planner, tuning.seed)
 
     def try_next(self, count: int, options: Options) -> Iterator[RunEvent]:
-        """Request parameter sets, run their episodes, yield the events, and report the values of the sets."""
+        """Request ``count`` parameter sets, run their episodes, yield the events, and report the sets' values to the study."""
         numbers = range(len(self.trials), len(self.trials) + count)
         asked = {f"trial_{number:04d}": self.study.ask() for number in numbers}
         sets = {label: round_parameters(trial.params) for label, trial in asked.items()}
@@ -212,8 +212,8 @@ class _Search:
     def _worth(
         self, planners: Mapping[str, Named], suite: Suite, options: Options
     ) -> Generator[RunEvent, None, dict[str, tuple[float, int]]]:
-        """Yield the events of running the sets, and return the objective and the number of rows of each set; sets with an
-        interrupted episode are left out.
+        """Run the sets' episodes and yield the events; return the mean objective and the number of rows of each set, except for
+        sets with an interrupted episode.
         """
         sizes, mark = (options.worlds, options.threads, options.slots), self.folder.record.mark()
         plan = RunPlan(suite, dict(planners), *sizes, "none", run=mark, token=self.token)
@@ -236,13 +236,13 @@ class _Search:
 
 
 def _beginning(suite: Suite) -> Suite:
-    """Return the first quarter of every stage."""
+    """Return the suite with only the first quarter of every stage's episodes."""
     stages = (dataclasses.replace(stage, episodes=-(-stage.count // _QUARTER)) for stage in suite.stages)
     return dataclasses.replace(suite, stages=tuple(stages))
 
 
 def _best(trials: Sequence[Trial]) -> Trial:
-    """Return the whole trial with the highest value; among equal values the first, so that parameters do not change without a
-    gain.
+    """Return the completed trial with the highest value; if several values are equal, return the first trial, so that parameters do
+    not change without a gain.
     """
     return max((t for t in trials if t.whole and t.value is not None), key=lambda t: (t.value, -t.number))

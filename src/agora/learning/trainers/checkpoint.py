@@ -1,4 +1,4 @@
-"""PyTorch networks and optimisers as arrays by name, for checkpoints without pickle."""
+"""Converts PyTorch networks and optimisers to arrays by name and back, for checkpoints without pickle."""
 
 from __future__ import annotations
 

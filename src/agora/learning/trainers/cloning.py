@@ -1,12 +1,12 @@
 """Behaviour cloning: a network learns a driver's actions from a planner that drives or from recorded demonstrations.
 
-D. A. Pomerleau, "ALVINN: an autonomous land vehicle in a neural network", NIPS 1988; this is the planner BC in DynaBARN (A. Nair et
+D. A. Pomerleau, "ALVINN: an autonomous land vehicle in a neural network", NIPS 1988; this is the BC planner of DynaBARN (A. Nair et
 al., SSRR 2022). With ``lessons.mixing``, the network drives an increasing fraction of the worlds, and the planner provides the
 actions that it would take in the same states (DAgger: S. Ross, G. J. Gordon, J. A. Bagnell, AISTATS 2011). The lessons are
 implemented in `agora.learning.trainers.imitation`.
 
-A lap consists of several rounds. Every lap starts with new episodes in all worlds and ends with a checkpoint of the network, its
-optimiser and the stored lessons, so a resumed training repeats the curve exactly.
+A lap consists of several rounds. Every lap starts with new episodes in all worlds, and ends with a checkpoint of the network, the
+optimiser and the stored lessons, so a resumed training run reproduces the curve exactly.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from agora.policies.policy import TrainedRobot
 from agora.ranges import Checked, Count
 from agora.registry import Plug
 
-_RECORDED = 2  # purpose number in the seeds of random streams
+_RECORDED = 2  # number that marks this purpose in the seeds of random streams
 
 
 @dataclass(frozen=True)
@@ -44,15 +44,15 @@ class Cloning(Checked):
     """Learns the actions of a driver.
 
     Attributes:
-        network: network to train: any registered one with an actor and a critic.
-        observe: encoding of observations and actions; for demonstrations only ``observe``.
-        lessons: teacher and rounds; without ``mixing`` the teacher always drives. The critic is not needed here: ``value_weight``
-            0.
-        demonstrations: folder of ``.npz`` files (`agora.learning.demonstrations`), which replace the teacher; empty to use the
+        network: network to train: any registered network with an actor and a critic.
+        observe: encoding of observations and actions; demonstrations require the ``observe`` encoding.
+        lessons: teacher and rounds; without ``mixing`` the teacher always drives. Behaviour cloning does not need the critic, so
+            ``value_weight`` is 0 by default.
+        demonstrations: folder of ``.npz`` files (`agora.learning.demonstrations`) that replace the teacher; empty to use the
             teacher.
         lap: number of rounds between two checkpoints.
-        validate: number of laps between two validations; there are also validations after rounds 1, 2, 4, 8 and so on.
-        threads: number of threads for gradient descent; results do not depend on it.
+        validate: number of laps between two validations; additional validations take place after rounds 1, 2, 4, 8 and so on.
+        threads: number of threads for gradient descent; results do not depend on the number of threads.
     """
 
     network: Annotated[Network, Plug("networks", "mlp")] = field(default_factory=lambda: Mlp((256, 256), "tanh"))
@@ -68,7 +68,7 @@ class Cloning(Checked):
         return [Path(self.demonstrations).expanduser()] if self.demonstrations else []
 
     def train(self, run: TrainingRun) -> Iterator[Savable]:
-        """Train for all rounds of lessons."""
+        """Train for the given number of rounds of lessons."""
         shares = Shares(self.threads)
         torch.manual_seed(run.seed)
         network = actor_critic(self.network, self._shape(run))
@@ -113,11 +113,12 @@ class _Recorded:
     Args:
         cloning: the trainer.
         network: network to train.
-        run: the training run, whose stage defines the robot.
+        run: the training run; its stage defines the robot.
         shares: threads for gradient descent.
 
     Raises:
-        InputError: there are no demonstrations, they were recorded with another lidar, or all are shorter than ``horizon`` steps.
+        InputError: there are no demonstrations, the demonstrations were recorded with another lidar, or all are shorter than
+            ``horizon`` steps.
     """
 
     def __init__(self, cloning: Cloning, network: ActorCritic, run: TrainingRun, shares: Shares) -> None:
@@ -142,10 +143,10 @@ class _Recorded:
         self._lesson = Lesson(looked_at, begins, torch.zeros(len(seen), network.state_size), wished, nothing)
 
     def begin(self, steps: int) -> None:
-        """Do nothing: there are no episodes."""
+        """Do nothing, because there are no episodes."""
 
     def round(self, number: int) -> Round:
-        """Learn from the demonstrations; the returned number of steps is the number in the demonstrations.
+        """Learn from the demonstrations; the returned ``steps`` is the total number of steps in the demonstrations.
 
         Raises:
             DivergedError: a loss is non-finite.
@@ -156,11 +157,11 @@ class _Recorded:
 
     @property
     def arrays(self) -> dict[str, Array]:
-        """No arrays: a checkpoint does not contain the demonstrations."""
+        """An empty dictionary, because checkpoints do not contain the demonstrations."""
         return {}
 
     def restore(self, arrays: Mapping[str, Array]) -> None:
-        """Do nothing: there is no state to restore."""
+        """Do nothing, because there is no state to restore."""
 
     def close(self) -> None:
-        """Do nothing: there is nothing to close."""
+        """Do nothing, because there is nothing to close."""

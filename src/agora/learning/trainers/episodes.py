@@ -13,25 +13,28 @@ from agora.core.state import Bools, Floats
 from agora.learning.rewards import COLLISIONS
 
 WITHOUT_END = 10**9
-"""A number of episodes that no training exceeds."""
+"""A number of episodes that no training run exceeds."""
 
 
 def seed_of_round(seed: int, steps: int) -> int:
-    """Return the seed of the round that begins after the given number of steps of a training."""
+    """Return the seed of the round that begins after the given number of steps of a training run."""
     return int(np.random.SeedSequence((seed, steps)).generate_state(1, np.uint64)[0] >> np.uint64(1))
 
 
 def is_early(number: int) -> bool:
-    """Return whether a round, counted from 1, is validated although it does not end a lap: rounds 1, 2, 4, 8 and so on.
+    """Return whether a round, counted from 1, is followed by a validation even if it does not end a lap: rounds 1, 2, 4, 8 and so
+    on.
 
-    The first validations show early how a training is going. If a training is stopped, its latest validation took place at least
-    about half-way through.
+    The first validations show early how a training run is going. If a training run is stopped, its latest validation took place no
+    earlier than about half-way through.
     """
     return number & (number - 1) == 0
 
 
 def shares_of(ends: Counter[str]) -> dict[str, float]:
-    """Return the fractions of successes, collisions, robots that left the map and time-outs; NaN if no episode ended."""
+    """Return the fractions of episodes that ended with a success, a collision, a robot outside the map or a time-out; NaN if no
+    episode ended.
+    """
     count = ends.total() or math.nan
     left = ends[Outcome.OUT_OF_MAP.label]
     hits = sum(ends[outcome.label] for outcome in COLLISIONS) - left
@@ -47,7 +50,7 @@ def advantages_of(rewards: Floats, values: Floats, after: Floats, ends: Bools, d
         values: (T, N) values of the observations before each step.
         after: (N,) values of the observations after the last step.
         ends: (T, N) whether the episode ended with the step.
-        discount: discount per step.
+        discount: discount factor per step.
         trace: lambda of generalised advantage estimation.
     """
     out = np.zeros_like(rewards)
@@ -64,9 +67,9 @@ class Results(NamedTuple):
     """The results of a round.
 
     Attributes:
-        ends: number of episodes that ended with each outcome.
-        gains: undiscounted sums of rewards of the episodes that ended.
-        lengths: numbers of steps of the episodes that ended.
+        ends: number of episodes that ended, by outcome.
+        gains: undiscounted sum of rewards of each episode that ended.
+        lengths: number of steps of each episode that ended.
     """
 
     ends: Counter[str]
@@ -75,13 +78,13 @@ class Results(NamedTuple):
 
     @property
     def shares(self) -> dict[str, float]:
-        """Means over the episodes that ended; NaN if none did."""
+        """Means over the episodes that ended, by name; NaN if no episode ended."""
         count = self.ends.total() or math.nan
         return shares_of(self.ends) | {"gain": sum(self.gains) / count, "length": sum(self.lengths) / count}
 
 
 class Tally:
-    """Sums of rewards and numbers of steps of the running episodes.
+    """Sums the rewards and counts the steps of the running episodes.
 
     Args:
         count: number of running episodes, N.
@@ -92,7 +95,7 @@ class Tally:
         self._lengths = np.zeros(count, np.int64)
 
     def count(self, rewards: Floats, ends: Bools, infos: dict[str, Any], results: Results, counts: Bools | int = 1) -> None:
-        """Add a step, and record the episodes that ended with it in the results of a round.
+        """Add a step, and record the episodes that ended with this step in the results of a round.
 
         Args:
             rewards: (N,) rewards of the step.

@@ -1,12 +1,13 @@
-"""Learning from learned hallucination (LfLH): drives in open space train a planner among obstacles, without reinforcement learning.
+"""Learning from learned hallucination (LfLH): trains a policy to drive among obstacles on trajectories driven in open space,
+without reinforcement learning.
 
 Z. Wang, X. Xiao, A. J. Nettekoven, K. Umasankar, A. Singh, S. Bommakanti, U. Topcu, P. Stone, "From agile ground to aerial
 navigation: learning from learned hallucination", IROS 2021, algorithm 1, and its code. A robot drives randomly in open space. A
-network learns to hallucinate obstacles for which an optimiser would have planned these drives
+network learns to hallucinate obstacles for which an optimiser would have planned these trajectories
 (`agora.learning.trainers.hallucinator`). A policy then learns to reproduce the robot's actions from scans of hallucinated
 obstacles.
 
-The drives of every round depend only on the seed and the number of the round, so a resumed training repeats the curve exactly.
+The trajectories of a round depend only on the seed and the round's number, so a resumed training run reproduces the curve exactly.
 """
 
 from __future__ import annotations
@@ -51,8 +52,8 @@ class Imagination(Checked):
         reach: maximum distance of the additional obstacles, m.
         sizes: minimum and maximum half axis of the additional obstacles, m.
         free: minimum time until the robot, at its current speed, would reach an additional obstacle ahead, s.
-        ahead: half the opening angle of the area ahead, rad.
-        noise: standard deviation of the scan's noise, as a fraction of its range.
+        ahead: half the opening angle of the sector that counts as ahead, rad.
+        noise: standard deviation of the noise added to the scan, as a fraction of the scan's range.
         rays: number of rays per value of the scan.
     """
 
@@ -73,27 +74,28 @@ class Imagination(Checked):
 
 @dataclass(frozen=True)
 class Hallucination(Checked):
-    """Learns to hallucinate obstacles around drives in open space, and then to drive among them.
+    """Learns to hallucinate obstacles around trajectories driven in open space, and then to drive among such obstacles.
 
     Attributes:
-        network: network to train: any registered one with an actor and a critic, without a memory.
+        network: network to train: any registered network with an actor and a critic, but without a memory.
         observe: encoding of observations and actions.
-        band: optimiser whose plans among the hallucinated obstacles should reproduce the drives.
+        band: optimiser whose plans among the hallucinated obstacles should reproduce the driven trajectories.
         loss: weights of the hallucinator's loss.
-        obstacles: number of obstacles hallucinated per drive.
+        obstacles: number of obstacles hallucinated per trajectory.
         size: size of the hallucinator's recurrent unit.
         hallucination_rounds: number of rounds for training the hallucinator.
         hallucination_rate: learning rate of the hallucinator.
-        ways: number of drives in a batch for the hallucinator.
+        ways: number of trajectories in a batch for the hallucinator.
         imagine: training scenes of the policy.
         rounds: number of rounds for training the policy.
         rate: learning rate of the policy.
-        samples: number of drives in a round of the policy; each becomes one scene.
+        samples: number of trajectories in a round of the policy; each trajectory becomes one scene.
         batch: number of scenes in a gradient step.
         passes: number of passes over the scenes of a round.
         updates: number of batches in a round of the hallucinator.
         lap: number of rounds between two checkpoints.
-        validate: rounds of the policy between two validations; there are also validations after rounds 1, 2, 4, 8 and so on.
+        validate: number of rounds of the policy between two validations; additional validations take place after the policy's
+            rounds 1, 2, 4, 8 and so on.
         threads: number of PyTorch threads.
     """
 
@@ -147,7 +149,7 @@ class Hallucination(Checked):
 
 
 class _School:
-    """The two networks, and the optimiser of both."""
+    """The two networks, and the optimiser that trains both."""
 
     def __init__(self, trainer: Hallucination, robot: RobotModel, seed: int) -> None:
         if robot.lidar is None:
@@ -171,13 +173,13 @@ class _School:
         return open_drives(chance, count, seconds, float(limits.max_vx[0]), float(limits.max_omega[0]))
 
     def _ways(self, drives: Drives) -> Tensor:
-        """Return positions and velocities (N, K, 4) at the knots."""
+        """Return the positions and velocities (N, K, 4) at the knots, m and m/s."""
         pose, speed = drives.pose[:, self._at], drives.twist[:, self._at, :1]
         heading = np.stack([np.cos(pose[..., 2]), np.sin(pose[..., 2])], -1)
         return torch.from_numpy(np.concatenate([pose[..., :2], speed * heading], -1).astype(np.float32))
 
     def dream(self, number: int) -> tuple[int, dict[str, float]]:
-        """Train the hallucinator in round ``number``; return the number of drives used, and the mean losses by name.
+        """Train the hallucinator in round ``number``; return the number of trajectories used, and the mean losses by name.
 
         Raises:
             DivergedError: a loss is non-finite.
@@ -220,9 +222,10 @@ class _School:
         return len(seen), _finite({"action_loss": total / batches}, number)
 
     def scenes(self, chance: np.random.Generator) -> tuple[Floats, Floats]:
-        """Return the policy's observations (N, D) in scenes around new drives, and the robot's actions (N, A) in these drives.
+        """Return the policy's observations (N, D) in scenes around new trajectories, and the robot's actions (N, A) along these
+        trajectories.
 
-        Drives that do not reach the local goal, or whose local goal lies behind the robot, are omitted.
+        Trajectories that do not reach the local goal, or whose local goal lies behind the robot, are omitted.
         """
         trainer, imagine = self._trainer, self._trainer.imagine
         drives = self._drives(chance, trainer.samples, trainer.band.seconds + 2.0)
@@ -244,7 +247,9 @@ class _School:
         return seen, to_actions(twist.astype(np.float32), self._robot.limits(len(aim)))
 
     def _obstacles(self, drives: Drives, chance: np.random.Generator) -> tuple[Array, Array]:
-        """Return centres and half axes (N, M, 2) of hallucinated and additional obstacles; all keep ``margin`` from the drive."""
+        """Return centres and half axes (N, M, 2) of hallucinated and additional obstacles, all at least ``margin`` from the
+        trajectory.
+        """
         imagine, count = self._trainer.imagine, len(drives.pose)
         noise = torch.Generator().manual_seed(int(chance.integers(2**62)))
         with torch.no_grad():
@@ -262,7 +267,7 @@ class _School:
 
 
 def _finite(values: dict[str, float], number: int) -> dict[str, float]:
-    """Return the values; raise `DivergedError` if any of them is non-finite."""
+    """Return the values; raise `DivergedError` if any value is non-finite."""
     for name, value in values.items():
         if not math.isfinite(value):
             raise DivergedError(f"hallucination: {name} is {value} in round {number}")

@@ -1,9 +1,9 @@
 """The hallucinator: a network that maps a driven trajectory to obstacles for which this trajectory would be optimal.
 
 Z. Wang et al., "From agile ground to aerial navigation: learning from learned hallucination", IROS 2021, section III: an encoder
-outputs a distribution of obstacles, one after another. A decoder, the optimiser `agora.learning.trainers.spline_band`, plans a path
-among sampled obstacles. The loss is that of a variational autoencoder with priors on positions and sizes, plus a term that keeps
-obstacles off the trajectory.
+outputs the distributions of the obstacles one after another. A decoder, the optimiser `agora.learning.trainers.spline_band`, plans
+a path among sampled obstacles. The loss is the loss of a variational autoencoder with priors on positions and sizes, plus a term
+that keeps obstacles off the trajectory.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ class Loss:
     Attributes:
         place: weight of the divergence of the centres from their prior.
         size: weight of the divergence of the half axes from their prior.
-        apart: final weight of the squared amount by which obstacles are too close to the trajectory; it grows from 0 during
+        apart: final weight of the squared amount by which obstacles are too close to the trajectory; the weight grows from 0 during
             training.
-        spread: variance of the prior of the centres, relative to the variance of the trajectory. The mean of the prior is the mean
-            of the trajectory.
+        spread: variance of the prior of the centres, relative to the variance of the trajectory's positions. The mean of the prior
+            is the mean of these positions.
         usual: mean of the prior of the half axes, m.
         usual_variance: variance of the prior of the half axes, m2.
         room: distance to the trajectory below which an obstacle is too close, m.
@@ -69,9 +69,9 @@ class Loss:
 class Hallucinator(nn.Module):
     """The encoder: convolutions along the trajectory, and a recurrent unit that outputs one obstacle after another.
 
-    The published network outputs positions in the robot's frame. Here, positions are relative to points along the trajectory and to
-    its direction there, and initially lie alternately to its left and right. When they started in the middle of the trajectory, all
-    obstacles moved away before they explained anything.
+    The published network outputs positions in the robot's frame. Here, each position is relative to a point on the trajectory and
+    to the trajectory's direction at this point; initially, obstacles lie alternately to the left and right of the trajectory. When
+    obstacles started on the trajectory itself, all of them moved away before they explained anything.
 
     Args:
         samples: number of samples of a trajectory, K.
@@ -92,8 +92,9 @@ class Hallucinator(nn.Module):
         self.read = nn.Linear(size, 8)
 
     def forward(self, way: Tensor, chance: torch.Generator | None) -> Obstacles:
-        """Return obstacles for trajectories (N, K, 4), which contain positions in metres and velocities in m/s. Without ``chance``,
-        return the means instead of samples.
+        """Return obstacles for trajectories (N, K, 4), which contain positions in metres and velocities in m/s.
+
+        If ``chance`` is None, the obstacles are the means instead of samples.
         """
         state: Tensor = self.whole(self.convolutions(way.transpose(1, 2)))
         before, given = torch.zeros(len(way), 4), []

@@ -31,18 +31,18 @@ from agora.policies.learners.actor_critic import ActorCritic, look
 from agora.ranges import Checked, Count, Number
 from agora.registry import Named
 
-_LESSONS = 1  # purpose number in the seeds of random streams
+_LESSONS = 1  # number that marks this purpose in the seeds of random streams
 
 
 class Lesson(NamedTuple):
-    """The observations in T steps of N worlds, and the actions that the teacher would have taken.
+    """Observations from T steps of N worlds, and the actions that the teacher would have taken.
 
     Attributes:
         seen: (T, N, D) encoded observations.
         begins: (T, N) bool, whether an episode begins with the step.
         state: (N, S) state of the network before the first step.
         wanted: (T, N, A) actions of the teacher.
-        returns: (T, N) discounted sums of the rewards from each step onwards.
+        returns: (T, N) discounted sum of the rewards from each step onwards.
     """
 
     seen: Tensor
@@ -56,8 +56,8 @@ class Round(NamedTuple):
     """A round of lessons.
 
     Attributes:
-        steps: environment steps since the start of the lessons.
-        values: values for the log, by name.
+        steps: number of environment steps since the start of the lessons.
+        values: values to log, by name.
     """
 
     steps: int
@@ -66,7 +66,7 @@ class Round(NamedTuple):
 
 @dataclass(frozen=True)
 class Lessons(Checked):
-    """Rounds in which a network drives among people and learns to imitate the actions of a planner.
+    """Rounds in which a network drives among people and learns to imitate a planner's actions.
 
     Attributes:
         teacher: planner to imitate.
@@ -79,7 +79,7 @@ class Lessons(Checked):
         updates: number of batches after each round.
         batch: number of sequences of T steps in a batch.
         rate: learning rate.
-        value_weight: weight of the value's squared error.
+        value_weight: weight of the squared error of the value.
     """
 
     teacher: str = "orca"
@@ -122,7 +122,9 @@ class Lessons(Checked):
         return {"action_loss": totals[0] / self.updates, "value_loss": totals[1] / self.updates}
 
     def _part(self, network: ActorCritic, lesson: Lesson, rows: Tensor) -> Callable[[int, int], tuple[Tensor, Tensor]]:
-        """Return a function of a range of rows that computes the losses of action and value (2,), and their weighted sum."""
+        """Return a function that computes, for a range of rows, the losses of action and value (2,), and the weighted sum of the
+        losses.
+        """
 
         def part(first: int, last: int) -> tuple[Tensor, Tensor]:
             some, weight = rows[first:last], (last - first) / len(rows)
@@ -140,12 +142,12 @@ class Course:
     Args:
         lessons: parameters of the lessons.
         network: network to train.
-        run: the training run, whose stage is played.
+        run: the training run; its stage is played.
         shares: threads for gradient descent.
         reward: reward whose returns the critic learns.
-        discount: discount per step.
-        scale: factor of the rewards.
-        more_stages: additional stages of the suite that are played.
+        discount: discount factor per step.
+        scale: factor by which rewards are multiplied.
+        more_stages: additional stages of the suite to play.
         processes: number of processes that run the stages.
 
     Attributes:
@@ -170,14 +172,14 @@ class Course:
         chosen: dict[str, Any] = {"observe": network.shape.observe, "reward": reward, "teacher": teacher.part}
         chosen |= {"episodes": WITHOUT_END, "seed": run.seed}
         env = worlds_of(run.suite, (run.stage, *more_stages), lessons.worlds, processes=processes, **chosen)
-        assert not isinstance(env, SettingsEnv)  # teachers have no settings as actions
+        assert not isinstance(env, SettingsEnv)  # a teacher's actions are never planner settings
         self._env = env
         self._env.refuse_several("lessons")
         self._school = _School(self._env, network, discount, scale)
         self._kept: deque[Lesson] = deque(maxlen=lessons.memory)
 
     def whole(self) -> Iterator[Round]:
-        """Run all rounds of lessons, and yield the result of each.
+        """Run all rounds of lessons, and yield the result of each round.
 
         Raises:
             DivergedError: a loss is non-finite.
@@ -188,7 +190,7 @@ class Course:
         self.close()
 
     def begin(self, steps: int) -> None:
-        """Start new episodes in all worlds; they depend only on the number of previous steps."""
+        """Start new episodes in all worlds; the episodes depend only on the number of previous steps."""
         self._school.begin(steps)
 
     def round(self, number: int) -> Round:
@@ -227,8 +229,8 @@ class _School:
     Args:
         env: the worlds.
         network: network to train.
-        discount: discount per step.
-        scale: factor of the rewards.
+        discount: discount factor per step.
+        scale: factor by which rewards are multiplied.
     """
 
     def __init__(self, env: AgoraVectorEnv | StagesVectorEnv, network: ActorCritic, discount: float, scale: float) -> None:
@@ -245,7 +247,9 @@ class _School:
 
     @torch.no_grad()
     def play(self, horizon: int, led: Bools) -> tuple[Lesson, Counter[str]]:
-        """Play ``horizon`` steps, with the teacher driving if ``led`` (N,); return the lesson and the counts of outcomes."""
+        """Play ``horizon`` steps, in which the teacher drives the robots with ``led`` (N,); return the lesson and the counts of
+        outcomes.
+        """
         seen, begins, wanted, rewards, ended = [], [], [], [], []
         first, ends = self._state, Counter[str]()
         for _ in range(horizon):
@@ -258,7 +262,7 @@ class _School:
             self._seen, gains, terminated, truncated, infos = self._env.step(driven)
             self._begins = terminated | truncated
             gains = gains * self._scale
-            for w in np.flatnonzero(truncated).tolist():  # add the value of the rest of a truncated episode
+            for w in np.flatnonzero(truncated).tolist():  # add the value of the remainder of a truncated episode
                 gains[w] += self._discount * self._value(infos["final_obs"][w], self._state[w])
             rewards.append(gains)
             ended.append(self._begins)
@@ -275,7 +279,7 @@ class _School:
         return float(value[0])
 
     def _returns(self, rewards: list[Floats], ended: list[Bools], after: Floats) -> Floats:
-        """Return the discounted rewards from each step onwards (T, N); ``after`` (N,) is the value after the last step."""
+        """Return the discounted sum of rewards from each step onwards (T, N); ``after`` (N,) is the value after the last step."""
         out = np.zeros((len(rewards), len(after)), np.float32)
         for t in range(len(rewards) - 1, -1, -1):
             after = out[t] = rewards[t] + self._discount * after * ~ended[t]

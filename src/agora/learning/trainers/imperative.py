@@ -1,12 +1,13 @@
 """Imperative learning of paths (iPlanner): the cost of a path on the map is the loss, and there are no labels.
 
-F. Yang, C. Wang, C. Cadena, M. Hutter, "iPlanner: imperative path planning", RSS 2023. The network outputs key points. The lower
-level, a spline through these points, has a closed form. The upper level is the cost from `agora.learning.trainers.path_cost` on the
-map, which is known only during training. The fear output learns to predict whether the path collides.
+F. Yang, C. Wang, C. Cadena, M. Hutter, "iPlanner: imperative path planning", RSS 2023. The network outputs the key points of a
+path. The lower level of the optimisation, a spline through these points, has a closed form. The upper level is the cost from
+`agora.learning.trainers.path_cost` on the map, which is known only during training. An additional output, the fear, learns to
+predict whether the path collides.
 
 Robots drive around in the worlds of the stages: one third along the network's paths, one third towards their goals, and one third
-randomly, so that goals lie in all directions; noise is added to all twists. A lap consists of several rounds and begins with new
-episodes in all worlds, so a resumed training repeats the curve.
+randomly, so that goals lie in all directions. Noise is added to all twists. A lap consists of several rounds and begins with new
+episodes in all worlds, so a resumed training run reproduces the curve.
 """
 
 from __future__ import annotations
@@ -38,8 +39,11 @@ from agora.ranges import Chance, Checked, Count, NotNegative, Positive
 from agora.registry import Plug
 from agora.world.start import Start
 
-_KEEP = 0.9  # correlation of the noise in consecutive steps
-_WANDER, _SPIN = 0.7, 0.4  # speed of random drives, m/s, and their turning rate's deviation relative to the maximum
+_KEEP = 0.9  # correlation of the noise between consecutive steps
+_WANDER, _SPIN = (
+    0.7,
+    0.4,
+)  # random driving: speed, m/s; deviation of the turning rate, relative to the maximum
 
 
 @dataclass(frozen=True)
@@ -47,15 +51,15 @@ class Imperative(Checked):
     """Learns paths from their costs on maps.
 
     Attributes:
-        network: network to train: any registered one with an actor and a critic, without a memory.
+        network: network to train: any registered network with an actor and a critic, but without a memory.
         observe: encoding of observations and actions.
         cost: cost of a path.
         more_stages: additional stages of the suite to train on.
-        episodes: number of episodes of each stage, which are played repeatedly; their maps are kept in memory.
+        episodes: number of episodes of each stage; the episodes are played repeatedly, and their maps are kept in memory.
         worlds: total number of worlds, across all stages.
         horizon: number of steps in each world in a round.
         passes: number of passes over the samples of a round.
-        kept: number of most recent rounds of a lap whose samples are used.
+        kept: number of the lap's most recent rounds from which samples are used.
         batch: number of samples in a gradient step.
         rounds: number of rounds.
         rate: initial learning rate, which decays to a tenth over the course of training.
@@ -63,7 +67,7 @@ class Imperative(Checked):
         noise: standard deviation of the noise added to turning rates, relative to the robot's maximum.
         mirror: fraction of the samples that are mirrored.
         lap: number of rounds between two checkpoints.
-        validate: number of laps between two validations; there are also validations after rounds 1, 2, 4, 8 and so on.
+        validate: number of laps between two validations; additional validations take place after rounds 1, 2, 4, 8 and so on.
         threads: number of PyTorch threads.
     """
 
@@ -122,7 +126,9 @@ _Arrays = TypeVar("_Arrays", Array, Tensor)
 
 
 class _Samples(NamedTuple, Generic[_Arrays]):
-    """Samples: observations (N, D) of N robots, their poses (N, 3), and indices (N,) of the maps' costs and of goal distances."""
+    """N samples: observations (N, D), the robots' poses (N, 3), and the indices (N,) of the grids of costs and of the grids of path
+    lengths to the goal.
+    """
 
     seen: _Arrays
     pose: _Arrays
@@ -131,7 +137,7 @@ class _Samples(NamedTuple, Generic[_Arrays]):
 
 
 class _School:
-    """The worlds, the maps, the network and its optimiser."""
+    """The worlds, the maps, the network and the optimiser."""
 
     def __init__(self, trainer: Imperative, run: TrainingRun) -> None:
         self._trainer, self._seed = trainer, run.seed
@@ -150,7 +156,7 @@ class _School:
         self.descent = torch.optim.AdamW(self.network.parameters(), lr=trainer.rate, weight_decay=trainer.decay)
 
     def begin(self, steps: int) -> None:
-        """Begin new episodes in all worlds; they depend only on the number of previous steps."""
+        """Begin new episodes in all worlds; the episodes depend only on the number of previous steps."""
         self._kept.clear()
         for yard in self._yards:
             yard.begin(steps)
@@ -182,7 +188,9 @@ class _School:
         return len(self._kept[-1].seen), dict(zip(("path_cost", "fear_loss", "feared"), (totals / batches).tolist(), strict=True))
 
     def _losses(self, given: _Samples[Tensor], mirrored: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return the cost of the paths, the loss of the fear, and the fraction of colliding paths; some samples are mirrored."""
+        """Return the mean cost of the paths, the loss of the fear, and the fraction of colliding paths; the samples in ``mirrored``
+        are mirrored.
+        """
         observe, pose = self._trainer.observe, given.pose
         state, begins = torch.zeros(len(pose), 0), torch.ones(1, len(pose), dtype=torch.bool)
         order, sign = (torch.from_numpy(part) for part in observe.mirror)
@@ -207,15 +215,15 @@ class _School:
 
 
 class _Grounds:
-    """The costs of positions on maps, and the path lengths to goals, each computed only once."""
+    """The costs of positions on maps, and the path lengths to goals; each grid is computed only once."""
 
     def __init__(self, cost: PathCost) -> None:
         self._cost = cost
         self.costs, self.ways = Fields(), Fields()
-        self._maps: dict[int, tuple[Map, int]] = {}  # by id(), which stays unique because the map is kept alive
+        self._maps: dict[int, tuple[Map, int]] = {}  # keyed by id(), which stays unique because the map is kept alive
 
     def number(self, start: Start) -> tuple[int, int]:
-        """Add the grids of a new episode; return the index of its grid of costs, and of its grid of path lengths to the goal."""
+        """Add the grids of a new episode; return the indices of the grid of costs and of the grid of path lengths to the goal."""
         map_ = start.map
         if id(map_) not in self._maps:
             self._maps[id(map_)] = map_, self.costs.add(map_, self._cost.of_map(map_))
@@ -248,7 +256,7 @@ class _Yard:
 
     @torch.no_grad()
     def drive(self, network: ActorCritic, chance: np.random.Generator) -> _Samples[Array]:
-        """Drive for ``horizon`` steps; return the samples."""
+        """Drive the robots for ``horizon`` steps; return the samples."""
         observe, limits, given = self._trainer.observe, self.env.limits, list[_Samples[Array]]()
         begins, kind = torch.ones(1, self.env.num_envs, dtype=torch.bool), np.arange(self.env.num_envs)[:, None] % 3
         for _ in range(self._trainer.horizon):
@@ -269,7 +277,7 @@ class _Yard:
 
 @dataclass(frozen=True)
 class _Placed(FromLimitToLimit):
-    """Wraps an encoding: the values are those of the wrapped encoding, followed by the robot's pose; actions span the robot's
+    """Wraps an encoding: observations are the wrapped encoding's values followed by the robot's pose, and actions span the robot's
     limits.
     """
 

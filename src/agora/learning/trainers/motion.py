@@ -1,4 +1,4 @@
-"""The network of `agora.predictors.learned_motion` in PyTorch, and its training on people's observed future positions."""
+"""The network of `agora.predictors.learned_motion` in PyTorch, and its training on observed future positions of people."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from agora.predictors.motion_seen import OWN, PAIR
 _KEYS = 16
 _MIRROR_OWN = (1.0, -1.0) * 4 + (1.0,) * 3
 _MIRROR_PAIR = (1.0, -1.0) * 3 + (1.0,) * 2
-_SOFT = 1e-4  # m2, makes the distance smooth at 0
+_SOFT = 1e-4  # makes the distance smooth at 0, m2
 
 
 class Motion(nn.Module):
@@ -35,7 +35,7 @@ class Motion(nn.Module):
         self.joint, self.out = nn.Linear(2 * width, 2 * width), nn.Linear(2 * width, 2 * len(FADING))
 
     def forward(self, own: Tensor, pairs: Tensor, near: Tensor, sure: Tensor) -> Tensor:
-        """Return the components (M, K, 2) of the deviations, like `agora.predictors.learned_motion.deviations`."""
+        """Return the deviations (M, K, 2), like `agora.predictors.learned_motion.deviations`."""
         person, others = torch.relu(self.person(own)), torch.relu(self.pair(pairs))
         scores = (self.query(person)[:, None] * self.key(others)).sum(-1) / _KEYS**0.5
         weights = torch.softmax(scores.masked_fill(~near, -1e9), 1) * near
@@ -57,7 +57,7 @@ def fit(
     soon: float = 0.5,
     seed: int = 0,
 ) -> dict[str, Floats]:
-    """Train the network for the smallest mean distance to the true positions, and return its weights by name.
+    """Train the network to minimise the mean distance to the true positions, and return the weights by name.
 
     Half of the samples are mirrored. The same seed gives the same weights on the same machine.
 
@@ -66,8 +66,8 @@ def fit(
         shares: fraction of each set in a batch.
         width: width of the layers.
         steps: number of AdamW steps.
-        batch: number of samples in a step.
-        rate: maximum learning rate; the rate rises and falls once.
+        batch: number of samples per step.
+        rate: maximum learning rate; the rate rises to this value once and then falls.
         decay: weight decay.
         soon: time constant that emphasises early errors, s; an error at time t has the weight ``1 + soon / t``.
         seed: seed of the initial weights and of the choice of samples.
@@ -101,7 +101,7 @@ class _Shown:
 
     Args:
         samples: the samples.
-        soon: as in `fit`, s.
+        soon: time constant that emphasises early errors, as in `fit`, s.
     """
 
     def __init__(self, samples: Samples, soon: float) -> None:
@@ -113,7 +113,7 @@ class _Shown:
         self._mirrors = [torch.tensor(signs) for signs in (_MIRROR_OWN, _MIRROR_PAIR, (1.0, -1.0))]
 
     def loss(self, network: Motion, count: int, chance: np.random.Generator) -> Tensor:
-        """Return the sum of the weighted distances of ``count`` random samples."""
+        """Return the sum of the weighted distances for ``count`` random samples."""
         some = torch.from_numpy(chance.integers(0, len(self._off), count))
         mirrored = torch.from_numpy(chance.random(count) < 0.5)[:, None]
         own, pairs, near, sure = (part[some] for part in self._seen)

@@ -22,26 +22,30 @@ from agora.planners.global_.potential import EDGE, UNREACHED, Wave, spread
 from agora.ranges import Length, NotNegative, Positive
 
 _SMOOTH = 1.0  # standard deviation of the smoothing, in cells
-_UNIT, _BLOCKED = 50.0, 50  # price of one cell length in free space, and factor for blocked cells
+_UNIT, _BLOCKED = 50.0, 50  # cost of crossing one cell in free space, and the factor for blocked cells
 
 
 @dataclass(frozen=True)
 class PathCost:
-    """The weights of a path's cost, and the parameters of the cost of a position.
+    """The weights of the terms in a path's cost, and the parameters of a position's cost.
 
-    The cost of a position increases logarithmically towards obstacles and is 0.5 at the distance ``size``, where the robot touches.
+    The cost of a position increases logarithmically towards obstacles. It is 0.5 at the distance ``size``, at which the robot
+    touches the obstacle.
 
     Attributes:
-        obstacles: weight of the sum of the costs of the path's positions; alpha in the code.
-        motion: weight of the sum of the differences between the lengths of the path's segments and equal segments of the desired
-            length; gamma in the code.
-        goal: weight of the logarithm of 1 + the distance from the end of the path to the local goal; delta in the code.
+        obstacles: weight of the summed costs of the path's positions; alpha in the authors' code.
+        motion: weight of the summed differences between the actual lengths of the path's segments and the desired length, which is
+            the same for all segments; gamma in the authors' code.
+        goal: weight of log(1 + d), where d, in metres, is the amount by which the path's progress towards the goal falls short of
+            ``horizon`` (or of the whole distance to the goal, if it is shorter); delta in the authors' code.
         size: distance to an obstacle at which the robot counts as touching it, m.
-        safe: distance from which a position has no cost, m.
+        safe: distance to an obstacle at or beyond which a position has no cost, m.
         soft: length scale of the logarithm, m.
-        feared: distance along the path within which a collision counts for the fear, m.
-        round: whether the distance to the goal is measured around obstacles; False for the straight line, as in the code.
-        horizon: distance by which a path should bring the robot closer to its goal, if the goal is farther away than that, m.
+        feared: distance along the path within which a collision counts towards the fear, m.
+        round: whether the distance to the goal is measured around obstacles; False for the straight-line distance, as in the
+            authors' code.
+        horizon: distance by which a path should bring the robot closer to its goal, if the goal is farther away than this distance,
+            m.
     """
 
     obstacles: NotNegative = 0.5
@@ -55,13 +59,15 @@ class PathCost:
     horizon: Length = 3.0
 
     def of_place(self, distance: Floats) -> Floats:
-        """Return the costs of positions from their signed distances to obstacles, m."""
+        """Return the costs of positions, given their signed distances to obstacles, m."""
         unit = math.log1p((self.safe - self.size) / self.soft)
         cost: Floats = (0.5 / unit * np.log1p(np.maximum(self.safe - distance, 0.0) / self.soft)).astype(np.float32)
         return cost
 
     def of_map(self, map_: Map) -> Floats:
-        """Return the costs (rows, columns) of the cells of a map, from a distance field that is smoothed as in the code."""
+        """Return the costs (rows, columns) of a map's cells, computed from a distance field that is smoothed as in the authors'
+        code.
+        """
         from scipy.ndimage import gaussian_filter
 
         free = np.minimum(map_.clearance, FAR).astype(np.float32)
@@ -71,7 +77,7 @@ class PathCost:
         return self.of_place(smooth)
 
     def way_left(self, map_: Map, goal: Doubles) -> Floats:
-        """Return the distances (rows, columns) from the cells of a map to a goal (2,), m.
+        """Return the distances (rows, columns) from a map's cells to a goal (2,), m.
 
         In cells where the robot would touch an obstacle, one metre counts as 50, so that paths lead out of these cells.
         """
@@ -119,7 +125,7 @@ class Fields:
         self._flat, self._frame = torch.zeros(0), torch.zeros(0, 6, dtype=torch.float64)
 
     def add(self, map_: Map, values: Floats) -> int:
-        """Add the values (rows, columns) of the cells of a map; return the index of the new grid."""
+        """Add the values (rows, columns) of a map's cells as a new grid; return the grid's index."""
         start = sum(value.size for value in self._values)
         self._values.append(values.reshape(-1))
         self._frames.append((*map_.origin, map_.resolution, *values.shape, start))

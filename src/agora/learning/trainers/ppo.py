@@ -3,10 +3,10 @@
 In each round, T steps are played in each of W worlds, the advantage of every action is estimated (J. Schulman et al., arXiv
 1506.02438), and the network is improved on mini-batches of these steps. A lap consists of several rounds. Every lap begins with new
 episodes in all worlds and ends with a checkpoint, and every round has a separate stream of random numbers, so a resumed training
-repeats the curve exactly.
+run reproduces the curve exactly.
 
-One policy drives all robots in a world, and each robot gives a separate sequence. Steps in which a robot waits for others are
-ignored.
+One policy drives all robots in a world, and each robot contributes a separate sequence. Steps in which a robot waits for other
+robots are ignored.
 
 Read `Ppo.train` first. `_Worlds` plays the episodes, `losses_of` and `agora.learning.trainers.episodes.advantages_of` contain the
 equations, and `Ppo._learn` performs the gradient descent.
@@ -43,7 +43,7 @@ from agora.policies.policy import TrainedRobot
 from agora.ranges import Chance, Checked, Count, Number, Positive, PositiveRate, Rate, Steps, Weight, Within
 from agora.registry import Plug
 
-_ROWS = 256  # minimum number of rows of a step that one thread evaluates together
+_ROWS = 256  # minimum number of rows that a thread evaluates together in a step
 
 
 @dataclass(frozen=True)
@@ -51,39 +51,39 @@ class Ppo(Checked):
     """Runs the current policy, and improves it with a clipped objective (PPO).
 
     Attributes:
-        network: network to train: any registered one with an actor and a critic.
+        network: network to train: any registered network with an actor and a critic.
         log_std: initial logarithm of the standard deviation of the actions; an action is in [-1, 1].
         observe: encoding of observations and actions.
         planner: planner whose settings are learned, as a string, if the encoding is ``rollout_settings``.
         every: number of control periods per step, if actions are settings of a planner (`agora.learning.settings_env`).
         reward: reward for each control period.
-        lessons: imitation of a planner before the first round; null if none.
-        scale: factor of the rewards in learning; choose it so that returns are about 1.
+        lessons: imitation of a planner before the first round; null for no imitation.
+        scale: factor by which rewards are multiplied for learning; choose it so that returns are about 1.
         steps: minimum number of environment steps, counted over all robots.
         more_stages: additional stages of the suite to train on. If their robots differ, actions span each robot's limits, and the
             encoding must describe the robot.
-        episodes: number of different episodes per stage, which are repeated; 0 for an unlimited number of new episodes.
-        worlds: total number of worlds of all stages, W.
+        episodes: number of different episodes per stage, which are played repeatedly; 0 for an unlimited number of new episodes.
+        worlds: total number of worlds across all stages, W.
         horizon: number of steps in each world in a round, T.
         epochs: number of passes over the steps of a round.
         batches: number of mini-batches in a pass.
         rate: initial learning rate.
-        last_rate: final learning rate; the rate changes linearly.
-        discount: discount per step.
+        last_rate: final learning rate; the rate changes linearly over the course of training.
+        discount: discount factor per step.
         trace: lambda of the generalised advantages.
-        clip: maximum relative change of an action's probability that is rewarded.
+        clip: maximum relative change in an action's probability that is rewarded.
         entropy: weight of the entropy of the actions.
-        value_weight: weight of the value's squared error.
+        value_weight: weight of the squared error of the value.
         gradient: maximum norm of a gradient; larger gradients are scaled down.
-        divergence: approximate Kullback-Leibler divergence from the policy of the rollouts at which the updates of a round end; 0
-            for no limit.
+        divergence: approximate Kullback-Leibler divergence from the policy that played the round; once it is reached, the round's
+            updates end. 0 for no limit.
         lap: number of rounds between two checkpoints.
-        validate: number of laps between two validations; there are also validations after the first round, and after lessons 1, 2,
-            4, 8 and so on.
+        validate: number of laps between two validations; additional validations take place after the first round, and after lessons
+            1, 2, 4, 8 and so on.
         stop_at: success rate in a validation at which the training ends early; 0 for never.
         up_at: success rate in a lap at or above which the curriculum advances by one stage; 0 for never.
         down_at: success rate in a lap at or below which the curriculum goes back by one stage; 0 for never.
-        threads: number of threads for the worlds and for the network; results do not depend on it.
+        threads: number of threads for the worlds and for the network; results do not depend on the number of threads.
         workers: number of processes that generate episodes in advance.
         processes: number of processes that run the worlds if there are ``more_stages``; 0 uses the current process.
     """
@@ -180,7 +180,7 @@ class Ppo(Checked):
         worlds.close()
 
     def _next_stage(self, stage: int, ends: Counter[str], stages: int) -> int:
-        """Return the next curriculum stage after a lap in ``stage`` with the outcomes ``ends``."""
+        """Return the curriculum stage that follows a lap in ``stage`` with the outcomes ``ends``."""
         success = ends["reached"] / max(ends.total(), 1)
         if not self.up_at or not ends:
             return stage
@@ -219,7 +219,7 @@ class Ppo(Checked):
         return {f"{name}_loss" if name in ("policy", "value") else name: value for name, value in means.items()}
 
     def _slope(self, network: ActorCritic, batch: Sequences, shares: Shares) -> tuple[PpoLosses, float]:
-        """Write the gradients of a mini-batch into the network; return its losses and their weighted sum.
+        """Write the gradients for a mini-batch into the network; return the mini-batch's losses and their weighted sum.
 
         Each share is weighted by the number of its valid steps.
         """
@@ -256,7 +256,7 @@ class Sequences(NamedTuple):
         logs: (T, N) logarithms of the actions' probabilities, or of their densities.
         advantages: (T, N) generalised advantages.
         returns: (T, N) targets of the value.
-        counts: (T, N) bool, whether the step is valid; False while a robot waits. Invalid steps are not learned from.
+        counts: (T, N) bool, whether the step is valid; False while a robot waits. Invalid steps are not used for learning.
     """
 
     seen: Tensor
@@ -269,7 +269,7 @@ class Sequences(NamedTuple):
     counts: Tensor
 
     def of(self, rows: Tensor) -> Sequences:
-        """Return the sequences of some robots."""
+        """Return the sequences of the given robots."""
         return Sequences(*(part.index_select(int(name != "state"), rows) for name, part in self._asdict().items()))
 
     def between(self, first: int, last: int) -> Sequences:
@@ -299,7 +299,7 @@ class PpoLosses(NamedTuple):
         value: mean squared error of the value.
         entropy: entropy of the distribution of actions.
         divergence: approximate Kullback-Leibler divergence from the policy that played (J. Schulman's third estimator).
-        clipped: fraction of actions whose change of probability was clipped.
+        clipped: fraction of actions whose change in probability was clipped.
     """
 
     policy: Tensor
@@ -310,7 +310,9 @@ class PpoLosses(NamedTuple):
 
 
 def losses_of(network: ActorCritic, batch: Sequences, clip: float) -> PpoLosses:
-    """Return the losses on the valid steps of a mini-batch or a share of one, with advantages from `Sequences.standard`."""
+    """Return the losses on the valid steps of a mini-batch, or of a share of a mini-batch, with advantages from
+    `Sequences.standard`.
+    """
     answers, values, _ = network(batch.seen, batch.state, batch.begins)
     if not batch.counts.all():
         learned = {name: getattr(batch, name)[batch.counts] for name in ("actions", "logs", "advantages", "returns")}
@@ -359,7 +361,7 @@ class _Worlds:
         return self._curriculum.curriculum_stage if self._curriculum else 0
 
     def shape(self, ppo: Ppo) -> Shape:
-        """Return the shape of the training: encoding, action size, control period, initial deviation and robot."""
+        """Return the shape of the training: encoding, action size, control period, initial standard deviation and robot."""
         robots = {part.robot.name: part.robot for part in self._parts}
         body = TrainedRobot.of(self._parts[0].robot) if len(robots) == 1 else None
         return Shape(ppo.observe, self._actions, self._env.period, ppo.log_std, body)
@@ -369,10 +371,10 @@ class _Worlds:
         self._env.close()
 
     def begin(self, network: ActorCritic, steps: int, stage: int) -> None:
-        """Begin new episodes in all worlds; they depend only on the number of previous steps and the curriculum stage.
+        """Begin new episodes in all worlds; the episodes depend only on the number of previous steps and the curriculum stage.
 
-        Each previous step has started at most one episode, so with an unlimited number of episodes, none of the new ones has been
-        played before.
+        Each previous step has started at most one episode, so with an unlimited number of episodes, none of the new episodes has
+        been played before.
         """
         if self._curriculum and stage != self.stage:
             self._curriculum.change_stage(stage - self.stage)
@@ -384,7 +386,7 @@ class _Worlds:
 
     @torch.no_grad()
     def play(self, network: ActorCritic, chance: torch.Generator, shares: Shares) -> tuple[Sequences, Results]:
-        """Play one round; return its sequences and the results of its episodes."""
+        """Play one round; return the round's sequences and the results of its episodes."""
         ppo = self._ppo
         steps, count = ppo.horizon, len(self._nobody)
         seen = np.empty((steps, count, ppo.observe.length), np.float32)
@@ -423,7 +425,7 @@ class _Worlds:
 
 
 class _Late:
-    """The final observations at time-outs: an episode that ran out of time would have continued, so its remainder has a value."""
+    """The final observations at time-outs. An episode that ran out of time would have continued, so the remainder has a value."""
 
     def __init__(self) -> None:
         self._at: list[tuple[int, int]] = []
@@ -438,7 +440,7 @@ class _Late:
             self._states.append(state[w])
 
     def values(self, network: ActorCritic, shape: tuple[int, ...]) -> Floats:
-        """Return the values (T, N) of the observations at time-outs, 0 elsewhere."""
+        """Return the values (T, N) of the final observations at time-outs; 0 elsewhere."""
         out = np.zeros(shape, np.float32)
         if self._at:
             seen, states = torch.from_numpy(np.stack(self._seen)), torch.stack(self._states)

@@ -1,7 +1,7 @@
 """Splits batches into shares that threads compute in parallel.
 
-PyTorch's own threads spin while they wait. In combination with the threads of the worlds, or with other programs, they cost more
-time than they save. Here each thread computes whole shares, and PyTorch uses a single thread for each share.
+PyTorch's own threads spin while they wait. In combination with the threads of the worlds, or with other programs, this costs more
+time than the threads save. Here, each thread computes whole shares, and PyTorch uses a single thread for each share.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _STEPS = 2048  # minimum number of steps in a share of sequences
 
 
 def ranges(count: int, least: int) -> list[tuple[int, int]]:
-    """Return the first row of each share of ``count`` rows, and one more than its last row.
+    """Divide ``count`` rows into shares; return the first row of each share, and one more than the share's last row.
 
     The shares depend only on the arguments, so results do not depend on the number of threads.
 
@@ -62,8 +62,8 @@ class Shares:
         """Write the gradient of a loss that is a sum over shares into the weights, and sum the statistics of the shares.
 
         Args:
-            weights: weights to differentiate by; weights that the loss does not depend on get no gradient.
-            work: function of a share that returns statistics (K,) and the share's part of the loss, a scalar.
+            weights: weights with respect to which the loss is differentiated; weights that do not affect the loss get no gradient.
+            work: function that computes, for a share, statistics (K,) and the share's part of the loss, a scalar.
             shares: shares of the batch.
 
         Returns:

@@ -1,4 +1,4 @@
-"""A trajectory optimiser on uniform cubic B-splines, with unrolled steps that PyTorch can differentiate: the decoder of LfLH.
+"""A trajectory optimiser on uniform cubic B-splines whose unrolled steps PyTorch can differentiate: the decoder of LfLH.
 
 Z. Wang, X. Xiao, A. J. Nettekoven, K. Umasankar, A. Singh, S. Bommakanti, U. Topcu, P. Stone, "From agile ground to aerial
 navigation: learning from learned hallucination", IROS 2021, section III: the decoder is the optimiser of EGO-Planner (X. Zhou,
@@ -16,26 +16,26 @@ from torch import Tensor
 
 from agora.ranges import Count, Length, NotNegative, Positive, Speed
 
-_ENDS = 3  # number of control points that are fixed by the state at one end
+_ENDS = 3  # number of control points fixed by the state at one end
 
 
 @dataclass(frozen=True)
 class SplineBand:
     """Finds the path of minimum cost between two states among elliptic obstacles in the plane.
 
-    The cost is that of EGO-Planner: squared second and third differences of the control points (equation 4), squared shortfall of
-    clearance at the control points (equation 5), and squared excess of speed and acceleration (equation 9), separately for each
-    axis. EGO-Planner uses the cube of the shortfall near contact; the square is sufficient for Gauss-Newton steps.
+    The cost is the same as EGO-Planner's: squared second and third differences of the control points (equation 4), squared
+    shortfall of clearance at the control points (equation 5), and squared excess of speed and acceleration (equation 9), separately
+    for each axis. EGO-Planner uses the cube of the shortfall near contact; the square is sufficient for Gauss-Newton steps.
 
     Attributes:
         points: number of control points.
         knot: time between two knots, s.
-        clearance: distance to obstacles below which there is a cost, m.
+        clearance: distance to obstacles below which a control point has a cost, m.
         obstacles: weight of the shortfall of clearance.
-        max_v: speed along an axis above which there is a cost, m/s.
-        max_a: acceleration along an axis above which there is a cost, m/s2.
-        damping: damping of the steps.
-        steps: number of unrolled steps.
+        max_v: speed along an axis above which a path has a cost, m/s.
+        max_a: acceleration along an axis above which a path has a cost, m/s2.
+        damping: damping of the Gauss-Newton steps.
+        steps: number of unrolled Gauss-Newton steps.
     """
 
     points: Count = 17
@@ -61,7 +61,7 @@ class SplineBand:
 
     @cached_property
     def at_knots(self) -> tuple[Tensor, Tensor]:
-        """The matrices (K, points) from control points to positions and velocities at the knots of the uniform cubic B-spline."""
+        """The matrices (K, points) that map control points to positions and velocities at the knots of the uniform B-spline."""
         eye = torch.eye(self.points)
         place = (eye[:-2] + 4.0 * eye[1:-1] + eye[2:]) / 6.0
         return place, (eye[2:] - eye[:-2]) / (2.0 * self.knot)
@@ -80,7 +80,8 @@ class SplineBand:
         return points
 
     def gap(self, places: Tensor, centre: Tensor, axes: Tensor) -> tuple[Tensor, Tensor]:
-        """Return distances (N, P, M) from points to ellipses, along the lines to their centres, and gradients (N, P, M, 2).
+        """Return the distances (N, P, M) from points to ellipses, measured along the lines to the centres, and the gradients (N, P,
+        M, 2).
 
         Args:
             places: (N, P, 2) points, m.
@@ -100,7 +101,7 @@ class SplineBand:
         Optimisation starts from the smoothest path between the ends, ignoring obstacles.
 
         Args:
-            fixed: (N, points, 2) control points, of which only the first three and the last three are used.
+            fixed: (N, points, 2) control points, of which only the first three and the last three are read, m.
             centre: (N, M, 2) centres of the obstacles, m.
             axes: (N, M, 2) half axes of the obstacles, m.
         """

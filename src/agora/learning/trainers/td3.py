@@ -1,14 +1,14 @@
-"""Twin delayed deep deterministic policy gradients, on many worlds at once.
+"""Twin delayed deep deterministic policy gradient (TD3), on many worlds at once.
 
-S. Fujimoto, H. van Hoof, D. Meger, "Addressing function approximation error in actor-critic methods", ICML 2018 (TD3): the lower of
-two critics' values is used, a little noise is added to the actions of the targets, and the actor is updated less often than the
+S. Fujimoto, H. van Hoof, D. Meger, "Addressing function approximation error in actor-critic methods", ICML 2018: the lower of two
+critics' values is used, a little noise is added to the actions of the targets, and the actor is updated less often than the
 critics. N-step returns are used as in Z. Xu et al., "Benchmarking reinforcement learning techniques for autonomous navigation",
 ICRA 2023, and their code (Daffan/ros_jackal).
 
 In each round, T steps are played in each of N worlds and stored in a replay memory, followed by gradient steps on random samples
 from the memory. A lap consists of several rounds. Every lap begins with new episodes in all worlds and ends with a checkpoint of
-the networks, their optimisers and the memory, and every round has a separate stream of random numbers, so a resumed training
-repeats the curve exactly.
+the networks, their optimisers and the memory, and every round has a separate stream of random numbers, so a resumed training run
+reproduces the curve exactly.
 
 Read `Td3.train` first. `_Worlds` plays the episodes, `returns_of` and `targets_of` contain the equations, and `Td3._learn` performs
 the gradient descent.
@@ -51,31 +51,31 @@ class Td3(Checked):
         observe: encoding of observations and actions.
         reward: reward for each control period.
         planner: planner whose settings are learned, as a string: a preset of trajectory_rollout; empty if actions are twists. With
-            a planner, the encoding is ``rollout_settings``, and a step is ``every`` control periods
+            a planner, the encoding is ``rollout_settings``, and a step consists of ``every`` control periods
             (`agora.learning.settings_env`).
         every: number of control periods per step, with a planner.
-        scale: factor of the rewards in learning; choose it so that returns are about 1.
+        scale: factor by which rewards are multiplied for learning; choose it so that returns are about 1.
         steps: minimum number of environment steps.
-        episodes: number of different episodes, which are repeated; 0 for an unlimited number of new episodes.
+        episodes: number of different episodes, which are played repeatedly; 0 for an unlimited number of new episodes.
         worlds: number of worlds, N.
         horizon: number of steps in each world in a round, T.
         updates: number of gradient steps after each round.
-        batch: number of samples from the memory in a gradient step.
-        memory: capacity in steps; the newest steps replace the oldest. A step with D observed values takes 8 D bytes, also in the
-            checkpoint.
+        batch: number of samples from the replay memory in a gradient step.
+        memory: capacity of the replay memory in steps; the newest steps replace the oldest. A step with D observed values takes 8 D
+            bytes, both in memory and in the checkpoint.
         warm_up: number of initial steps with uniformly distributed actions and without learning.
-        n_step: number of rewards that are added before the critic's value.
-        discount: discount per step.
+        n_step: number of rewards that are summed before the critic's value is added.
+        discount: discount factor per step.
         noise: initial standard deviation of the exploration noise; an action is in [-1, 1].
-        last_noise: final standard deviation of the exploration noise; it changes linearly.
+        last_noise: final standard deviation of the exploration noise; the deviation changes linearly over the course of training.
         target_noise: standard deviation of the noise added to the actions of the targets.
         noise_clip: maximum noise added to the actions of the targets.
         delay: number of gradient steps of the critics per gradient step of the actor.
-        mixing: weight of the current networks in each update of the target networks.
+        mixing: weight of the trained networks in each update of the target networks.
         actor_rate: learning rate of the actor.
         critic_rate: learning rate of the critics.
         lap: number of rounds between two checkpoints.
-        validate: number of laps between two validations; the first validation is after the first round.
+        validate: number of laps between two validations; the first validation takes place after the first round.
         threads: number of threads for PyTorch and for the worlds.
         workers: number of processes that generate episodes in advance.
     """
@@ -170,14 +170,14 @@ class Td3(Checked):
 
 
 class Played(NamedTuple):
-    """Steps, one per row, with their n-step returns.
+    """M steps, one per row, with their n-step returns.
 
     Attributes:
         seen: (M, D) encoded observations.
         actions: (M, A) actions in [-1, 1].
-        returns: (M,) discounted sums of the rewards of n steps, or of fewer if the episode or the round ended before.
-        after: (M, D) observations after these steps.
-        weights: (M,) discounts of the values of ``after``; 0 if the episode ended for a reason other than a time-out.
+        returns: (M,) discounted sums of the rewards of n steps, or of fewer steps if the episode or the round ended earlier.
+        after: (M, D) observations after the last of these steps.
+        weights: (M,) discount factors for the values of ``after``; 0 if the episode ended for a reason other than a time-out.
     """
 
     seen: Tensor
@@ -188,17 +188,18 @@ class Played(NamedTuple):
 
 
 def returns_of(rewards: Floats, ends: Bools, late: Bools, n: int, discount: float) -> tuple[Floats, Floats, Ints]:
-    """Return the discounted rewards of n steps, the discount of the value after them, and the index of the last step, each (T, N).
+    """Return the discounted sum of the rewards of n steps, the discount factor for the value after these steps, and the index of
+    the last step, each (T, N).
 
     The sum stops at the end of the episode, or at the last of the T steps. The value after a time-out, or after the last step, is
-    used; after any other end of an episode, its discount is 0.
+    used; if the episode ends in any other way, the discount factor of the value is 0.
 
     Args:
         rewards: (T, N) rewards.
         ends: (T, N) whether an episode ended with the step.
         late: (T, N) whether the episode ended with a time-out.
-        n: number of steps to add up.
-        discount: discount per step.
+        n: number of steps whose rewards are summed.
+        discount: discount factor per step.
     """
     steps = len(rewards)
     returns: Floats = np.zeros(rewards.shape, np.float32)
@@ -216,7 +217,7 @@ def returns_of(rewards: Floats, ends: Bools, late: Bools, n: int, discount: floa
 
 
 class Td3Losses(NamedTuple):
-    """Losses of one gradient step, scalars.
+    """The losses of one gradient step; all are scalars.
 
     Attributes:
         critic: sum of the critics' mean squared errors.
@@ -231,7 +232,7 @@ class _Twins(nn.Module):
     """Two independent critics.
 
     Args:
-        sizes: sizes of the layers; the input consists of observation and action.
+        sizes: sizes of the layers; the first layer's input consists of observation and action.
         activation: activation of the hidden layers.
     """
 
@@ -251,14 +252,14 @@ class _Twins(nn.Module):
 
 
 class Learner:
-    """The networks with their target networks, and the updates of both.
+    """The networks and their target networks, with the methods that update them.
 
     Args:
         td3: the trainer.
         actions: number of values of an action, A.
 
     Attributes:
-        actor: layers from observations (M, D) to actions (M, A).
+        actor: layers that map observations (M, D) to actions (M, A).
         critics: the two critics.
         descents: number of gradient steps so far.
     """
@@ -275,7 +276,7 @@ class Learner:
         self.descents = 0
 
     def descend(self, batch: Played, chance: torch.Generator) -> Td3Losses:
-        """Update the critics on a batch, and every ``delay`` steps also the actor and the target networks."""
+        """Update the critics on a batch; every ``delay`` steps, also update the actor and the target networks."""
         td3 = self._td3
         noise = torch.randn(batch.actions.shape, generator=chance) * td3.target_noise
         targets = targets_of(self.older_actor, self.older_critics, batch, noise.clamp(-td3.noise_clip, td3.noise_clip))
@@ -314,13 +315,14 @@ class Learner:
 
 @torch.no_grad()
 def targets_of(actor: nn.Module, critics: nn.Module, batch: Played, noise: Tensor) -> Tensor:
-    """Return the targets of the critics (M,): the returns plus the discounted lower value of the observations afterwards.
+    """Return the critics' targets (M,): the returns plus the discounted value of the observations after the steps, for which the
+    lower of both critics' values is used.
 
     Args:
         actor: target network of the actor.
         critics: target network of the critics.
         batch: the steps.
-        noise: (M, A) noise added to the actions after these steps.
+        noise: (M, A) noise added to the actions that follow the steps.
     """
     actions = (actor(batch.after) + noise).clamp(-1.0, 1.0)
     return batch.returns + batch.weights * torch.minimum(*critics(batch.after, actions))
@@ -400,7 +402,7 @@ class _Worlds:
         self._env.close()
 
     def begin(self, steps: int) -> None:
-        """Begin new episodes in all worlds; they depend only on the number of previous steps."""
+        """Begin new episodes in all worlds; the episodes depend only on the number of previous steps."""
         self._seen, _ = self._env.reset(options={"entry": steps})
         self._tally = Tally(self._td3.worlds)
 

@@ -1,13 +1,14 @@
 """Deep V-learning: the training of CADRL, LSTM-RL, SA-CADRL and SARL.
 
 Y. F. Chen et al., ICRA 2017, algorithm 2; C. Chen et al., ICRA 2019, algorithm 1, and its code (crowd_nav/train.py). First, the
-network imitates a teacher: it learns the discounted return of every state in the teacher's episodes. Then it explores: it takes the
-velocity with the highest expected return, or occasionally a random one, and learns from the reward and from the value that an older
-copy of the network assigns to the next state. As in the code, only episodes that end at the goal or in a collision are used.
+network imitates a teacher: it learns the discounted return of every state in the teacher's episodes. Then the network explores: it
+takes the velocity with the highest expected return, or occasionally a random velocity, and learns from the reward and from the
+value that an older copy of the network assigns to the next state. As in the authors' code, only episodes that end at the goal or in
+a collision are used.
 
 One policy drives all robots in a world, and each robot sees the others as people. Each robot contributes a separate episode,
-without the steps in which it waits for others. Robots can give way to each other forever; if a world has several robots, episodes
-that run out of time are therefore used as well.
+without the steps in which it waits for other robots. If a world has several robots, episodes that run out of time are used as well,
+because robots can give way to each other forever.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ from agora.ranges import Chance, Checked, Count, Quantity, Rate
 from agora.registry import Named, Plug, name_of
 
 _IMITATION, _EXPLORATION, _SAMPLES = range(3)  # purpose numbers in the seeds of random streams
-_TOLD = 10  # number of points of the curve during imitation
+_TOLD = 10  # number of points on the curve during imitation
 _ENDS = {"reached", "pedestrian_collision", "wall_collision", "robot_collision"}  # outcomes of episodes used for learning
 
 
@@ -53,25 +54,27 @@ class ValueLearning(Checked):
     """Imitation of a teacher, then exploration.
 
     Attributes:
-        network: network to train: a registered one that evaluates states, with candidates and reward in its ``ahead``.
-        observe: the joint states.
+        network: network to train: any registered network that evaluates states; its ``ahead`` defines the candidate velocities and
+            the reward.
+        observe: encoding of the joint states.
         teacher: planner to imitate.
-        demonstrations: number of episodes of the teacher in each stage; every robot in a world drives its own.
+        demonstrations: number of the teacher's episodes in each stage; in a world with several robots, each robot contributes a
+            separate episode.
         epochs: number of passes over the demonstrations.
         imitation_rate: learning rate during imitation.
         more_stages: additional stages of the suite to train on.
         episodes: minimum number of exploration episodes in each stage.
         rate: learning rate during exploration.
         momentum: momentum of the gradient descent.
-        round: number of episodes between two updates of the target network.
+        round: number of exploration episodes between two updates of the target network.
         updates: number of batches after each round.
         batch: number of states in a batch.
-        memory: capacity in states.
-        epsilon: initial and final fraction of random velocities.
-        decay: number of episodes over which epsilon falls.
+        memory: capacity of the memory, in states.
+        epsilon: initial and final probability of taking a random velocity.
+        decay: number of exploration episodes over which ``epsilon`` falls linearly.
         worlds: total number of worlds, across all stages.
         threads: number of PyTorch threads.
-        validate: number of rounds between two validations; the first validation is during imitation.
+        validate: number of rounds between two validations; the first validation takes place during imitation.
     """
 
     network: Annotated[Network, Plug("networks", "sarl")] = field(default_factory=SarlNetwork)
@@ -115,7 +118,7 @@ class ValueLearning(Checked):
         """Train until all episodes have been played.
 
         Raises:
-            DivergedError: the loss is non-finite, or no episode ended in a way that can be learned from.
+            DivergedError: the loss is non-finite, or no episode ended in a way that can be used for learning.
         """
         torch.set_num_threads(self.threads)
         seed, of = run.seed, self.demonstrations + self.episodes
@@ -186,8 +189,8 @@ class ValueLearning(Checked):
     ) -> Iterator[tuple[Floats, Floats, str]]:
         """Play the episodes ``first`` to ``first + count - 1`` of each stage with a policy, or with the teacher.
 
-        Every episode is played to its end, so that long episodes are not under-represented. Further episodes that worlds play in
-        the meantime are discarded.
+        Every episode is played to its end, so that long episodes are not under-represented. Other episodes that worlds play in the
+        meantime are discarded.
 
         Yields:
             States (T, D), rewards (T,) and outcome of each robot's episode, in the order in which the episodes end.
@@ -223,7 +226,9 @@ class ValueLearning(Checked):
             seen = after
 
     def _with_norm(self, states: Floats, rewards: Floats) -> Floats:
-        """Return the rewards (T,) of an episode plus those of the norm, except in the last step, whose next state is unknown."""
+        """Return the rewards (T,) of an episode, with the norm's rewards added in all steps except the last, whose next state is
+        unknown.
+        """
         if self.ahead.norm:
             rewards[:-1] += norm_rewards(states[:-1], states[1:], self.ahead)
         return rewards
@@ -252,7 +257,9 @@ class ValueLearning(Checked):
         return returns
 
     def _targets(self, states: Floats, rewards: Floats, older: Policy) -> Floats:
-        """Return reward plus discounted value of the next state for every state (T,) of an episode; the last has no next state."""
+        """Return, for every state (T,) of an episode, the reward plus the discounted value of the next state; the last state has no
+        next state.
+        """
         follows = np.zeros_like(rewards)
         if len(states) > 1:
             follows[:-1] = _network_of(older).values(older.arrays, *pairs_of(states[1:]))
@@ -281,7 +288,7 @@ class ValueLearning(Checked):
 
 
 def _parts(worlds: AgoraVectorEnv | StagesVectorEnv) -> Sequence[AgoraVectorEnv | EnvironmentFacts]:
-    """Return the worlds of each stage, or facts about them."""
+    """Return each stage's worlds, or facts about the worlds."""
     return worlds.parts if isinstance(worlds, StagesVectorEnv) else [worlds]
 
 
@@ -291,11 +298,11 @@ def _shares(ends: Sequence[str]) -> dict[str, float]:
 
 
 class _Driven(FromLimitToLimit, JointState):
-    """Joint states with actions that span the robot's limits, so that the teacher and the exploring policy can drive any robot."""
+    """Encodes joint states; actions span the robot's limits, so that the teacher and the exploring policy can drive any robot."""
 
 
 class _Comfort(Reward):
-    """The reward of the look-ahead; other robots count as people, with their distance at the end of a control period."""
+    """The reward of the look-ahead; other robots count as people, with their distance measured at the end of the control period."""
 
     @property
     def asks(self) -> frozenset[str]:

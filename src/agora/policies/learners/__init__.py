@@ -1,1 +1,1 @@
-"""The networks of `agora.policies.networks` in PyTorch, for training."""
+"""PyTorch versions of the networks in `agora.policies.networks`, for training."""

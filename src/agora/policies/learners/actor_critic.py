@@ -20,7 +20,8 @@ __all__ = ["ActorCritic", "actor_critic", "look"]
 
 
 class ActorCritic(nn.Module, ABC):
-    """A stochastic policy (normally distributed unless a subclass overrides it) and a value function of its observations.
+    """A stochastic policy, whose actions are normally distributed unless a subclass overrides this, and a value function of the
+    observations.
 
     Args:
         network: network of the policy.
@@ -28,7 +29,7 @@ class ActorCritic(nn.Module, ABC):
 
     Attributes:
         network: network of the policy, as given.
-        shape: shape of the training, as given.
+        shape: encoding, action size, control period and robot used in training, as given.
         state_size: number of values carried from step to step, S; 0 for a feed-forward network.
         log_std: (A,) logarithm of the standard deviation of the actions.
     """
@@ -42,7 +43,7 @@ class ActorCritic(nn.Module, ABC):
 
     @property
     def distribution(self) -> Distribution:
-        """Return the distribution of actions; its parameters are the first output of `forward`."""
+        """Return the distribution of actions, whose parameters are the first output of `forward`."""
         return Normal(self.log_std)
 
     @abstractmethod
@@ -60,7 +61,7 @@ class ActorCritic(nn.Module, ABC):
         """
 
     def policy(self, about: Mapping[str, str]) -> Policy:
-        """Return a policy that runs without PyTorch; it takes the means of the actions, or the most likely actions.
+        """Return a policy that runs without PyTorch; the policy takes the mean of the actions or the most likely action.
 
         Args:
             about: notes to store with the policy.
@@ -69,7 +70,7 @@ class ActorCritic(nn.Module, ABC):
         return Policy(shape.observe, self.network, self.weights(), dict(about), shape.body, shape.period)
 
     def weights(self) -> dict[str, Floats]:
-        """Return the weights of the actor by name, as used by the policy's network."""
+        """Return the actor's weights by name, as the policy's network expects them."""
         return {name: array for name, array in arrays_of(self).items() if not name.startswith("critic")}
 
 

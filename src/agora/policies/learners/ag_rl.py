@@ -1,8 +1,8 @@
 """AG-RL's network in PyTorch, for training; `agora.policies.networks.ag_rl` evaluates its actor without PyTorch.
 
 S. Liu et al., ICRA 2023, section III, and its code (Shuijing725/CrowdNav_Prediction_AttnGraph,
-rl/networks/selfAttn_srnn_temp_node.py). The code has two consecutive linear layers before and after the attention among people;
-here each pair is one layer, which is equally expressive.
+rl/networks/selfAttn_srnn_temp_node.py). The authors' code has two consecutive linear layers both before and after the attention
+among people; here, each pair is replaced by one layer, which is equally expressive.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ _NOBODY = -1e9
 
 
 class AgRlLearner(ActorCritic):
-    """An actor and a critic that read the robot's state and people's positions, current and predicted for the next 1.25 s.
+    """An actor and a critic that read the robot's state, and people's current positions and predicted positions for the next 1.25
+    s.
 
     People attend to each other, and the robot attends to people. A gated recurrent unit serves as memory.
 
@@ -96,7 +97,7 @@ class AgRlLearner(ActorCritic):
         return crowd
 
     def _futures(self, persons: Tensor) -> Tensor:
-        """Return the network's inputs (M, I) of people (M, 6): positions at constant velocity, and radii."""
+        """Return the network's inputs (M, I) for people (M, 6): positions predicted at constant velocity, and radii."""
         ahead = torch.arange(self._periods + 1, dtype=persons.dtype) * self._period
         places = (persons[:, None, :2] + ahead[:, None] * persons[:, None, 2:4]).flatten(1)
         return places if self.observe.places_only else torch.cat([places, persons[:, 4:5]], 1)

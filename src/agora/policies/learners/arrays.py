@@ -1,4 +1,4 @@
-"""Converts weights of PyTorch modules to arrays by name, as read by the networks in `agora.policies.networks`."""
+"""Converts the weights of PyTorch modules to the named arrays that the networks in `agora.policies.networks` read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["arrays_of"]
 
 
 def arrays_of(network: nn.Module) -> dict[str, Floats]:
-    """Return the weights by name, inputs first: ``<module>.weight``, or ``<module>.<k>.weight`` for layer k of a sequence.
+    """Return the weights by name, with inputs first: ``<module>.weight``, or ``<module>.<k>.weight`` for layer k of a sequence.
 
     Raises:
         InputError: a module is not a `Linear`, `Sequential` of `Linear`, `LSTMCell` or `GRUCell`.

@@ -1,4 +1,4 @@
-"""Distributions of actions given the outputs of a network: normal or categorical."""
+"""Distributions of actions, given the outputs of a network: normal or categorical."""
 
 from __future__ import annotations
 
@@ -15,22 +15,24 @@ _IMPOSSIBLE = -1e8
 
 
 class Distribution(Protocol):
-    """A distribution of actions (..., A) given the outputs (..., O) of a network."""
+    """A distribution of actions (..., A), given the outputs (..., O) of a network."""
 
     def noise(self, steps: int, rows: int, chance: torch.Generator) -> Tensor:
         """Return the noise (T, N, ...) from which the actions in T steps of N robots are sampled."""
 
     def draw(self, answers: Tensor, noise: Tensor) -> Tensor:
-        """Return sampled actions (N, A), given the outputs (N, O) and the noise (N, ...) of a step."""
+        """Sample actions (N, A), given the outputs (N, O) and the noise (N, ...) of a step."""
 
     def likeliest(self, answers: Tensor) -> Tensor:
         """Return the most likely actions (..., A)."""
 
     def drawn(self, actions: Tensor, answers: Sequence[Tensor], noise: Tensor) -> Tensor:
-        """Return the `logs` (T, N) of actions (T, N, A) that were sampled with T outputs (N, O) and noise (T, N, ...)."""
+        """Return what `logs` returns (T, N), for actions (T, N, A) that were sampled with T outputs (N, O) and the noise (T, N,
+        ...).
+        """
 
     def logs(self, actions: Tensor, answers: Tensor) -> Tensor:
-        """Return the logarithms (...) of the probabilities of actions, or of their densities."""
+        """Return the logarithms (...) of the actions' probabilities, or of their probability densities."""
 
     def error(self, wanted: Tensor, answers: Tensor) -> Tensor:
         """Return the error of the outputs relative to a teacher's actions (..., A), a scalar."""
@@ -83,7 +85,7 @@ class Categorical:
     """A choice among several actions; the probabilities are the softmax of the network's scores.
 
     Attributes:
-        choices: (K, A) the actions; all are different.
+        choices: (K, A) actions to choose from; all are different.
     """
 
     choices: Tensor
@@ -128,6 +130,6 @@ class Categorical:
 
 
 def log_density(actions: Tensor, means: Tensor, log_std: Tensor) -> Tensor:
-    """Return the logarithms (...) of the density of normally distributed actions (..., A)."""
+    """Return the logarithms (...) of the probability densities of normally distributed actions (..., A)."""
     scaled = (actions - means) * torch.exp(-log_std)
     return -0.5 * scaled.square().sum(-1) - (log_std + 0.5 * LOG_2PI).sum()

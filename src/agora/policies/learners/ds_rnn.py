@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 class DsRnnLearner(ActorCritic):
-    """An actor and a critic that read the robot's node, its temporal edge and the spatial edges to people.
+    """An actor and a critic that read the robot's node, the temporal edge and the spatial edges to people.
 
-    Edges to people share one gated recurrent unit; the temporal edge and the node have one unit each. The robot attends to people.
-    The published code scales the attention by the number of people; this network uses the number of people present.
+    All edges to people share one gated recurrent unit; the temporal edge and the node have one unit each. The robot attends to
+    people. This network scales the attention by the number of people present; the published code uses the number of all people.
 
     Args:
         network: network to train.
@@ -75,7 +75,9 @@ class DsRnnLearner(ActorCritic):
         return self.actor(output), self.critic(output)[..., 0], last
 
     def _edges(self, persons: Tensor, marks: Tensor, stay: Tensor, known: Tensor, before: Tensor) -> Tensor:
-        """Return the states (T, N, P, E) of people, each continued from the state with the same mark; 0 for absent people."""
+        """Return the states (T, N, P, E) of people; each person's state continues the previous state with the same mark. States of
+        absent people are 0.
+        """
         gates = functional.linear(
             torch.relu(self.person(persons[..., : self.inputs])), self.spatial.weight_ih, self.spatial.bias_ih
         )

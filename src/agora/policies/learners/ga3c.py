@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Ga3cLearner(ActorCritic):
-    """An actor and a critic that share two layers and a long short-term memory, which reads the other agents, nearest last.
+    """An actor and a critic that share two layers and a long short-term memory; the memory reads the other agents, nearest last.
 
     The actor scores eleven actions (`agora.policies.agents.CHOICES`), one of which is sampled.
 
@@ -73,7 +73,7 @@ class Ga3cLearner(ActorCritic):
 
 
 def read(seen: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the network's inputs for joint states (N, D): `agora.policies.networks.ga3c.read` for tensors."""
+    """Return the network's inputs for joint states (N, D), like `agora.policies.networks.ga3c.read`, but for tensors."""
     goal, speed, radius = (seen[:, k] for k in (GOAL, SPEED, RADIUS))
     host = torch.stack([goal, torch.atan2(seen[:, SINE], seen[:, COSINE]), speed, radius], -1)
     slots = seen[:, ROBOT:].unflatten(-1, (-1, PERSON)).transpose(0, 1).flip(0)

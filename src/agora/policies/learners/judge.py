@@ -1,4 +1,4 @@
-"""The judge of commands in PyTorch, for training; `agora.policies.networks.judge` evaluates the actor without PyTorch."""
+"""The PyTorch network that judges commands, for training; `agora.policies.networks.judge` runs the actor without PyTorch."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CRITIC = 96
 
 
 class JudgeLearner(ActorCritic):
-    """An actor that scores commands, and a critic that reads the mean and the maximum of the actor's features over all commands.
+    """An actor that scores commands, and a critic that reads the mean and maximum of the actor's features over all commands.
 
     Both are symmetric under exchange of left and right.
 

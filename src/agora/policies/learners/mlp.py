@@ -25,7 +25,7 @@ _ACTIVATIONS: dict[str, type[nn.Module] | None] = {"none": None, "relu": nn.ReLU
 
 
 class Towers(ActorCritic):
-    """Separate towers for the actions and for the value, without shared weights; the value's last layer has no activation.
+    """Two towers without shared weights, one for the actions and one for the value; the last layer for the value has no activation.
 
     If the encoding is `PlannerChoice`, the actor outputs scores for the planners, one of which is sampled.
     """

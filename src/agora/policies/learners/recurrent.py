@@ -1,4 +1,4 @@
-"""Components of recurrent networks for people, in PyTorch: recurrent units over several steps, and attention to people."""
+"""Components of PyTorch networks that read people: recurrent units over several steps, and attention to people."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ def unrolled(unit: nn.GRUCell, gates: Tensor, stay: Tensor, state: Tensor) -> Te
 
 
 def following(unit: nn.GRUCell, gates: Tensor, state: Tensor) -> Tensor:
-    """Return a unit's next state; ``gates``, the inputs' contribution to the gates, is computed in advance for all steps."""
+    """Return a unit's next state, given ``gates``, the inputs' contribution to the gates, which is computed in advance for all
+    steps.
+    """
     reset, update, new = gates.chunk(3, -1)
     old_reset, old_update, old_new = functional.linear(state, unit.weight_hh, unit.bias_hh).chunk(3, -1)
     keep = torch.sigmoid(update + old_update)
@@ -47,7 +49,8 @@ def orthogonal(inputs: int, outputs: int, gain: float = 2.0**0.5) -> nn.Linear:
 def attended(query: Tensor, keys: Tensor, values: Tensor, present: Tensor) -> Tensor:
     """Return the mean (..., E) of people's values, weighted by attention; 0 if no one is present.
 
-    Scores are multiplied by the number of people present; the code of DS-RNN and AG-RL multiplies them by the number of all people.
+    Scores are multiplied by the number of people present; the published code of DS-RNN and AG-RL uses the number of all people
+    instead.
 
     Args:
         query: (..., K) query of the robot.

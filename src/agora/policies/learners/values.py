@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def mlp(sizes: Sequence[int], *, last_relu: bool = False) -> nn.Sequential:
-    """Return fully connected layers of the given sizes, with ReLU between them and, with ``last_relu``, after the last."""
+    """Return fully connected layers of the given sizes, with ReLU between layers and, if ``last_relu``, after the last layer."""
     layers: list[nn.Module] = []
     for k, (inputs, outputs) in enumerate(zip(sizes[:-1], sizes[1:], strict=True)):
         layers.append(nn.Linear(inputs, outputs))
@@ -42,7 +42,7 @@ class ValueLearner(nn.Module, ABC):
 
     @abstractmethod
     def forward(self, pairs: Tensor, present: Tensor) -> Tensor:
-        """Return the values (N,) of states as pairs (N, P, 13); ``present`` (N, P) marks the pairs that exist."""
+        """Return the values (N,) of states given as pairs (N, P, 13); ``present`` (N, P) marks the pairs that exist."""
 
     def policy(self, about: Mapping[str, str]) -> Policy:
         """Return a look-ahead policy that runs without PyTorch.
@@ -61,13 +61,13 @@ class CadrlLearner(ValueLearner):
         self.value = mlp(network.parts["value"])
 
     def forward(self, pairs: Tensor, present: Tensor) -> Tensor:
-        """Return the values (N,) of states as pairs (N, P, 13); ``present`` (N, P) marks the pairs that exist."""
+        """Return the values (N,) of states given as pairs (N, P, 13); ``present`` (N, P) marks the pairs that exist."""
         values = self.value(pairs)[..., 0].masked_fill(~present, torch.inf)
         return torch.where(present.any(1), torch.amin(values, 1), 0.0)
 
 
 class LstmRlLearner(ValueLearner):
-    """LSTM-RL (M. Everett et al. 2018), as a baseline in C. Chen et al. 2019: an LSTM reads the people, farthest first."""
+    """LSTM-RL (M. Everett et al. 2018), as used as a baseline by C. Chen et al. 2019: an LSTM reads the people, farthest first."""
 
     def __init__(self, network: ValueNetwork, shape: Shape) -> None:
         super().__init__(network, shape)
@@ -75,7 +75,7 @@ class LstmRlLearner(ValueLearner):
         self.value = mlp(network.parts["value"])
 
     def forward(self, pairs: Tensor, present: Tensor) -> Tensor:
-        """Return the values (N,) of states as pairs (N, P, 13), nearest first; ``present`` (N, P) marks the pairs that exist."""
+        """Return the values (N,) of states given as pairs (N, P, 13), nearest first; ``present`` (N, P) marks existing pairs."""
         state = cell = pairs.new_zeros(len(pairs), self.lstm.hidden_size)
         for p in range(pairs.shape[1] - 1, -1, -1):
             after, kept = self.lstm(pairs[:, p], (state, cell))
@@ -95,7 +95,7 @@ class SarlLearner(ValueLearner):
         self.attention, self.mlp3 = mlp(parts["attention"]), mlp(parts["mlp3"])
 
     def forward(self, pairs: Tensor, present: Tensor) -> Tensor:
-        """Return the values (N,) of states as pairs (N, P, 13); ``present`` (N, P) marks the pairs that exist."""
+        """Return the values (N,) of states given as pairs (N, P, 13); ``present`` (N, P) marks the pairs that exist."""
         seen = self.mlp1(pairs)
         there = present[..., None].to(pairs.dtype)
         mean = (seen * there).sum(1, keepdim=True) / there.sum(1, keepdim=True).clamp(min=1.0)
@@ -114,7 +114,7 @@ class SaCadrlLearner(ValueLearner):
         self.each, self.value = mlp(network.parts["each"], last_relu=True), mlp(network.parts["value"])
 
     def forward(self, pairs: Tensor, present: Tensor) -> Tensor:
-        """Return the values (N,) of states as pairs (N, P, 13); ``present`` (N, P) marks the pairs that exist."""
+        """Return the values (N,) of states given as pairs (N, P, 13); ``present`` (N, P) marks the pairs that exist."""
         crowd = self.each(pairs).masked_fill(~present[..., None], 0.0).amax(1)
         value: Tensor = self.value(torch.cat([pairs[:, 0, :OWN], crowd], 1))[:, 0]
         return value

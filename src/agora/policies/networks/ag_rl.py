@@ -1,4 +1,4 @@
-"""AG-RL's network, evaluated in a fixed order, without PyTorch; `agora.policies.learners.ag_rl` is its trainable form.
+"""AG-RL's network, evaluated in a fixed order, without PyTorch; `agora.policies.learners.ag_rl` contains the trainable version.
 
 S. Liu, P. Chang, Z. Huang, N. Chakraborty, K. Hong, W. Liang, D. L. McPherson, J. Geng, K. Driggs-Campbell, "Intention aware robot
 crowd navigation with attention-based interaction graph", ICRA 2023, section III, and its code
@@ -44,7 +44,7 @@ class AgRlNetwork(Remembering):
     """Indices of the values of the robot's node in the observation."""
 
     periods: ClassVar[int] = 5
-    """Number of predicted positions of a person."""
+    """Number of predicted positions per person."""
 
     period: ClassVar[float] = 0.25
     """Time between two predicted positions, s."""
@@ -53,7 +53,7 @@ class AgRlNetwork(Remembering):
     """Number of heads of the attention among people."""
 
     def inputs(self, observe: RobotAndPeople) -> int:
-        """Return the number of values that the network reads per person: only positions, as published, or also the radius."""
+        """Return the number of values that the network reads per person: positions, as published, or positions and the radius."""
         return 2 * (self.periods + 1) + (0 if observe.places_only else 1)
 
     def shapes(self, observe: Encoding, arrays: Mapping[str, Floats]) -> dict[str, tuple[int, ...]]:
@@ -84,7 +84,7 @@ class AgRlNetwork(Remembering):
         return self.scaled[4]
 
     def step(self, arrays: Mapping[str, Floats], seen: Floats, state: Floats) -> tuple[Floats, Floats]:
-        """Return the actions (N, 2) for observations (N, D) and memories (N, S), and the next memories."""
+        """Return the actions (N, 2) for observations (N, D) and memories (N, S), and the next memories (N, S)."""
         named = NamedLayers(arrays)
         layer = named.layer
         persons = seen[:, ROBOT:].reshape(len(seen), -1, PERSON)
@@ -109,7 +109,7 @@ class AgRlNetwork(Remembering):
         return layer("actor.2", hidden), after
 
     def places(self, persons: Floats) -> Floats:
-        """Return the current and predicted positions, and the radii, (M, 2 (periods + 1) + 1), of observed people (M, PERSON)."""
+        """Return, for observed people (M, PERSON), the current and predicted positions and the radius (M, 2 (periods + 1) + 1)."""
         ahead = (np.arange(self.periods + 1) * self.period).astype(np.float32)
         there = (persons[:, None, :2] + ahead[:, None] * persons[:, None, 2:4]).reshape(len(persons), 2 * (self.periods + 1))
         return np.concatenate([there, persons[:, 4:5]], 1)

@@ -32,7 +32,7 @@ class CadrlNetwork(ValueNetwork):
 
     Attributes:
         width: width of the layers, as a fraction of the published width.
-        ahead: the candidate velocities, and the value of a step.
+        ahead: the candidate velocities, and the reward for a step.
     """
 
     @property
@@ -41,13 +41,13 @@ class CadrlNetwork(ValueNetwork):
         return {"value": (PAIR, *self.scaled(150, 100, 100), 1)}
 
     def values(self, arrays: Mapping[str, Floats], pairs: Floats, present: Bools) -> Floats:
-        """Return the values (N,) of pairs (N, P, 13)."""
+        """Return the values (N,) of states given as pairs (N, P, 13)."""
         values = mlp(arrays, "value", pairs.reshape(-1, PAIR)).reshape(present.shape)
         worst: Floats = np.where(present, values, np.float32(np.inf)).min(1)
         return np.where(present.any(1), worst, ZERO)
 
     def onnx_values(self, policy: Policy, pairs: Value, present: Value) -> Value:
-        """Return the values (N, A, 1, 1) of pairs (N, A, P, 13)."""
+        """Return the values (N, A, 1, 1) of states given as pairs (N, A, P, 13)."""
         worst = present.where(onnx_graph.mlp(policy.arrays, "value", pairs), _LARGEST).min(PERSON_AXIS)
         return present.any(PERSON_AXIS).where(worst, 0.0)
 

@@ -1,4 +1,4 @@
-"""DS-RNN's network, evaluated in a fixed order, without PyTorch; `agora.policies.learners.ds_rnn` is its trainable form.
+"""DS-RNN's network, evaluated in a fixed order, without PyTorch; `agora.policies.learners.ds_rnn` contains the trainable version.
 
 S. Liu, P. Chang, W. Liang, N. Chakraborty, K. Driggs-Campbell, ICRA 2021, section III, and its code (Shuijing725/CrowdNav_DSRNN).
 """
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DsRnnNetwork(Remembering):
-    """A graph of recurrent units: one for each person, one for the robot's own velocity, and one for the robot.
+    """A graph of recurrent units: one unit for each person, one for the robot's own velocity, and one for the robot.
 
     Attributes:
         width: width of the layers, as a fraction of the published width.
@@ -42,7 +42,7 @@ class DsRnnNetwork(Remembering):
     """Indices of the robot's own velocity in the observation."""
 
     def inputs(self, observe: RobotAndPeople) -> int:
-        """Return the number of values that the edges read per person: only the position, or everything except the mark."""
+        """Return the number of values per person that the edges read: only the position, or all values except the mark."""
         return 2 if observe.places_only else PERSON - 1
 
     def shapes(self, observe: Encoding, arrays: Mapping[str, Floats]) -> dict[str, tuple[int, ...]]:
@@ -73,10 +73,11 @@ class DsRnnNetwork(Remembering):
         return edge + node + self.seen(observe).people * (1 + edge)
 
     def step(self, arrays: Mapping[str, Floats], seen: Floats, state: Floats) -> tuple[Floats, Floats]:
-        """Return the actions and the next state.
+        """Return the actions (N, 2) for observations (N, D) and states (N, S), and the next states (N, S).
 
-        A row of the state contains the states of the velocity's unit, of the robot's unit, and of the people's units. People's
-        states are stored in the current order of people, preceded by the marks with which people are matched.
+        A row of the state contains the states of the unit for the velocity, of the unit for the robot, and of the units for people.
+        The people's states are stored in the current order of the people, preceded by the marks by which people are matched from
+        step to step.
         """
         named = NamedLayers(arrays)
         layer, unit = named.layer, named.unit

@@ -2,7 +2,7 @@
 
 M. Everett, Y. F. Chen, J. P. How, "Motion planning among dynamic, decision-making agents with deep reinforcement learning", IROS
 2018, sections III and IV, and its code (mit-acl/gym-collision-avoidance). This module evaluates the network in a fixed order,
-without PyTorch; `agora.policies.learners.ga3c` is its trainable form.
+without PyTorch; `agora.policies.learners.ga3c` contains the trainable version.
 """
 
 from __future__ import annotations
@@ -79,11 +79,11 @@ class Ga3cNetwork(Checked):
 
     @property
     def scaled(self) -> tuple[int, int]:
-        """Return the sizes of the memory and of the hidden layers."""
+        """Return the sizes of the memory and of the hidden layers at this width."""
         return max(1, round(self.width * _MEMORY)), max(1, round(self.width * _HIDDEN))
 
     def seen(self, observe: Encoding) -> Agents:
-        """Return the encoding.
+        """Return ``observe`` if it is the ``agents`` encoding.
 
         Raises:
             InputError: the encoding is not ``agents``.
@@ -112,7 +112,7 @@ class Ga3cNetwork(Checked):
         return shapes
 
     def state_size(self, observe: Encoding) -> int:
-        """Return 0: the network has no memory between decisions."""
+        """Return 0, because the network has no memory between decisions."""
         return 0
 
     def scores(self, arrays: Mapping[str, Floats], seen: Floats) -> Floats:
@@ -136,9 +136,9 @@ class Ga3cNetwork(Checked):
     def graph(self, policy: Policy, graph: OnnxGraph) -> None:
         """Add the network to an ONNX graph.
 
-        It reads ``observation`` (N, D). It writes the ``scores`` (N, 11) of the actions, the ``action`` (N, 2) with the highest
-        score, and ``command`` (N, 2): the speed, m/s, scaled like the speeds in the observation, and the change of heading in one
-        period, rad.
+        The graph reads ``observation`` (N, D). It writes ``scores`` (N, 11), the scores of the actions; ``action`` (N, 2), the
+        action with the highest score; and ``command`` (N, 2), the speed in m/s, scaled like the speeds in the observation, and the
+        change of heading within one period in rad.
         """
         seen = graph.read("observation", policy.observe.length)
         scores = self._onnx_scores(policy, seen)
@@ -183,7 +183,7 @@ class Ga3cNetwork(Checked):
 
 
 def _angle(y: Value, x: Value) -> Value:
-    """Return the angle of (x, y), computed from half of the angle: ONNX has no two-argument arctangent."""
+    """Return the angle of (x, y), computed from half of the angle, because ONNX has no two-argument arctangent."""
     graph, length = y.graph, (x * x + y * y).sqrt()
     ahead = graph.add("Atan", y / (length + x).maximum(_TINY)) * 2.0
     behind = graph.add("Atan", y / (length - x).maximum(_TINY)) * 2.0

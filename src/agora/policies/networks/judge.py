@@ -1,9 +1,9 @@
 """A network that judges commands one by one, from their predicted consequences and from the values shared by all commands.
 
-The same layers are applied to all commands, as PointNet's are to all points (C. R. Qi et al., CVPR 2017). The network is symmetric:
-a command to the right is judged in the mirrored scene, like the corresponding command to the left. A straight command is judged in
-both scenes. This module evaluates the network in a fixed order, without PyTorch; `agora.policies.learners.judge` is its trainable
-form.
+The same layers are applied to all commands, as PointNet applies the same layers to all points (C. R. Qi et al., CVPR 2017). The
+network is symmetric: a command to the right is judged in the mirrored scene, like the corresponding command to the left. A straight
+command is judged in both scenes. This module evaluates the network in a fixed order, without PyTorch;
+`agora.policies.learners.judge` contains the trainable version.
 """
 
 from __future__ import annotations
@@ -34,11 +34,12 @@ _COUNT = len(COMMANDS)
 
 @dataclass(frozen=True)
 class Judge(Checked):
-    """Scores all commands; the robot takes the command with the highest score among those that let it brake before every wall.
+    """Scores all commands; the robot takes the command with the highest score among the commands after which it can brake before
+    every wall.
 
     Attributes:
         context: width of the two layers that read the shared values.
-        command: width of the two layers that read a command; the first of them also reads the context.
+        command: width of the two layers that read a command; the first of these layers also reads the context.
     """
 
     context: tuple[Natural, Natural] = (96, 64)
@@ -46,7 +47,7 @@ class Judge(Checked):
 
     @property
     def layers(self) -> dict[str, tuple[int, int]]:
-        """Return the numbers of inputs and outputs of the layers, by name."""
+        """Return the number of inputs and the number of outputs of each layer, by name."""
         (first, second), (wide, narrow) = self.context, self.command
         return {
             "context.0": (CONTEXT, first),
@@ -68,7 +69,7 @@ class Judge(Checked):
         return shapes_of(self.layers, {})
 
     def state_size(self, observe: Encoding) -> int:
-        """Return 0: the network has no memory."""
+        """Return 0, because the network has no memory."""
         return 0
 
     def scores(self, arrays: Mapping[str, Floats], seen: Floats) -> Floats:
@@ -87,11 +88,11 @@ class Judge(Checked):
         return np.where(possible, (scores[:, FIRST] + scores[:, SECOND]) * F(0.5), IMPOSSIBLE)
 
     def step(self, arrays: Mapping[str, Floats], seen: Floats, state: Floats) -> tuple[Floats, Floats]:
-        """Return the indices (N, 1) of the chosen commands (the first one if several are equal) and the empty memory."""
+        """Return the indices (N, 1) of the chosen commands (in a tie, the first command), and the empty memory."""
         return self.scores(arrays, seen).argmax(1)[:, None].astype(np.float32), state
 
     def graph(self, policy: Policy, graph: OnnxGraph) -> None:
-        """Add the network to an ONNX graph: it reads ``observation`` (N, D), and writes ``scores`` (N, K) and ``action`` (N, 1)."""
+        """Add the network to an ONNX graph that reads ``observation`` (N, D) and writes ``scores`` (N, K) and ``action`` (N, 1)."""
         arrays, seen, (order, sign) = policy.arrays, graph.read("observation", policy.observe.length), MIRROR
 
         def layer(name: str, values: Any) -> Any:

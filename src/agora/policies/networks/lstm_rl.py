@@ -1,6 +1,7 @@
 """LSTM-RL's network, evaluated in a fixed order, without PyTorch.
 
-M. Everett, Y. F. Chen, J. P. How, IROS 2018, as a baseline in C. Chen et al., ICRA 2019: an LSTM reads the people, farthest first.
+M. Everett, Y. F. Chen, J. P. How, IROS 2018, as used as a baseline by C. Chen et al., ICRA 2019: an LSTM reads the people, farthest
+first.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ class LstmRlNetwork(ValueNetwork):
 
     Attributes:
         width: width of the layers, as a fraction of the published width.
-        ahead: the candidate velocities, and the value of a step.
+        ahead: the candidate velocities, and the reward for a step.
     """
 
     @property
@@ -46,7 +47,7 @@ class LstmRlNetwork(ValueNetwork):
         return super().shapes(observe, arrays) | memory | {f"lstm.{bias}": (4 * size,) for bias in ("bias", "state_bias")}
 
     def values(self, arrays: Mapping[str, Floats], pairs: Floats, present: Bools) -> Floats:
-        """Return the values (N,) of pairs (N, P, 13)."""
+        """Return the values (N,) of states given as pairs (N, P, 13)."""
         count, people = present.shape
         weights = tuple(arrays[f"lstm.{name}"] for name in ("weight", "bias", "state_weight", "state_bias"))
         hidden_state, cell = (np.zeros((count, weights[2].shape[0]), np.float32) for _ in range(2))
@@ -57,7 +58,7 @@ class LstmRlNetwork(ValueNetwork):
         return mlp(arrays, "value", np.concatenate([pairs[:, 0, :OWN], hidden_state], -1))[:, 0]
 
     def onnx_values(self, policy: Policy, pairs: Value, present: Value) -> Value:
-        """Return the values (N, A, 1, 1) of pairs (N, A, P, 13)."""
+        """Return the values (N, A, 1, 1) of states given as pairs (N, A, P, 13)."""
         arrays = policy.arrays
         state = cell = pairs.graph.constant(np.zeros((1, 1, 1, len(arrays["lstm.state_weight"])), np.float32))
         for p in range((policy.observe.length - ROBOT) // PERSON - 1, -1, -1):

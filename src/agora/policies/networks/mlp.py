@@ -38,8 +38,8 @@ class Mlp(Checked):
 
     Attributes:
         sizes: sizes of the hidden layers.
-        activation: activation of the hidden layers, "relu", "tanh" or "sigmoid"; the last layer then has none. Alternatively, one
-            name per layer, including the last.
+        activation: activation of the hidden layers, "relu", "tanh" or "sigmoid"; the last layer then has no activation.
+            Alternatively, one name per layer, including the last layer.
     """
 
     sizes: tuple[Natural, ...] = (128, 128)
@@ -62,7 +62,7 @@ class Mlp(Checked):
         """Return the shapes that the weights must have; the length of the last bias determines the length of an action.
 
         Raises:
-            InputError: actions of the encoding cannot have this length.
+            InputError: the encoding's actions cannot have this length.
         """
         last = len(self.sizes)
         actions = np.size(arrays.get(f"{last}.bias", np.zeros(2)))
@@ -76,7 +76,7 @@ class Mlp(Checked):
         }
 
     def state_size(self, observe: Encoding) -> int:
-        """Return 0: the network has no memory."""
+        """Return 0, because the network has no memory."""
         return 0
 
     def step(self, arrays: Mapping[str, Floats], seen: Floats, state: Floats) -> tuple[Floats, Floats]:
@@ -89,8 +89,8 @@ class Mlp(Checked):
     def graph(self, policy: Policy, graph: OnnxGraph) -> None:
         """Add the layers to an ONNX graph.
 
-        It reads ``observation`` (N, D) and writes ``action`` (N, A). If actions span the limits, they are clipped to [-1, 1], and
-        if the policy has a body, ``twist`` (N, 3) is also written.
+        The graph reads ``observation`` (N, D) and writes ``action`` (N, A). If actions span the robot's limits, they are clipped to
+        [-1, 1]; if, in addition, the policy has a body, the graph also writes ``twist`` (N, 3).
         """
         arrays, values = policy.arrays, graph.read("observation", policy.observe.length)
         for k, activation in enumerate(self.activations):
@@ -108,14 +108,14 @@ class Mlp(Checked):
         graph.about["outputs"] = json.dumps(outputs)
 
     def learner(self, shape: Shape) -> Any:
-        """Return two towers in PyTorch, one for the actions and one for the value."""
+        """Return two PyTorch towers, one for the actions and one for the value."""
         from agora.policies.learners.mlp import Towers  # needs PyTorch
 
         return Towers(self, shape)
 
 
 def _twist(graph: OnnxGraph, body: TrainedRobot, action: Value, size: int) -> Value:
-    """Return the twists (N, 3) of actions (N, 2) or (N, 3): `agora.policies.encoding.to_twists`."""
+    """Return the twists (N, 3) for actions (N, 2) or (N, 3), like `agora.policies.encoding.to_twists`."""
     low, high = F(body.min_vx), F(body.max_vx)
     middle, half = F(0.5) * (high + low), F(0.5) * (high - low)
     vx = (action.part(0, 1) * float(half) + float(middle)).within(body.min_vx, body.max_vx)

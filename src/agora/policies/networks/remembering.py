@@ -1,4 +1,4 @@
-"""A base for recurrent networks that read the states of the robot and the people around it, and output a velocity."""
+"""A base class for recurrent networks that read the states of the robot and the people around it, and output a velocity."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Remembering(Checked):
     """
 
     sizes: ClassVar[tuple[int, ...]] = ()
-    """The published sizes."""
+    """The published layer sizes."""
 
     width: Size = 1.0
 
@@ -42,7 +42,7 @@ class Remembering(Checked):
         return [max(1, round(self.width * size)) for size in self.sizes]
 
     def seen(self, observe: Encoding) -> RobotAndPeople:
-        """Return the encoding.
+        """Return ``observe`` if it is the ``robot_and_people`` encoding.
 
         Raises:
             InputError: the encoding is not ``robot_and_people``.
@@ -55,9 +55,9 @@ class Remembering(Checked):
     def graph(self, policy: Policy, graph: OnnxGraph) -> None:
         """Add a step to an ONNX graph.
 
-        It reads ``observation`` (N, D) and ``memory`` (N, S), which is zero at the start of an episode. It writes ``action`` (N, 2)
-        and ``next_memory`` (N, S), the results of `Policy.step`, and ``velocity`` (N, 2), the action limited to a length of 1 and
-        multiplied by the preferred speed in the observation.
+        The graph reads ``observation`` (N, D) and ``memory`` (N, S), which is zero at the start of an episode. It writes ``action``
+        (N, 2) and ``next_memory`` (N, S), the results of `Policy.step`, and ``velocity`` (N, 2), the action limited to a length of
+        1 and multiplied by the preferred speed in the observation.
         """
         length, remembered = policy.observe.length, policy.state_size
         seen, memory = graph.read("observation", length), graph.read("memory", remembered)
@@ -76,7 +76,7 @@ class Remembering(Checked):
     def onnx_step(self, policy: Policy, seen: Value, memory: Value) -> tuple[Value, Value]:
         """Return the actions (N, 2) and the next memory (N, S) for ``seen`` (N, 1, D) and ``memory`` (N, S).
 
-        Values have the axes row, person and entry; for values of the robot, the person axis has a length of 1.
+        Values have the axes row, person and entry; in values that belong to the robot, the person axis has a length of 1.
         """
         raise NotImplementedError
 
@@ -96,12 +96,14 @@ class Layers:
         return dense(values, self._arrays[f"{name}.weight"], self._arrays[f"{name}.bias"])
 
     def attended(self, asking: Value, people: Value, present: Value) -> Value:
-        """Return the mean of people (N, P, V), weighted by attention; scores are multiplied by the number of people."""
+        """Return the mean of the people's values (N, P, V), weighted by attention; scores are multiplied by the number of people
+        present.
+        """
         queries, keys = self("query", asking) * present.as_float().sum(_PERSON), self("key", people)
         scores = (queries * keys).sum(2) * (1.0 / math.sqrt(len(self._arrays["key.bias"])))
         return pool(scores, people, present, _PERSON)
 
     def action(self, state: Value) -> Value:
-        """Return the actions (N, 2) of states (N, 1, S)."""
+        """Return the actions (N, 2) for states (N, 1, S)."""
         hidden = self("actor.1", self("actor.0", self("output", state)).tanh()).tanh()
         return self("actor.2", hidden).reshape(0, ACTIONS)

@@ -1,6 +1,6 @@
 """SA-CADRL's network, evaluated in a fixed order, without PyTorch.
 
-Y. F. Chen, M. Everett, M. Liu, J. P. How, IROS 2017. The sizes are those of the code (mit-acl/gym-collision-avoidance,
+Y. F. Chen, M. Everett, M. Liu, J. P. How, IROS 2017. The sizes are taken from the authors' code (mit-acl/gym-collision-avoidance,
 ``compute_multi_net_param``), but the code's layers also connect people to each other.
 """
 
@@ -31,7 +31,7 @@ class SaCadrlNetwork(ValueNetwork):
 
     Attributes:
         width: width of the layers, as a fraction of the published width.
-        ahead: the candidate velocities, and the value of a step.
+        ahead: the candidate velocities, and the reward for a step.
     """
 
     @property
@@ -41,13 +41,13 @@ class SaCadrlNetwork(ValueNetwork):
         return {"each": (PAIR, size, size), "value": (OWN + size, size, 1)}
 
     def values(self, arrays: Mapping[str, Floats], pairs: Floats, present: Bools) -> Floats:
-        """Return the values (N,) of pairs (N, P, 13)."""
+        """Return the values (N,) of states given as pairs (N, P, 13)."""
         seen = mlp(arrays, "each", pairs.reshape(-1, PAIR), last_relu=True).reshape(*present.shape, -1)
         crowd = np.where(present[..., None], seen, ZERO).max(1)
         return mlp(arrays, "value", np.concatenate([pairs[:, 0, :OWN], crowd], -1))[:, 0]
 
     def onnx_values(self, policy: Policy, pairs: Value, present: Value) -> Value:
-        """Return the values (N, A, 1, 1) of pairs (N, A, P, 13)."""
+        """Return the values (N, A, 1, 1) of states given as pairs (N, A, P, 13)."""
         seen = onnx_graph.mlp(policy.arrays, "each", pairs, last_relu=True)
         return onnx_graph.mlp(policy.arrays, "value", pairs.graph.concat([own(pairs), present.where(seen, 0.0).max(PERSON_AXIS)]))
 

@@ -31,7 +31,7 @@ class SarlNetwork(ValueNetwork):
 
     Attributes:
         width: width of the layers, as a fraction of the published width.
-        ahead: the candidate velocities, and the value of a step.
+        ahead: the candidate velocities, and the reward for a step.
     """
 
     @property
@@ -46,7 +46,7 @@ class SarlNetwork(ValueNetwork):
         }
 
     def values(self, arrays: Mapping[str, Floats], pairs: Floats, present: Bools) -> Floats:
-        """Return the values (N,) of pairs (N, P, 13)."""
+        """Return the values (N,) of states given as pairs (N, P, 13)."""
         count, people = present.shape
         there = present[..., None].astype(np.float32)
         seen = mlp(arrays, "mlp1", pairs.reshape(-1, PAIR), last_relu=True).reshape(count, people, -1)
@@ -64,7 +64,7 @@ class SarlNetwork(ValueNetwork):
         return mlp(arrays, "mlp3", np.concatenate([pairs[:, 0, :OWN], crowd], -1))[:, 0]
 
     def onnx_values(self, policy: Policy, pairs: Value, present: Value) -> Value:
-        """Return the values (N, A, 1, 1) of pairs (N, A, P, 13)."""
+        """Return the values (N, A, 1, 1) of states given as pairs (N, A, P, 13)."""
         arrays, there = policy.arrays, present.as_float()
         seen = onnx_graph.mlp(arrays, "mlp1", pairs, last_relu=True)
         features = onnx_graph.mlp(arrays, "mlp2", seen)

@@ -1,8 +1,8 @@
-"""A base for networks that evaluate states: CADRL, LSTM-RL, SA-CADRL, SARL.
+"""A base class for networks that evaluate states: CADRL, LSTM-RL, SA-CADRL, SARL.
 
 The policy takes the velocity with the highest expected return.
 
-`agora.policies.look_ahead` defines the candidate velocities and the value of a step. Values in ONNX graphs have the axes row,
+`agora.policies.look_ahead` defines the candidate velocities and the reward for a step. Values in ONNX graphs have the axes row,
 candidate, person and entry; an axis on which a value does not depend has a length of 1.
 """
 
@@ -30,26 +30,26 @@ from agora.registry import name_of
 if TYPE_CHECKING:
     from agora.policies.policy import Policy
 
-_CHUNK = 8  # number of decisions computed together, so that their values fit into the cache
+_CHUNK = 8  # number of decisions computed together; small enough for their values to fit into the cache
 
 
 @dataclass(frozen=True)
 class ValueNetwork(Checked):
-    """A network that maps joint states to values, and the look-ahead that chooses velocities according to these values.
+    """A network that maps joint states to values, with the look-ahead that chooses velocities according to these values.
 
-    Published sizes are those of the CrowdNav code (vita-epfl/CrowdNav, crowd_nav/configs/policy.config), unless stated otherwise. A
-    subclass defines its layers (`parts`), its values in NumPy and in ONNX, and its PyTorch form.
+    The published sizes are taken from the CrowdNav code (vita-epfl/CrowdNav, crowd_nav/configs/policy.config), unless stated
+    otherwise. A subclass defines its layers (`parts`), its values in NumPy and in ONNX, and its PyTorch version.
 
     Attributes:
         width: width of the layers, as a fraction of the published width.
-        ahead: the candidate velocities, and the value of a step.
+        ahead: the candidate velocities, and the reward for a step.
     """
 
     width: Size = 1.0
     ahead: LookAhead = field(default_factory=LookAhead)
 
     def scaled(self, *sizes: int) -> list[int]:
-        """Return the given published sizes, scaled to this width."""
+        """Return the given published layer sizes, scaled to this width."""
         return [max(1, round(self.width * size)) for size in sizes]
 
     @property
@@ -62,7 +62,9 @@ class ValueNetwork(Checked):
         raise NotImplementedError
 
     def onnx_values(self, policy: Policy, pairs: Value, present: Value) -> Value:
-        """Return the values (N, A, 1, 1) of pairs (N, A, P, 13); ``present`` (N, 1, P, 1) marks the pairs that exist."""
+        """Return the values (N, A, 1, 1) of states given as pairs (N, A, P, 13); ``present`` (N, 1, P, 1) marks the pairs that
+        exist.
+        """
         raise NotImplementedError
 
     def shapes(self, observe: Encoding, arrays: Mapping[str, Floats]) -> dict[str, tuple[int, ...]]:
@@ -82,11 +84,11 @@ class ValueNetwork(Checked):
         }
 
     def state_size(self, observe: Encoding) -> int:
-        """Return 0: the network has no memory."""
+        """Return 0, because the network has no memory."""
         return 0
 
     def returns(self, arrays: Mapping[str, Floats], states: Floats) -> Floats:
-        """Return the expected return of each candidate (N, A): the step's reward plus the discounted value of the next state."""
+        """Return the expected return (N, A) of each candidate: the step's reward plus the discounted value of the next state."""
         present, count = present_in(states), len(self.ahead.velocities)
         out = np.empty((len(states), count), np.float32)
         for first in range(0, len(states), _CHUNK):
@@ -106,7 +108,8 @@ class ValueNetwork(Checked):
         Args:
             arrays: the weights.
             states: (N, D) joint states.
-            allowed: (N, A) which candidates are allowed; all by default. The first candidate, standing still, should be allowed.
+            allowed: (N, A) whether each candidate is allowed; by default, all are. The first candidate, standing still, should be
+                allowed.
         """
         promised = self.returns(arrays, states)
         goes = ~present_in(states).any(1) | (states[:, GOAL] < states[:, RADIUS])
@@ -126,7 +129,7 @@ class ValueNetwork(Checked):
     def graph(self, policy: Policy, graph: OnnxGraph) -> None:
         """Add the whole look-ahead to an ONNX graph.
 
-        It reads ``state`` (N, D). It writes ``velocity`` (N, 2), the result of `choose` with every candidate allowed, and
+        The graph reads ``state`` (N, D). It writes ``velocity`` (N, 2), the result of `choose` with all candidates allowed, and
         ``promised`` (N, A), the result of `returns`.
         """
         ahead, candidates = self.ahead, len(self.ahead.velocities)
@@ -149,7 +152,7 @@ class ValueNetwork(Checked):
 
 
 def mlp(arrays: Mapping[str, Floats], name: str, values: Floats, *, first: int = 0, last_relu: bool = False) -> Floats:
-    """Return the output of the layers ``<name>.<first>``, ``<name>.<first + 1>`` ... in sequence, with ReLU between them."""
+    """Return the output of the layers ``<name>.<first>``, ``<name>.<first + 1>`` ... in sequence, with ReLU between layers."""
     count = sum(key.startswith(f"{name}.") and key.endswith(".weight") for key in arrays)
     for k in range(first, count):
         values = dense(values, arrays[f"{name}.{k}.weight"], arrays[f"{name}.{k}.bias"])
@@ -159,7 +162,7 @@ def mlp(arrays: Mapping[str, Floats], name: str, values: Floats, *, first: int =
 
 
 def own(pairs: Value) -> Value:
-    """Return the robot's values (N, A, 1, 6) in pairs (N, A, P, 13)."""
+    """Return the robot's values (N, A, 1, 6) from pairs (N, A, P, 13)."""
     return pairs.part(0, 1, PERSON_AXIS).part(0, OWN)
 
 

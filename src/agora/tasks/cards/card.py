@@ -1,4 +1,4 @@
-"""Looks up cards by name, returns the situation of a finished episode, and has building blocks for cards."""
+"""Looks up cards by name, returns the situation of a finished episode, and provides building blocks for cards."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def card_names() -> list[str]:
 
 
 def situation_of(suite: Suite, stage: str, episode: int) -> Situation:
-    """Return the situation that a card creates for an episode of a stage. The situation's predicate can be evaluated on the
-    episode's recording.
+    """Return the situation that a stage's card creates for an episode. The situation's predicate can be evaluated on the episode's
+    recording.
 
     Raises:
         InputError: the stage does not run a card.
@@ -54,6 +54,8 @@ def pose(x: float, y: float, heading: float = 0.0) -> Doubles:
 def walker(
     start: tuple[float, float], *waypoints: tuple[float, float], speed: float = 1.0, radius: float = 0.25, **more: Any
 ) -> Person:
-    """Return a pedestrian who walks along waypoints and stays at the last one; without waypoints, it stays where it is."""
+    """Return a pedestrian who walks along waypoints and stays at the last waypoint; without waypoints, the pedestrian stays at its
+    start.
+    """
     route = np.array(waypoints or (start,), np.float64)
     return Person(np.array(start, np.float64), route, speed, radius, **({"mode": 2, "tolerance": 0.3} | more))

@@ -24,8 +24,8 @@ CIRCLE = {
 
 
 def circle(centre: tuple[float, float], people: int, radius: float, free: float, group: int = 0) -> tuple[list[Person], Doubles]:
-    """Return people evenly spaced on a circle and facing its centre, with a place left free at an angle, and the pose of that
-    place.
+    """Return people who stand evenly spaced on a circle and face its centre, and the pose of the place at angle ``free``, which is
+    left empty.
 
     The circle is the p-space of Kendon's F-formations; the shared space in the middle (o-space) stays empty.
     """
@@ -84,7 +84,7 @@ def join_group(stream: Stream, people: int, radius: float, turn: float) -> Situa
     parameters=CIRCLE,
 )
 def leave_group(stream: Stream, people: int, radius: float, turn: float) -> Situation:
-    """The robot stands in the circle; its goal is behind the people opposite."""
+    """The robot stands in the circle of people; its goal is behind the people on the opposite side."""
     there, mine = circle((-2.0, 0.0), people, radius, math.pi + math.radians(turn))
 
     def happened(recording: Recording) -> bool:
@@ -108,7 +108,7 @@ def _round(centre: tuple[float, float], radius: float) -> Doubles:
 
 
 def _winding(name: str) -> Map:
-    """Return a room with a wall that has to be walked around."""
+    """Return a room with a wall that people have to walk around."""
     return place(name, (-1.0, -4.0, 12.0, 4.0), (5.4, -4.0, 5.7, 1.0))
 
 

@@ -1,5 +1,5 @@
-"""Crossing paths. The pedestrian starts at a distance at which it reaches the crossing at the same time as a robot driving at
-`robot_speed`.
+"""Cards with crossing paths. The pedestrian's start is chosen so that it reaches the crossing at the same time as a robot that
+drives at ``robot_speed``.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ _JUNCTION = {
     conflict=False,
 )
 def intersection_wait(stream: Stream, width: float, speed: float, robot_speed: float, wait: float) -> Situation:
-    """The pedestrian is at the edge two seconds before the robot is in the middle."""
+    """The pedestrian reaches the edge of the crossing two seconds before the robot reaches the middle."""
     edge = -(width / 2 + 0.4)
     early = WAY / robot_speed - 2.0
     area = box(-width / 2, -width / 2, width / 2, width / 2)

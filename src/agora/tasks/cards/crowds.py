@@ -21,7 +21,7 @@ _SPREAD = 0.15  # m/s
 
 
 def draw_speed(stream: Stream, mean: float) -> float:
-    """Draw a speed around the mean, m/s."""
+    """Draw a walking speed around the mean, m/s."""
     return mean + float(stream.uniform(-_SPREAD, _SPREAD))
 
 
@@ -36,7 +36,7 @@ def draw_speed(stream: Stream, mean: float) -> float:
     parameters={"density": Range(0.05, 0.2, "1/m2", "number of pedestrians per area"), "speed": SPEED},
 )
 def crowd_navigation(stream: Stream, density: float, speed: float) -> Situation:
-    """A hall of 12 x 9 m; all people walk back and forth between two random points."""
+    """A hall of 12 x 9 m, in which each person walks back and forth between two random points."""
     hall, count = place("crowd_navigation", (-6.0, -4.5, 6.0, 4.5)), round(density * 108)
     ends = ((-5.0, -3.5, 1.5), (5.0, 3.5, 1.0))
     points = places(stream, hall, 0.4, 2 * count, apart=0.6, keep_out=ends)
@@ -52,7 +52,7 @@ def crowd_navigation(stream: Stream, density: float, speed: float) -> Situation:
 
 
 def _pair(start: np.ndarray, other: np.ndarray) -> tuple[tuple[float, float], ...]:
-    """Return the waypoints from the start to the other point and back again."""
+    """Return the waypoints from the start to the other point and back."""
     a, b = (float(start[0]), float(start[1])), (float(other[0]), float(other[1]))
     return a, b, a
 
@@ -177,7 +177,7 @@ def circular_crossing(stream: Stream, people: int, radius: float, noise: float, 
     },
 )
 def robot_crowding(stream: Stream, people: int, near: float, interest: float, speed: float) -> Situation:
-    """People in a ring around the robot, one of them in its path, approach it, stay near it for some time, and go back."""
+    """People in a ring around the robot, one of them in its path, approach the robot, stay near it for some time, and go back."""
     curious = []
     for n in range(people):
         angle = n * math.tau / people + float(stream.uniform(-0.15, 0.15))
@@ -214,7 +214,7 @@ def robot_crowding(stream: Stream, people: int, near: float, interest: float, sp
     conflict=False,
 )
 def queue(stream: Stream, people: int, spacing: float, service: float, cross: int) -> Situation:
-    """People queue at a counter; from time to time the first one leaves and the rest move up."""
+    """People queue at a counter; from time to time the first person leaves and the others move up."""
     front = 3.2
     spots = [(0.0, front - spacing * n) for n in range(people + 1)]
     wait = service - spacing / 0.8

@@ -1,4 +1,4 @@
-"""Cards with places that only one can pass at a time."""
+"""Cards with places that only the robot or one pedestrian can pass at a time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DOOR = Range(0.9, 1.2, "m", "width of the door")
 SPEED = Range(0.7, 1.2, "m/s", "speed of the pedestrians")
 
 _STANDS = (3600.0,)
-_TAKES = 2.0  # s, time for a lift door to open
+_TAKES = 2.0  # time that a lift door takes to open, s
 
 
 @card(
@@ -84,7 +84,7 @@ def narrow_doorway(stream: Stream, door: float, speed: float, start: float) -> S
 
 
 def _suite_of_rooms(name: str, width: float) -> Map:
-    """Return a room of 6 x 5 m, a corridor of 12 x 2.4 m to the south of it, and a door between them at (0, 0)."""
+    """Return a room of 6 x 5 m, a corridor of 12 x 2.4 m south of the room, and a door between them at (0, 0)."""
     room = [(-6.0, 0.2, -3.0, 5.0), (3.0, 0.2, 6.0, 5.0), (-6.0, 0.0, -width / 2, 0.2), (width / 2, 0.0, 6.0, 0.2)]
     return place(name, (-6.0, -2.4, 6.0, 5.0), *room)
 
@@ -105,7 +105,7 @@ def _suite_of_rooms(name: str, width: float) -> Map:
     },
 )
 def entering_room(stream: Stream, door: float, speed: float, inside: int, wait: float) -> Situation:
-    """The robot comes along the corridor; one pedestrian leaves the room, and others stand in it."""
+    """The robot comes along the corridor; one pedestrian leaves the room, and other pedestrians stand inside."""
     area = box(-door / 2, -0.5, door / 2, 0.8)
     leaver = walker((0.0, 3.2), (0.0, 0.6), (0.0, -1.2), (5.0, -1.2), speed=speed, waits=(wait,))
     seats = ((-2.0, 4.2), (2.2, 3.6), (2.0, 1.6))
@@ -135,7 +135,7 @@ def entering_room(stream: Stream, door: float, speed: float, inside: int, wait: 
     },
 )
 def exiting_room(stream: Stream, door: float, speed: float, wait: float) -> Situation:
-    """The robot is in the room; the pedestrian comes along the corridor and goes in."""
+    """The robot is in the room; the pedestrian comes along the corridor and enters the room."""
     area = box(-door / 2, -0.5, door / 2, 0.8)
     return Situation(
         map=_suite_of_rooms("exiting_room", door),
@@ -148,7 +148,7 @@ def exiting_room(stream: Stream, door: float, speed: float, wait: float) -> Situ
 
 
 def _lift(name: str, cabin: float, width: float, opens: float, stays: float) -> Map:
-    """Return a lobby of 7 x 4 m with a square lift cabin to the north, whose door at (0, 0) is closed at first."""
+    """Return a lobby of 7 x 4 m with a square lift cabin to the north; the cabin's door at (0, 0) is initially closed."""
     half, sill = cabin / 2, 0.15
     walls = [(-3.5, sill, -half, cabin + sill), (half, sill, 3.5, cabin + sill)]
     leaves = Door(np.array([(-width / 2, sill / 2), (width / 2, sill / 2)]), opens=opens, closes=opens + stays, takes=_TAKES)
@@ -183,7 +183,7 @@ _NO_BUTTON = "Calling the elevator: once the door has closed, it stays closed."
 def entering_elevator(
     stream: Stream, cabin: float, door: float, speed: float, opens: float, stays: float, leave: int, stay: int
 ) -> Situation:
-    """The robot waits in the lobby in front of the door; people who get out start to walk once the door is open."""
+    """The robot waits in the lobby in front of the door; people who leave the lift start walking once the door is open."""
     area = box(-door / 2, -0.5, door / 2, 0.5)
     spots = ((0.0, 0.65), (0.0, 1.3))
     out = [

@@ -14,13 +14,13 @@ from agora.maps.io import write_map
 
 
 def write_world(situation: Situation, name: str, folder: Path) -> tuple[Path, list[str]]:
-    """Write the map and the scenario; return the scenario's path and the parts of the situation that the file format cannot
+    """Write the map and the scenario; return the scenario's path, and the parts of the situation that the file format cannot
     represent.
 
     Args:
         situation: situation to write.
         name: name of the scenario.
-        folder: folder of the world; created here.
+        folder: folder of the world, which this function creates.
 
     Raises:
         InputError: the folder exists, or cannot be created.
@@ -61,12 +61,12 @@ def write_world(situation: Situation, name: str, folder: Path) -> tuple[Path, li
 
 
 def _name(number: int) -> str:
-    """Return the name of a pedestrian in the file."""
+    """Return the name of pedestrian ``number`` in the file."""
     return f"pedestrian {number + 1}"
 
 
 def _activity(person: Person, everybody: Sequence[Person]) -> dict[str, Any]:
-    """Return the keys for the activity of a waiting pedestrian: its state and its conversation partners; a pedestrian without
+    """Return the keys that describe what a waiting pedestrian does: its state and its conversation partners. A pedestrian without
     partners is idle.
     """
     if person.state in TALKS:

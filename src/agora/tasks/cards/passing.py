@@ -1,4 +1,4 @@
-"""Cards with robot and pedestrian on one line: towards each other, one behind the other, or one overtaking the other."""
+"""Cards in which robot and pedestrian move on one line: towards each other, one behind the other, or one overtaking the other."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def hallway(name: str, length: float, width: float) -> Map:
 
 
 def _lane(width: float, offset: float) -> float:
-    """Return an offset from the middle in metres, limited so that there is room to the wall."""
+    """Return an offset from the middle of the hallway, limited so that there is enough room next to the wall, m."""
     return min(offset, width / 2 - 0.4)
 
 

@@ -14,7 +14,7 @@ __all__ = ["met"]
 
 
 def distance(recording: Recording, person: int) -> Doubles:
-    """Return the distances (T,) between the centres of robot and pedestrian, m; infinite while the pedestrian is absent."""
+    """Return the distance (T,) between the centres of robot and pedestrian, m; infinite while the pedestrian is absent."""
     slot = np.flatnonzero(recording.pedestrian_id == person)
     if len(slot) == 0:
         return np.full(len(recording.time), np.inf)
@@ -23,7 +23,7 @@ def distance(recording: Recording, person: int) -> Doubles:
 
 
 def track(recording: Recording, person: int) -> Doubles:
-    """Return the positions (T, 2) of a pedestrian, m; far away while it is absent."""
+    """Return the positions (T, 2) of a pedestrian, m; a very distant position while the pedestrian is absent."""
     slot = np.flatnonzero(recording.pedestrian_id == person)
     if len(slot) == 0:
         return np.full((len(recording.time), 2), 1e6)
@@ -31,12 +31,14 @@ def track(recording: Recording, person: int) -> Doubles:
 
 
 def met(recording: Recording, person: int, within: float) -> bool:
-    """Return whether robot and pedestrian were ever within ``within`` m of each other."""
+    """Return whether robot and pedestrian were ever within ``within`` metres of each other."""
     return bool((distance(recording, person) <= within).any())
 
 
 def changed_order(recording: Recording, person: int, axis: tuple[float, float], within: float) -> bool:
-    """Return whether one passed the other along an axis while they were within ``within`` m of each other."""
+    """Return whether the robot or the pedestrian passed the other along an axis while they were within ``within`` metres of each
+    other.
+    """
     near = distance(recording, person) <= within
     ahead = (track(recording, person) - recording.pose[:, :2]) @ np.array(axis)
     passes = (ahead[:-1] * ahead[1:] <= 0) & near[:-1] & near[1:]
@@ -53,8 +55,8 @@ def _steps(recording: Recording, person: int) -> tuple[Doubles, Doubles, Doubles
 
 
 def head_on(recording: Recording, person: int, within: float) -> bool:
-    """Return whether robot and pedestrian moved towards each other in roughly opposite directions while within ``within`` m of each
-    other.
+    """Return whether robot and pedestrian moved towards each other, in roughly opposite directions, while within ``within`` metres
+    of each other.
     """
     mine, _, cosine = _steps(recording, person)
     towards = (mine * (track(recording, person) - recording.pose[:, :2])[:-1]).sum(axis=1) > 0
@@ -62,15 +64,15 @@ def head_on(recording: Recording, person: int, within: float) -> bool:
 
 
 def inside(points: Doubles, polygon: Doubles) -> Bools:
-    """Return which points (T, 2) are in a polygon (V, 2), as a mask (T,)."""
+    """Return a mask (T,) of the points (T, 2) that are in a polygon (V, 2)."""
     return inside_all(np.asarray(polygon, np.float64), np.asarray(points, np.float64))
 
 
 def between(recording: Recording, person: int, polygon: Doubles) -> float:
-    """Return the post-encroachment time, s: the time from when the first of robot and pedestrian was in a polygon until the other
-    was.
+    """Return the post-encroachment time, s: the shortest time between a moment with the robot in a polygon and a moment with the
+    pedestrian in it.
 
-    0 if they were in it at the same time; infinite if one of them never was.
+    The time is 0 if both were in the polygon at the same time, and infinite if the robot or the pedestrian never was.
     """
     robot, other = inside(recording.pose[:, :2], polygon), inside(track(recording, person), polygon)
     if not (robot.any() and other.any()):
@@ -80,13 +82,13 @@ def between(recording: Recording, person: int, polygon: Doubles) -> float:
 
 
 def share_near(recording: Recording, person: int, least: float, most: float) -> float:
-    """Return the fraction of the episode in which the distance to a pedestrian was between two values, m."""
+    """Return the fraction of the episode in which the distance to a pedestrian was between ``least`` and ``most``, m."""
     apart = distance(recording, person)
     return float(((apart >= least) & (apart <= most)).mean())
 
 
 def crowding(recording: Recording, within: float) -> int:
-    """Return the maximum number of pedestrians that were within ``within`` m of the robot at the same time."""
+    """Return the maximum number of pedestrians that were within ``within`` metres of the robot at the same time."""
     if len(recording.pedestrian_id) == 0:
         return 0
     offset = recording.pedestrian_position - recording.pose[:, None, :2]
@@ -95,12 +97,12 @@ def crowding(recording: Recording, within: float) -> int:
 
 
 def meetings(recording: Recording, within: float) -> int:
-    """Return the number of pedestrians who were within ``within`` m of the robot at any time."""
+    """Return the number of pedestrians who were ever within ``within`` metres of the robot."""
     return sum(met(recording, int(person), within) for person in recording.pedestrian_id)
 
 
 def together(recording: Recording, person: int, within: float) -> float:
-    """Return the time in seconds for which robot and pedestrian both moved in roughly the same direction within ``within`` m of
+    """Return the total time, s, during which robot and pedestrian moved in roughly the same direction within ``within`` metres of
     each other.
     """
     step = np.diff(recording.time)
@@ -110,7 +112,7 @@ def together(recording: Recording, person: int, within: float) -> float:
 
 
 def first_inside(recording: Recording, person: int, polygon: Doubles) -> tuple[float, float]:
-    """Return the times at which robot and pedestrian were first in a polygon, s; infinite if they never were."""
+    """Return the times at which the robot and the pedestrian first entered a polygon, s; infinite if it was never entered."""
     places = recording.pose[:, :2], track(recording, person)
     robot, other = (recording.time[inside(points, polygon)] for points in places)
     return float(robot.min(initial=np.inf)), float(other.min(initial=np.inf))

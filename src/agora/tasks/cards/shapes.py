@@ -1,4 +1,4 @@
-"""Maps for the cards; walls are filled boxes x0, y0, x1, y1, m."""
+"""Maps for the cards; walls are filled boxes (x0, y0, x1, y1), m."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def box(x0: float, y0: float, x1: float, y1: float) -> Doubles:
 
 
 def place(name: str, bounds: Bounds, *walls: Bounds) -> Map:
-    """Return a closed rectangle with walls in it."""
+    """Return a map of a closed rectangular room with walls in it."""
     x0, y0, x1, y1 = bounds
     outer = [
         (x0 - WALL, y0 - WALL, x1 + WALL, y0),
@@ -39,8 +39,8 @@ def corridor(name: str, length: float, width: float) -> Map:
 
 
 def junction(name: str, arm: float, width: float, across: float, *, arms: str = "ewns") -> Map:
-    """Return corridors that meet at (0, 0). The east and west arms are ``width`` wide, the north and south arms ``across``; all are
-    ``arm`` long, m.
+    """Return corridors that meet at (0, 0). The east and west arms have the width ``width``, the north and south arms have the
+    width ``across``, and all arms have the length ``arm``, m.
     """
     a, b = across / 2, width / 2
     east, west, north, south = (arm if way in arms else side for way, side in zip("ewns", (a, a, b, b), strict=True))

@@ -1,6 +1,6 @@
 """The five social situations of SEAN 2.0 (Tsoi et al., IEEE Robot. Autom. Lett. 7(4), 2022) in one room, with our own numbers.
 
-SEAN labels moments of any run with them; these cards create each situation deliberately, in a room with bystanders.
+SEAN uses the situations to label moments of arbitrary runs; these cards create each situation deliberately, in a single room.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _GROUP = {"people": Range(2, 4, "", "number of people in the group", whole=True)
     parameters={"speed": SPEED, "side": SIDE},
 )
 def sean_cross_path(stream: Stream, speed: float, side: float) -> Situation:
-    """One pedestrian comes from the south when the robot has arrived, another from the north a little later."""
+    """One pedestrian comes from the south when the robot arrives; another comes from the north a little later."""
     area = box(side - 1.0, -1.0, side + 1.0, 1.0)
     up = walker((side, -min(speed * (side + 4.5), 3.6)), (side, 3.6), speed=speed, waits=(max(0.0, side + 4.5 - 3.6 / speed),))
     down = walker((side + 1.0, 3.6), (side + 1.0, -3.6), speed=speed, waits=(2.5 + float(stream.uniform()),))
@@ -84,7 +84,7 @@ def sean_down_path(stream: Stream, speed: float, offset: float) -> Situation:
     conflict=False,
 )
 def sean_empty(stream: Stream, side: float) -> Situation:
-    """The empty room."""
+    """The room is empty."""
     return Situation(
         map=place("sean_empty", BOUNDS),
         start=pose(-4.5, side),
@@ -129,7 +129,7 @@ def sean_join_group(stream: Stream, people: int, side: float) -> Situation:
     conflict=False,
 )
 def sean_leave_group(stream: Stream, people: int, side: float) -> Situation:
-    """The robot starts on the side of a circle of people that faces its goal."""
+    """The robot starts at a circle of people, on the side that faces its goal."""
     there, mine = circle((-3.0, side), people, 1.0, 0.0)
 
     def happened(recording: Recording) -> bool:

@@ -29,20 +29,20 @@ _ENDS = (1e-6, 1.0 - 1e-6)
 
 @dataclass(frozen=True)
 class Axis(Checked, Module):
-    """Gives each episode a difficulty between an easy and a hard end, and sets keys of the stage and of its robots accordingly.
+    """Gives each episode a difficulty between an easy and a hard end, and sets keys of the stage and its robots accordingly.
 
-    The difficulties are the golden-ratio sequence (a Kronecker sequence, L. Kuipers and H. Niederreiter, "Uniform distribution of
-    sequences", 1974), shifted by an offset that depends on the stage's name and seed. So the first episodes of a stage cover the
-    axis evenly, whatever their number, and every planner gets the same difficulties.
+    The difficulties follow the golden-ratio sequence (a Kronecker sequence, L. Kuipers and H. Niederreiter, "Uniform distribution
+    of sequences", 1974), shifted by an offset that depends on the stage's name and seed. The first episodes of a stage therefore
+    cover the axis evenly, however many there are, and every planner gets the same difficulties.
 
     Attributes:
         axis: name of the axis. Stages with the same axis are analysed together.
         easy: value at the easy end.
         hard: value at the hard end.
-        sets: keys and their values at the easy and at the hard end, such as ``obstacles.density: [0.05, 1.2]``. Numbers select list
-            elements, as in ``crowd.models.1.share``. Keys that begin with ``robot.`` change every robot's model, as in
-            ``robot.command_delay``. Integer keys keep integer values. At least one key is needed.
-        scale: whether equal steps (linear) or equal factors (log) are equally likely, for values and keys.
+        sets: keys and their values at the easy and at the hard end, such as ``obstacles.density: [0.05, 1.2]``. Numbers in a key
+            select list elements, as in ``crowd.models.1.share``. Keys that begin with ``robot.`` change every robot's model, as in
+            ``robot.command_delay``. Integer values stay integers. At least one key is required.
+        scale: whether equal steps (linear) or equal factors (log) are equally likely, both for the axis's value and for the keys.
         unit: unit of the value, as a string that follows a number.
     """
 
@@ -64,7 +64,7 @@ class Axis(Checked, Module):
                 raise ValueError(f"{name} must be above 0 with scale: log, got {list(ends)}")
 
     def fraction(self, stage: str, seed: int, episode: int) -> float:
-        """Return the position of an episode on the axis, from 0 at the easy end to 1 at the hard end, both excluded.
+        """Return the position of an episode on the axis, from 0 (easy end) to 1 (hard end), excluding both ends.
 
         Args:
             stage: ``suite/stage``.
@@ -75,11 +75,11 @@ class Axis(Checked, Module):
         return min(max((offset + (episode + 1) * _GOLDEN) % 1.0, _ENDS[0]), _ENDS[1])
 
     def value(self, fraction: float) -> float:
-        """Return the value of the axis at a fraction."""
+        """Return the value of the axis at a position given as a fraction."""
         return self._between((self.easy, self.hard), fraction)
 
     def before_reset(self, plan: ResetPlan) -> ResetPlan:
-        """Return the plan with the keys of its stage and robots set.
+        """Return the plan, with the keys of its stage and robots set for the episode's difficulty.
 
         Raises:
             InputError: a key does not exist, no key is set, or a key rejects a value between the ends.
@@ -95,7 +95,9 @@ class Axis(Checked, Module):
         return replace(plan, stage=stage)
 
     def _set(self, stage: Stage, fraction: float) -> Stage:
-        """Return the stage at a difficulty, with a module that changes its robots if any robot keys are set."""
+        """Return the stage with the difficulty ``fraction``; if any robot keys are set, the stage contains a module that changes
+        its robots.
+        """
         of_robots: dict[str, float] = {}
         for key, ends in self.sets.items():
             value = self._between(ends, fraction)
@@ -133,7 +135,7 @@ def _changed(model: RobotModel, values: Mapping[str, float]) -> RobotModel:
 
 
 def _with(whole: Any, key: str, value: float, before: str = "") -> Any:
-    """Return a tree of dataclasses, components and lists with another value at a key.
+    """Return a tree of dataclasses, components and lists with a new value at a key.
 
     Args:
         whole: root of the tree.
@@ -142,7 +144,7 @@ def _with(whole: Any, key: str, value: float, before: str = "") -> Any:
         before: prefix of the key in messages.
 
     Raises:
-        InputError: there is no such key, or it rejects the value.
+        InputError: there is no such key, or the key does not accept the value.
     """
     name, _, rest = key.partition(".")
     if isinstance(whole, Named):
@@ -172,5 +174,5 @@ def _fields(whole: Any) -> dict[str, Any]:
 
 
 def axis_of(stage: Stage) -> Axis | None:
-    """Return the axis along which the episodes of a stage become harder; None for a stage without one."""
+    """Return the axis along which the episodes of a stage become harder; None if the stage has no axis."""
     return next((module.part for module in stage.modules if isinstance(module.part, Axis)), None)

@@ -21,7 +21,7 @@ _OWN = ("name", "episodes", "world", "crowd", "modules", "seed")
 
 @dataclass(frozen=True)
 class Benchmark(Module):
-    """Arena's ``benchmark``: the stages of a suite one after another, once for each planner of a contest.
+    """Arena's ``benchmark``: runs the stages of a suite one after another, once for each planner of a contest.
 
     An episode's world, starts and goals depend on the benchmark and the seed, not on the planner, the date or the user. To get a
     report of the results, run the benchmark with `agora.benchmark.contest`.
@@ -55,13 +55,13 @@ class Benchmark(Module):
         return _read_once(str(root), changed)
 
     def contestant(self, episode: int) -> Contestant:
-        """Return the contestant of an episode."""
+        """Return the contestant whose turn it is in an episode."""
         read = self.read()
         return read.contestants[episode // len(read.suite.entries()) % len(read.contestants)]
 
     def before_reset(self, plan: ResetPlan) -> ResetPlan:
         """Return the plan of the benchmark's episode, with the crowd of the given plan; the modules of the benchmark's stage run
-        after this one.
+        after this module.
         """
         suite = self.read().suite
         entries = suite.entries()

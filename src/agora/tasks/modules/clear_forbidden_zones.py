@@ -10,12 +10,12 @@ from agora.interfaces import Module, ResetPlan
 
 @dataclass(frozen=True)
 class ClearForbiddenZones(Module):
-    """Arena's ``clear_forbidden_zones``: before each reset, forbidden zones are cleared and set again.
+    """Arena's ``clear_forbidden_zones``: clears the forbidden zones and sets them again before each reset.
 
     No randomly placed robot, goal, pedestrian or piece of furniture touches a zone of these categories.
 
     Attributes:
-        category: categories of zones; may be empty. Without this module, the category is "forbidden".
+        category: categories of zones to keep clear; may be empty. Without this module, the only category is "forbidden".
     """
 
     sets: ClassVar = ("forbidden",)
@@ -23,5 +23,5 @@ class ClearForbiddenZones(Module):
     category: tuple[str, ...] = ("forbidden",)
 
     def before_reset(self, plan: ResetPlan) -> ResetPlan:
-        """Return the plan with the categories of its stage replaced."""
+        """Return the plan with the stage's categories of forbidden zones replaced."""
         return replace(plan, stage=replace(plan.stage, forbidden=self.category))

@@ -26,15 +26,15 @@ _MOST = 1_000_000
 
 @dataclass(frozen=True)
 class DynamicMap(Checked, Module):
-    """Arena's ``dynamic_map``: every few episodes take place in a newly generated map, instead of the stage's world.
+    """Arena's ``dynamic_map``: generates a new map every few episodes, which replaces the stage's world.
 
-    Map n depends only on the generator, the seed and n; episodes e to e + k - 1 share map e / k + ``ahead``.
+    Map n depends only on the generator, the seed and n. If k episodes share a map, episode e uses map e // k + ``ahead``.
 
     Attributes:
         generator: map generator; taken from ``file`` if not given.
-        file: Arena's ``map_generator.yaml``: a name in ``configs/map_generator``, or a path, which must contain a slash.
+        file: Arena's ``map_generator.yaml``: name of a file in ``configs/map_generator``, or a path, which must contain a slash.
         episode_per_map: number of episodes that share a map; taken from ``file`` if 0.
-        ahead: number of skipped maps; increases with each request for a new map.
+        ahead: number of maps to skip; increases with each request for a new map.
     """
 
     generator: Annotated[Named, Plug("map_generators")] | None = None
@@ -59,7 +59,7 @@ class DynamicMap(Checked, Module):
         return self.generator or generator, self.episode_per_map or file.episode_per_map
 
     def files(self) -> list[Path]:
-        """Return the file.
+        """Return the ``map_generator.yaml`` file.
 
         Raises:
             InputError: there is no such file.
@@ -72,9 +72,10 @@ class DynamicMap(Checked, Module):
 
     @classmethod
     def of(cls, values: Mapping[str, Any], where: str = "DYNAMICMAP") -> DynamicMap:
-        """Return the module for keys of Arena's ``map_generator.yaml``, which override ``configs/map_generator/default.yaml``.
+        """Return the module described by keys of Arena's ``map_generator.yaml``; the keys override
+        ``configs/map_generator/default.yaml``.
 
-        A value of ``algorithm_config`` applies to the ``algorithm`` of the same mapping, so another algorithm begins with its own
+        An ``algorithm_config`` applies to the ``algorithm`` in the same mapping, so a different algorithm starts from its own
         defaults.
 
         Raises:
@@ -87,16 +88,16 @@ class DynamicMap(Checked, Module):
         return cls(from_arena(plain(file), where), episode_per_map=file.episode_per_map)
 
     def with_algorithm(self, values: dict[str, Any]) -> DynamicMap:
-        """Return the module with another Arena ``algorithm`` and ``algorithm_config``; the map size and the number of episodes per
-        map stay the same.
+        """Return the module with a different Arena ``algorithm`` and ``algorithm_config``; the map size and the number of episodes
+        per map stay the same.
 
         Raises:
-            InputError: the algorithm is unknown, or it does not have or rejects a parameter.
+            InputError: the algorithm is unknown, a parameter is unknown, or a value is rejected.
         """
         return replace(self, generator=from_arena(values | {"map_properties": plain(self._read()[0].map_properties)}))
 
     def before_reset(self, plan: ResetPlan) -> ResetPlan:
-        """Return the plan in the generated world."""
+        """Return the plan with the generated world."""
         generator, episodes = self.resolved()
         number = plan.episode // episodes + self.ahead
         world = Named("dynamic_map", _One(Generated(generator, number + 1, plan.seed), number))
@@ -104,7 +105,7 @@ class DynamicMap(Checked, Module):
 
 
 def generator_of(world: Any) -> Named | None:
-    """Return the generator of a world that the module has put into a plan; None for any other world."""
+    """Return the map generator of a world that this module has put into a plan; None for any other world."""
     return world.source.generator if isinstance(world, _One) else None
 
 

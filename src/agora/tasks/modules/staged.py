@@ -57,14 +57,15 @@ class CurriculumStage(Checked):
 
 @dataclass(frozen=True)
 class Staged(Module):
-    """Arena's ``staged``: the numbers of obstacles, the goal radius and the type of map come from a curriculum stage.
+    """Arena's ``staged``: takes the numbers of obstacles, the goal radius and the type of map from a curriculum stage.
 
-    The obstacles mode must be ``random``; this module sets its numbers. If the ``dynamic_map`` module comes after this one, it uses
-    the map algorithm of the stage.
+    The obstacles mode must be ``random``; this module sets its numbers. If the ``dynamic_map`` module comes after this module, it
+    uses the map algorithm of the curriculum stage.
 
     Attributes:
-        curriculum: a name in ``configs/training/curriculums``, with or without ``.yaml``, or a path, which must contain a slash.
-        index: number of the stage, clamped to the first and the last.
+        curriculum: name of a file in ``configs/training/curriculums``, with or without ``.yaml``, or a path, which must contain a
+            slash.
+        index: number of the current curriculum stage, clamped to the first and last stages.
     """
 
     sets: ClassVar = ("goal_tolerance",)
@@ -80,7 +81,7 @@ class Staged(Module):
         object.__setattr__(self, "index", min(max(self.index, 0), last))
 
     def files(self) -> list[Path]:
-        """Return the file.
+        """Return the curriculum file.
 
         Raises:
             InputError: there is no such file.
@@ -97,11 +98,11 @@ class Staged(Module):
         return _read_once(path, path.stat().st_mtime_ns)
 
     def moved(self, by: int) -> Staged:
-        """Return the module moved forward or back by a number of stages, clamped to the first and last."""
+        """Return the module, moved forward or back by a number of stages, clamped to the first and last stages."""
         return replace(self, index=self.index + by)
 
     def before_reset(self, plan: ResetPlan) -> ResetPlan:
-        """Return the plan with the numbers of the current stage.
+        """Return the plan with the current curriculum stage's numbers of obstacles, goal radius and map algorithm.
 
         Raises:
             InputError: the obstacles mode is not ``random``.
@@ -121,14 +122,14 @@ class Staged(Module):
 
 
 def _exactly(count: int, present: Amount | tuple[int, int], model: str) -> Amount:
-    """Return an amount of exactly ``count``, with the current models, or with ``model`` if there are none."""
+    """Return an amount of exactly ``count`` obstacles with the current models, or with ``model`` if there are no current models."""
     if isinstance(present, Amount) and present.models:
         return replace(present, min=count, max=count)
     return Amount(count, count, (model,))
 
 
 def _with_maps(module: Named, stage: CurriculumStage) -> Named:
-    """Return the module, with the stage's map algorithm if it is ``dynamic_map``."""
+    """Return the module; if it is ``dynamic_map``, return it with the curriculum stage's map algorithm."""
     if not isinstance(module.part, DynamicMap) or not stage.map_generator:
         return module
     return Named(module.name, module.part.with_algorithm(stage.algorithm()))

@@ -1,4 +1,4 @@
-"""Pedestrians who walk in groups, and groups who stand and talk."""
+"""Pedestrians who walk in groups, and groups that stand and talk."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _ALL = 1000
 
 @dataclass(frozen=True)
 class Groups(Random):
-    """Pedestrians as in ``random``, with walking groups and with groups that stand in F-formations.
+    """Places pedestrians as in ``random``, with walking groups and groups that stand in F-formations.
 
-    Standing groups are placed first. They stand even without a behaviour. With the ``groups`` behaviour they return to their
-    places, and people join and leave. Walking groups stay together only with this behaviour.
+    Standing groups are placed first. They stand still even without a behaviour. With the ``groups`` behaviour, their members return
+    to their places after being pushed away, and people join and leave them. Walking groups stay together only with this behaviour.
 
     Attributes:
         standing_groups: minimum and maximum number of standing groups.
-        standing_size: minimum and maximum number of members of each group; two members stand face to face, at a right angle or side
-            by side, and more stand in a ring.
+        standing_size: minimum and maximum number of members of each standing group; two members stand face to face, at a right
+            angle or side by side, and three or more members stand in a ring.
         standing_waypoints: number of random places that a member visits after leaving its group; if 0, all members stay.
     """
 
@@ -48,7 +48,7 @@ class Groups(Random):
         return super().unread() | dict.fromkeys(standing, "with standing_groups: [0, 0]")
 
     def place(self, task: Task) -> None:
-        """Add standing groups to the task, then the other obstacles."""
+        """Add standing groups to the task, followed by the other obstacles."""
         routes = [np.vstack((start[None, :2], goals[:, :2])) for start, goals in task.robots]
         apart = max(self.keep_clear, task.radius + task.safety)
         clear = np.vstack([np.column_stack((r, np.full(len(r), apart))) for r in routes] or [np.zeros((0, 3))])

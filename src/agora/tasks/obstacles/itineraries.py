@@ -18,18 +18,18 @@ from agora.tasks.population import MOST
 
 __all__ = ["Itineraries", "Purposes", "Stays"]
 
-_DENSEST = 1.5  # maximum density at the start, people per m2
+_DENSEST = 1.5  # maximum density of people at the start, 1/m2
 
 
 @dataclass(frozen=True)
 class Purposes(Checked):
-    """Proportions of people by purpose, as weights in any unit.
+    """Weights of people's purposes; only the ratios of the weights matter.
 
     Attributes:
         passing: people who walk from one entrance to another.
         visiting: people who walk from an entrance to some places, and leave again.
-        working: people who have a workplace, with errands to other places.
-        waiting: people who wait at one place, then leave.
+        working: people who have a workplace and make errands to other places.
+        waiting: people who wait at one place and then leave.
     """
 
     passing: NotNegative = 0.3
@@ -54,16 +54,16 @@ class Purposes(Checked):
 
 @dataclass(frozen=True)
 class Stays(Checked):
-    """The durations of stays: medians of log-normal distributions by activity, s.
+    """The durations of stays: the medians of log-normal distributions, by activity, s.
 
     We chose the medians ourselves; their order of magnitude is realistic.
 
     Attributes:
-        sit: time on a chair, a bench or a sofa.
-        work: time at a desk or a machine.
-        stand: time at a shelf, a printer or a bed.
-        queue: time at a counter.
-        wait: time somewhere in the room.
+        sit: median time on a chair, a bench or a sofa, s.
+        work: median time at a desk or a machine, s.
+        stand: median time at a shelf, a printer or a bed, s.
+        queue: median time at a counter, s.
+        wait: median time at a standing point in a room, s.
         spread: standard deviation of the logarithm of each duration.
     """
 
@@ -83,24 +83,24 @@ class Stays(Checked):
 class Itineraries(Checked):
     """People with itineraries: they enter, go to places, stay there for some time, and leave.
 
-    Places are the spots of the furniture, each for one person, and points in rooms; entrances are zones or the map's edges
-    (`agora.tasks.destinations`). An episode begins in the middle of the day: all people who are present at the start are at a
-    random moment of their itineraries, and more people arrive later. If a map has no entrance, no one enters or leaves; people go
-    to another place instead of leaving.
+    Places are spots at furniture, each for one person, and points in rooms. Entrances are zones or the map's edges
+    (`agora.tasks.destinations`). An episode begins in the middle of the day: everyone who is present at the start is at a random
+    moment of an itinerary, and more people arrive later. If a map has no entrance, no one enters or leaves; people go to another
+    place instead of leaving.
 
     Attributes:
         people: minimum and maximum number of people at the start; replaces ``density``.
         density: number of people at the start per m2 of walkable area.
-        arrivals: mean number of people who enter per minute; their parties arrive at random (a Poisson process). If not given,
-            parties like those present at the start arrive, at rates inversely proportional to the durations of their itineraries,
-            so that as many people arrive as leave (J. D. C. Little, "A proof for the queuing formula L = lambda W", Operations
-            Research 9, 1961). Fewer arrive if the paths are crowded (`agora.tasks.traffic`).
+        arrivals: mean number of people who enter per minute; parties arrive at random (a Poisson process). If not given, the
+            arriving parties resemble the parties at the start, and arrive at rates inversely proportional to the durations of their
+            itineraries, so that as many people arrive as leave (J. D. C. Little, "A proof for the queuing formula L = lambda W",
+            Operations Research 9, 1961). Fewer people arrive if the paths are crowded (`agora.tasks.traffic`).
         until: time until which people enter, s.
-        purposes: proportions of purposes, both for people at the start and for people who enter.
-        groups: proportions of parties of one, two, three, ... people, in any unit; people who work are alone. The default values
-            are the counts of pedestrians in J. S. Coleman and J. James, "The equilibrium size distribution of freely-forming
-            groups", Sociometry 24, 1961, up to four.
-        stays: durations of stays at places.
+        purposes: weights of the purposes, both for people at the start and for people who enter.
+        groups: weights of parties of one, two, three, ... people; only their ratios matter. People who work are always alone. The
+            default values are the counts of groups of up to four pedestrians in J. S. Coleman and J. James, "The equilibrium size
+            distribution of freely-forming groups", Sociometry 24, 1961.
+        stays: distributions of the durations of stays at places.
         visits: minimum and maximum number of places that a visitor visits.
         keep_clear: distance between robots' starts and people at the start, and between robots' goals and places to stay, m.
     """
@@ -190,6 +190,6 @@ def _next(often: float, stream: Stream) -> float:
 
 
 def _one_of(shares: tuple[float, ...] | list[float], stream: Stream) -> int:
-    """Draw an index with a probability proportional to its share."""
+    """Draw an index with a probability proportional to its weight in ``shares``."""
     steps = np.cumsum(shares)
     return int(min(np.searchsorted(steps, float(stream.uniform()) * steps[-1], side="right"), np.flatnonzero(shares)[-1]))

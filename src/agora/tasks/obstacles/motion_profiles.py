@@ -1,17 +1,17 @@
-"""Obstacles that cross a square on polynomial paths, do not react to anybody, and repeat endlessly.
+"""Obstacles that cross a square on polynomial paths without reacting to anybody, again and again.
 
 A. Nair, F. Jiang, K. Hou, Z. Xu, S. Li, X. Xiao, P. Stone, "DynaBARN: benchmarking metric ground navigation in dynamic
-environments", SSRR 2022, section III and algorithm 1. Easy and hard motion are from table I. The paper defines no medium motion, so
-its degree and speed are measured from the published medium trajectories (degree 3 to 4, 1.0 to 1.5 m/s), and its deviations are
-those of hard motion.
+environments", SSRR 2022, section III and algorithm 1. Easy and hard motion are from table I. The paper does not define medium
+motion, so the degree and speed of medium motion were measured from the published medium trajectories (degree 3 to 4, 1.0 to 1.5
+m/s), and its deviations are the same as for hard motion.
 
-Where the published code (aninair1905/DynaBARN, 791d9779) differs from the paper, both variants are available. In the paper, sampled
-points are real numbers; knots are at every integer x and where the polynomial crosses the border; the mean and the deviation of the
-speed are drawn for every segment; and the number of discs can reach its maximum. In the code, sampled points are integers; knots
-are at ten values of x, at the sampled points, and at the first and last point on the border; the mean and the deviation are drawn
-once per disc and rounded, and speeds are from a grid of 0.1 m/s; and the number of discs stays below the maximum. The user of the
-code enters the ranges by hand: the published trajectories have easy and medium motion as in `PROFILES`, and hard motion of degree 4
-to 5 at 1.5 to 1.9 m/s.
+Where the published code (aninair1905/DynaBARN, 791d9779) differs from the paper, both variants are available. In the paper, the
+sampled points have real coordinates; knots lie at every integer x and where the polynomial crosses the border; the mean and the
+deviation of the speed are drawn for every segment; and the number of discs can reach its maximum. In the code, the sampled points
+have integer coordinates; knots lie at ten values of x, at the sampled points, and at the first and last point on the border; the
+mean and the deviation are drawn once per disc and rounded, and speeds lie on a grid of 0.1 m/s; and the number of discs stays below
+the maximum. Users of the code enter the ranges by hand: the published trajectories have easy and medium motion as in `PROFILES`,
+and hard motion of degree 4 to 5 at 1.5 to 1.9 m/s.
 
 The paper has only cylinders and mentions other shapes as future work (section V). In Agora, an obstacle may also be a rigid body of
 several discs (`agora.world.rigid`) that follows the same trajectory.
@@ -34,7 +34,7 @@ from agora.world.rigid import ride
 from agora.world.trajectories import Trajectories
 
 SIDE = 10.0
-"""Half the side of the square, m."""
+"""Half the side length of the square, m."""
 
 _SHORT = 1e-6
 _CODED_KNOTS = 10
@@ -79,13 +79,13 @@ SHAPES = {
     "l": tuple((x, -0.3) for x in (0.7, 0.367, 0.033, -0.3)) + tuple((-0.3, y) for y in (0.033, 0.367, 0.7)),
     "triangle": ((0.433, 0.0), (0.108, 0.188), (0.108, -0.188), (-0.217, 0.375), (-0.217, 0.0), (-0.217, -0.375)),
 }
-"""Centres of the discs by shape, x ahead and y to the left, m. With a radius of 0.25 m, the bar is 2 m long and 0.5 m wide, each
-arm of the L is 1.5 m long, and each side of the triangle, which points ahead, is 1.25 m long.
+"""Centres of the discs by shape, with x ahead and y to the left, m. With a radius of 0.25 m, the bar is 2 m long and 0.5 m wide,
+each arm of the L is 1.5 m long, and each side of the triangle, which points ahead, is 1.25 m long.
 """
 
 
 def path(stream: Stream, profile: Profile) -> Doubles:
-    """Return the knots (N, 2) inside the square, m, of a polynomial through random points, from border to border.
+    """Return the knots (N, 2), m, inside the square of a polynomial path through random points, from border to border.
 
     Where the polynomial leaves the square and returns, the path between the two crossings follows the border.
     """
@@ -106,7 +106,7 @@ def path(stream: Stream, profile: Profile) -> Doubles:
 
 
 def times(stream: Stream, knots: Doubles, profile: Profile) -> Doubles:
-    """Return the times (N,) of knots, s: the first is 0, and each segment has its own speed."""
+    """Return the times (N,) of the knots, s; the first time is 0, and each segment has its own speed."""
     length = np.hypot(*np.diff(knots, axis=0).T)
     mean = stream.uniform(*profile.speed, length.shape)
     deviation = stream.uniform(*profile.deviation, length.shape)
@@ -115,12 +115,12 @@ def times(stream: Stream, knots: Doubles, profile: Profile) -> Doubles:
 
 
 def coded_path(stream: Stream, profile: Profile) -> Doubles:
-    """Return knots (N, 2) as the published code computes them, m: at ten values of x, at the sampled points, and at two points on
+    """Return knots (N, 2), m, computed as in the published code: at ten values of x, at the sampled points, and at two points on
     the border.
 
-    Crossings of the upper or lower border count if all roots for that border are real. The leftmost and the rightmost points on the
-    border are the ends, and other border points are dropped. If there are fewer than two, the missing ends are drawn anywhere on
-    the border.
+    Crossings of the upper or lower border count only if all roots for that border are real. The leftmost and rightmost points on
+    the border become the ends of the path, and other border points are dropped. If there are fewer than two border points, the
+    missing ends are drawn anywhere on the border.
     """
     while True:
         degree = stream.integer(*profile.degree)
@@ -143,7 +143,7 @@ def coded_path(stream: Stream, profile: Profile) -> Doubles:
         ends.append(_on_border(stream))
     inner = knots[~outer]
     gaps = np.hypot(*np.moveaxis(inner[:, None] - np.vstack((ends, inner))[None], -1, 0))
-    inner = inner[~(np.tril(gaps <= _SHORT, 1)).any(axis=1)]  # without duplicates made by rounding
+    inner = inner[~(np.tril(gaps <= _SHORT, 1)).any(axis=1)]  # without duplicates caused by rounding
     way = np.vstack((ends[0], inner, ends[1]))
     return np.asarray(way[::-1] if stream.integer(0, 1) == 0 else way)
 
@@ -151,8 +151,8 @@ def coded_path(stream: Stream, profile: Profile) -> Doubles:
 def _fitted(x: Doubles, y: Doubles, degree: int) -> Doubles:
     """Return the coefficients, highest first, of a polynomial through points, or of a least-squares fit if some x occurs twice.
 
-    Computes the same as the code's ``numpy.polyfit``: least squares with scaled powers, and the minimum-norm solution if there are
-    several.
+    The result is the same as that of ``numpy.polyfit``, which the code uses: least squares with scaled powers, and the minimum-norm
+    solution if there are several solutions.
     """
     powers = np.vander(x, degree + 1)
     scale = np.sqrt((powers * powers).sum(axis=0))
@@ -166,10 +166,10 @@ def _on_border(stream: Stream) -> Doubles:
 
 
 def coded_times(stream: Stream, knots: Doubles, profile: Profile) -> Doubles:
-    """Return the times (N,) of knots as the published code computes them, s.
+    """Return the times (N,) of the knots, s, computed as in the published code.
 
-    Speeds are drawn from {minimum, minimum + 0.1, ... < maximum} m/s with normal weights, whose mean, rounded to 0.1 m/s, and
-    deviation, rounded to 0.01 m/s, are drawn once.
+    Speeds are drawn from {minimum, minimum + 0.1, ... < maximum} m/s with normally distributed weights. The mean (rounded to 0.1
+    m/s) and the deviation (rounded to 0.01 m/s) of this distribution are drawn once.
     """
     mean, deviation = round(float(stream.uniform(*profile.speed)), 1), round(float(stream.uniform(*profile.deviation)), 2)
     speeds = np.arange(*profile.speed, _GRID) if profile.speed[0] < profile.speed[1] else np.array(profile.speed[:1])
@@ -184,20 +184,21 @@ def coded_times(stream: Stream, knots: Doubles, profile: Profile) -> Doubles:
 class MotionProfiles(Checked):
     """A random number of moving obstacles in a 20 m square around the origin: generated worlds of DynaBARN.
 
-    They appear as recorded pedestrians; at its last knot an obstacle jumps back to the first. The worlds used in the paper have 5
-    to 14 easy, 15 to 19 medium or 20 to 24 hard obstacles.
+    The obstacles appear as recorded pedestrians. At the last knot of its trajectory, an obstacle jumps back to the first knot. The
+    worlds used in the paper have 5 to 14 easy, 15 to 19 medium or 20 to 24 hard obstacles.
 
     Attributes:
         count: minimum and maximum number of obstacles; with ``variant`` code, the maximum is exclusive.
-        variant: paper for the algorithm in the paper, code for that in the published code.
-        difficulty: easy, medium or hard; drawn per obstacle.
+        variant: paper for the algorithm in the paper, code for the algorithm in the published code.
+        difficulty: easy, medium or hard; if several are given, one is drawn for each obstacle.
         profile: custom motion that replaces ``difficulty``.
         radius: radius of the discs, m.
-        shapes: bar, l or triangle, each a rigid body of several discs (`SHAPES`, made for a radius of 0.25 m); drawn per obstacle.
-            Without shapes, an obstacle is one disc.
-        discs: custom shape instead of ``shapes``: centres [x, y] of the discs, x ahead and y to the left of the obstacle's path, m.
-        turning: time over which a body turns at a corner of its path, s.
-        random_phase: obstacles start at a random point of their trajectory, not at its first knot.
+        shapes: bar, l or triangle, each a rigid body of several discs (`SHAPES`, designed for a disc radius of 0.25 m); one shape
+            is drawn for each obstacle. Without shapes, an obstacle is a single disc.
+        discs: custom shape instead of ``shapes``: centres [x, y] of the discs, with x along and y to the left of the obstacle's
+            path, m.
+        turning: time that a body takes to turn at a corner of its path, s.
+        random_phase: whether each obstacle starts at a random point of its trajectory instead of at the first knot.
         beside: obstacles mode that adds more pedestrians or static discs.
     """
 
@@ -225,7 +226,7 @@ class MotionProfiles(Checked):
 
     @property
     def uses(self) -> frozenset[str]:
-        """Return that the mode uses recordings, plus what the ``beside`` mode uses."""
+        """The names of what the mode uses: recordings, and everything that the ``beside`` mode uses."""
         return frozenset({"recordings"}) | getattr(self.beside.part, "uses", frozenset({"random places", "scenario", "people"}))
 
     def unread(self) -> dict[str, str]:
@@ -236,10 +237,10 @@ class MotionProfiles(Checked):
         return found if self.shapes else found | {"turning": "without shapes or discs: a single disc does not turn"}
 
     def place(self, task: Task) -> None:
-        """Add the obstacles to the task, followed by the obstacles of the ``beside`` mode.
+        """Add the obstacles to the task, together with the obstacles of the ``beside`` mode.
 
         Raises:
-            InputError: the ``beside`` mode has its own recordings.
+            InputError: the ``beside`` mode also adds recorded pedestrians.
         """
         self.beside.part.place(task)
         if task.replay is not None:
@@ -266,7 +267,7 @@ class MotionProfiles(Checked):
             task.phase = (task.stream.uniform(0.0, 1.0, (count,)) * period)[obstacle]
 
     def _bodies(self, ways: list[Doubles], stream: Stream) -> list[Doubles]:
-        """Return time, x and y (D, N, 3) of the discs of every obstacle."""
+        """Return, for each obstacle, the times and positions (t, x, y) of its discs, (D, N, 3)."""
         if self.discs:
             return [ride(way, np.array(self.discs), self.turning) for way in ways]
         if not self.shapes:
@@ -275,7 +276,7 @@ class MotionProfiles(Checked):
         return [ride(way, np.array(SHAPES[shape]), self.turning) for way, shape in zip(ways, drawn, strict=True)]
 
     def _way(self, stream: Stream) -> Doubles:
-        """Return time, x and y (N, 3) of one obstacle."""
+        """Return the times and positions (t, x, y) of one obstacle, (N, 3)."""
         profile = self.profile or PROFILES[self.difficulty[stream.integer(0, len(self.difficulty) - 1)]]
         draw_path, draw_times = (path, times) if self.variant == "paper" else (coded_path, coded_times)
         knots = draw_path(stream, profile)

@@ -1,4 +1,4 @@
-"""Obstacles from an Arena 3.0 file that gives the number of obstacles of each model."""
+"""Obstacles from an Arena 3.0 file that specifies the number of obstacles of each model."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def _read_once(path: Path, changed: int) -> tuple[ModelCount, ...]:
 
 @dataclass(frozen=True)
 class Parametrized(Checked):
-    """Obstacles at random places: the number for each entry in the file is drawn uniformly from its ``min`` to its ``max``.
+    """Obstacles at random places; for each entry in the file, the number is drawn uniformly from its ``min`` to its ``max``.
 
     Attributes:
-        file: a name in ``configs/parametrized``, with or without ``.xml``, or a path, which must contain a slash.
-        waypoints: number of waypoints of each pedestrian; the last one is its start.
+        file: name of a file in ``configs/parametrized``, with or without ``.xml``, or a path, which must contain a slash.
+        waypoints: number of waypoints of each pedestrian; the last waypoint is the pedestrian's start.
         clearance: distance from pedestrians' starts and waypoints to walls, m.
         keep_clear: distance between robots' starts or goals and pedestrians' starts or furniture, m.
     """
@@ -46,7 +46,7 @@ class Parametrized(Checked):
             raise ValueError(f"file: {error}") from error
 
     def files(self) -> list[Path]:
-        """Return the file.
+        """Return the parametrized file.
 
         Raises:
             InputError: there is no such file.

@@ -27,8 +27,8 @@ class Amount(Checked):
     Attributes:
         min: minimum number; all numbers from ``min`` to ``max`` are equally likely.
         max: maximum number.
-        models: names of models, one of which is drawn for each obstacle.
-        weights: weight of each model, in any unit; without weights, all models are equally likely.
+        models: names of models; one is drawn for each obstacle.
+        weights: weight of each model; only the ratios of the weights matter. Without weights, all models are equally likely.
     """
 
     min: int = 0
@@ -46,7 +46,7 @@ class Amount(Checked):
             raise ValueError(f"weights must have one value for each of the {len(self.models)} models, not all 0")
 
     def draw(self, stream: Stream) -> list[str]:
-        """Draw a number of obstacles, and return the model of each."""
+        """Draw the number of obstacles, and return the model of each obstacle."""
         count = stream.integer(self.min, self.max)
         steps = list(accumulate(self.weights or (1.0,) * len(self.models)))
         last = max((k for k, weight in enumerate(self.weights) if weight > 0), default=len(steps) - 1)
@@ -58,9 +58,9 @@ class Amount(Checked):
 class Random(Checked):
     """Uniformly drawn numbers of pedestrians and static obstacles.
 
-    Types and reactions of the pedestrians are drawn with the proportions in the suite's ``people``, from a separate stream, so that
-    changing the proportions does not change the positions as long as the sizes are the same. A group walks at the pace of its
-    slowest type.
+    The pedestrians' types and reactions are drawn with the proportions in the suite's ``people``. They are drawn from a separate
+    random stream, so that changing the proportions does not change the positions, as long as the sizes are the same. A group walks
+    at the pace of its slowest type.
 
     Attributes:
         dynamic: minimum and maximum number of pedestrians, or a mapping with min, max, models (their looks) and weights, as in
@@ -68,10 +68,10 @@ class Random(Checked):
         static: minimum and maximum number of static discs, or a mapping with min, max, models (of furniture) and weights.
         interactive: furniture that pedestrians use, as a mapping with min, max, models and weights.
         static_radius: minimum and maximum radius of the discs, m.
-        waypoints: number of waypoints of each pedestrian; the last one is its start.
+        waypoints: number of waypoints of each pedestrian; the last waypoint is the pedestrian's start.
         clearance: distance from starts and waypoints to walls, m.
         keep_clear: distance between robots' starts or goals and pedestrians' starts or static obstacles, m.
-        group_size: minimum and maximum number of members of a walking group, who share their waypoints; 1, 1 for no groups.
+        group_size: minimum and maximum number of members of a walking group; the members share their waypoints. 1, 1 for no groups.
     """
 
     uses: ClassVar = frozenset({"random places", "people"})

@@ -14,7 +14,7 @@ class Replay:
     """Replays recorded pedestrians, who walk as in the recording and do not react.
 
     Attributes:
-        random_phase: repeating recordings (DynaBARN) start at a random moment of their period, drawn per pedestrian.
+        random_phase: whether repeating recordings (DynaBARN) start at a random moment of their period, drawn for each pedestrian.
     """
 
     uses: ClassVar = frozenset({"recordings"})

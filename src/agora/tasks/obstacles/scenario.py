@@ -23,15 +23,15 @@ from agora.seeds import Stream
 from agora.tasks.population import pedestrian_type
 from agora.world.start import Habits, Thing
 
-_BETWEEN = 0.2  # m, gap between the bodies of several pedestrians of one entry
+_BETWEEN = 0.2  # gap between the bodies of several pedestrians in one entry, m
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """Adds the static and interactive obstacles in the scenario file as furniture from Agora's catalogue, and the dynamic ones as
-    pedestrians.
+    """Adds the static and interactive obstacles in the scenario file as furniture from Agora's catalogue, and the dynamic obstacles
+    as pedestrians.
 
-    Also adds the people of the world.
+    People who belong to the world itself are added as well.
 
     Pedestrians with social states use the interactive obstacles. If the scenarios give states, the stage gets the ``given_states``
     behaviour; if they give reactions to robots, it gets ``social_states``.
@@ -40,7 +40,7 @@ class Scenario:
     uses: ClassVar = frozenset({"scenario", "people"})
 
     def needs(self, source: Any) -> tuple[str, ...]:
-        """Return the behaviours that the people of a world source require."""
+        """Return the behaviours that are required by the people of a world source."""
         return getattr(source, "needs", ())
 
     def place(self, task: Task) -> None:
@@ -81,7 +81,7 @@ def things_of(world: Surroundings) -> list[Thing]:
     """Return the furniture in the world's scenario.
 
     Raises:
-        InputError: a model is not known.
+        InputError: a model is unknown.
     """
     things: list[Thing] = []
     kinds: tuple[Literal["static", "interactive"], ...] = ("static", "interactive")
@@ -99,7 +99,7 @@ def furnished(world: Surroundings, map: Map) -> Map:
     """Return the map with the furniture of the world's scenario.
 
     Raises:
-        InputError: a model is not known.
+        InputError: a model is unknown.
     """
     pieces = [thing.furniture for thing in things_of(world)]
     if not pieces:
@@ -109,7 +109,8 @@ def furnished(world: Surroundings, map: Map) -> Map:
 
 
 def scenario_people(world: Surroundings, crowd: People, stream: Stream) -> list[tuple[int, Person]]:
-    """Return all people in the world's scenario, each with the number of its entry; people in a conversation look at each other.
+    """Return all people in the world's scenario, each with the number of its scenario entry; people in a conversation face each
+    other.
 
     Raises:
         InputError: a type is unknown, or pedestrians cannot talk with each other.
@@ -125,8 +126,8 @@ def scenario_people(world: Surroundings, crowd: People, stream: Stream) -> list[
 
 
 def _facing_others(person: Person, everybody: list[Person]) -> Person:
-    """Return a person in a conversation turned towards the mean position of the other members; a person with a heading, or without
-    a conversation, is returned unchanged.
+    """Return a person, turned towards the mean position of its conversation partners. A person with a given heading, or without a
+    conversation, is returned unchanged.
     """
     if person.talk < 0 or person.heading is not None:
         return person
@@ -136,7 +137,7 @@ def _facing_others(person: Person, everybody: list[Person]) -> Person:
 
 
 def needs_of(scenario: draft.Scenario) -> tuple[str, ...]:
-    """Return the behaviours that the people of a scenario require."""
+    """Return the behaviours that are required by the people in a scenario."""
     people = scenario.obstacles.dynamic
     lives = any(person.reaction not in (None, "regular") for person in people)
     return ("social_states",) * lives + ("given_states",) * any(person.state is not None for person in people)
@@ -152,16 +153,17 @@ def _people_of(entry: Pedestrian, world: Surroundings, number: int, crowd: Peopl
 
 
 def people_from(pedestrian: Pedestrian, crowd: People, stream: Stream, talk: int = -1) -> list[Person]:
-    """Return the people of one entry of a scenario: one pedestrian, or several (``number_of_peds``) with the same waypoints.
+    """Return the people of one scenario entry: one pedestrian, or several pedestrians (``number_of_peds``) with the same waypoints.
 
-    If there are several, they are called NAME_0, NAME_1, ... and stand at `places_of`. If the entry gives no speed, one is drawn
-    for each. Their heading is the entry's; without one, they face their first waypoint, or their partners if they talk.
+    Several pedestrians are named NAME_0, NAME_1, ... and start at the positions from `places_of`. If the entry gives no speed, a
+    speed is drawn for each pedestrian. All pedestrians have the entry's heading; if the entry gives no heading, they face their
+    first waypoint or, if they talk, their partners.
 
     Args:
         pedestrian: entry of the scenario.
-        crowd: values that the entry does not give.
-        stream: stream of speeds.
-        talk: number of their conversation, -1 if none.
+        crowd: settings that supply the values that the entry does not give.
+        stream: random stream from which speeds are drawn.
+        talk: number of the pedestrians' conversation; -1 if they do not talk.
 
     Raises:
         InputError: the type is unknown.
@@ -186,9 +188,9 @@ def people_from(pedestrian: Pedestrian, crowd: People, stream: Stream, talk: int
 
 
 def _heading(pedestrian: Pedestrian, stays: bool) -> float | None:
-    """Return the heading at the start, rad; None for the direction to the first waypoint, or to the partners.
+    """Return the heading at the start, rad; None if the pedestrian should face its first waypoint or its partners.
 
-    Editors that do not support headings write 0 as the third number of ``pos``. So 0 counts as a heading only for pedestrians who
+    Editors that do not support headings write 0 as the third number of ``pos``, so 0 counts as a heading only for pedestrians who
     stand without talking.
     """
     if pedestrian.heading is not None:
@@ -199,9 +201,7 @@ def _heading(pedestrian: Pedestrian, stays: bool) -> float | None:
 
 
 def _state(pedestrian: Pedestrian) -> dict[str, Any]:
-    """Return the given state of a person, and its habits; if there is a given state, it lasts at most as long as the wait at the
-    start.
-    """
+    """Return a person's given state and habits; the state lasts at most as long as the wait at the start."""
     habits = _habits(pedestrian)
     if pedestrian.state is None:
         return {"habits": habits}
@@ -211,8 +211,8 @@ def _state(pedestrian: Pedestrian) -> dict[str, Any]:
 
 
 def places_of(pedestrian: Pedestrian, radius: float) -> Doubles:
-    """Return the positions (N, 2) of one entry's pedestrians, m: the first at the entry's position, the others on hexagonal rings
-    around it with constant spacing.
+    """Return the positions (N, 2) of one entry's pedestrians, m: the first pedestrian is at the entry's position, the others are on
+    hexagonal rings around it with constant spacing.
     """
     count, step = max(pedestrian.number_of_peds or 1, 1), 2.0 * radius + _BETWEEN
     ring = [(m, k) for m in range(1, count) for k in range(6 * m)][: count - 1]
@@ -223,7 +223,7 @@ def places_of(pedestrian: Pedestrian, radius: float) -> Doubles:
 
 
 def _habits(pedestrian: Pedestrian) -> Habits:
-    """Return the habits of a pedestrian in a file; the keys without effect are listed in the how-to guide."""
+    """Return the habits that a file gives to a pedestrian; the how-to guide lists the keys that have no effect."""
     waits = pedestrian.wait_time or 0.0 if pedestrian.start_up_mode == "wait_timer" else 0.0
     zone = pedestrian.trigger_zone_radius or 0.0 if pedestrian.start_up_mode == "trigger_zone" else 0.0
     return Habits(

@@ -13,10 +13,10 @@ from agora.tasks.roles import areas_of, draw, roles_of
 
 @dataclass(frozen=True)
 class Zones(Checked):
-    """Arena's ``zones``: pedestrians with roles, with starts and waypoints in the zones of their role.
+    """Arena's ``zones``: pedestrians with roles, whose starts and waypoints lie in the zones of their role.
 
     Attributes:
-        file: a name in the folder ``zones`` of the world, with or without ``.yaml``, or a path, which must contain a slash.
+        file: name of a file in the world's ``zones`` folder, with or without ``.yaml``, or a path, which must contain a slash.
         clearance: distance from starts and waypoints to walls, m.
         keep_clear: distance between robots' starts and pedestrians' starts, m.
     """

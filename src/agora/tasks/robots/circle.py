@@ -24,15 +24,16 @@ _TRIES = 1000
 class Circle(Checked):
     """Robots on a circle around the centre of the map, facing the centre, with goals on the opposite side.
 
-    The gap between starts, and between goals, is at least the robots' outlines plus twice the stage's ``safety``.
+    The distance between starts, and between goals, leaves room for the robots' outlines plus twice the stage's ``safety``.
 
     Attributes:
         count: number of robots.
-        radius: minimum and maximum radius of the circle, m. The radius is drawn if they differ.
+        radius: minimum and maximum radius of the circle, m; if they differ, the radius is drawn.
         noise: maximum deviation of starts and goals along each axis, m.
-        even: whether the angles between neighbours are equal and only the first one is random; otherwise all are random.
+        even: whether the angles between neighbouring robots are equal and only the first robot's angle is random; otherwise all
+            angles are random.
         scattered: fraction of the episodes in which robots start anywhere in the disc with random headings, and have goals anywhere
-            in the disc, at a distance greater than its radius.
+            in the disc, more than one disc radius from their starts.
     """
 
     uses: ClassVar = frozenset({"random places"})
@@ -70,7 +71,7 @@ class Circle(Checked):
     def _apart(
         self, task: Task, radius: float, angle: float | None, others: list[tuple[Doubles, Doubles]]
     ) -> tuple[Doubles, Doubles]:
-        """Return the start and goal of a robot, away from those of the other robots."""
+        """Return a start and a goal of a robot that keep enough distance from the starts and goals of the other robots."""
         clearance = task.radius + task.safety
         for _ in range(_TRIES):
             pair = self._scattered(task, radius) if angle is None else self._across(task, radius, angle)

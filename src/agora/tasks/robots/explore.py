@@ -1,4 +1,4 @@
-"""Robots that get a new random goal whenever they reach one."""
+"""Robots that get a new random goal whenever they reach a goal."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from agora.tasks.robots.random import DEAD_ENDS, Random
 
 @dataclass(frozen=True)
 class Explore(Checked):
-    """Arena's ``explore``: robots get a new random goal whenever they reach one; an episode ends at its time-out or at a contact.
+    """Arena's ``explore``: robots get a new random goal whenever they reach a goal; an episode ends with a time-out or a contact.
 
     There are more goals than the fastest robot can reach before the time-out.
 
@@ -36,29 +36,29 @@ class Explore(Checked):
         """Return start poses and first goals.
 
         Raises:
-            PlacementError: there are no places that far apart.
+            PlacementError: there are no positions with the required distance.
         """
         task.later.append(lambda: self._go_on(task))
         return Random(self.count, self.distance).place(task)
 
     def _go_on(self, task: Task) -> None:
-        """Add the remaining goals, clear of obstacles that have been placed in the meantime."""
+        """Add the remaining goals, which keep clear of obstacles placed in the meantime."""
         count = enough_goals(task, self.distance, task.robots)
         task.robots = [(start, more_goals(task, goals, count, self.distance)) for start, goals in task.robots]
 
 
 def more_goals(task: Task, first: Doubles, count: int, distance: float, region: Sequence[Doubles] | None = None) -> Doubles:
-    """Return ``count`` poses (count, 3): the given poses, followed by random ones.
+    """Return ``count`` poses (count, 3): the given poses, followed by random poses.
 
     Args:
         task: task whose map and robots are already set.
-        first: (K, 3) poses, K >= 1.
+        first: (K, 3) given poses; K must be at least 1.
         count: number of poses.
         distance: minimum distance between consecutive poses, m.
-        region: polygons that contain the random poses.
+        region: polygons in which the random poses must lie.
 
     Raises:
-        PlacementError: there are no places that far apart.
+        PlacementError: there are no positions with the required distance.
     """
     clearance, last = task.radius + task.safety, first[-1, :2]
     found: list[Doubles] = []

@@ -41,14 +41,14 @@ class Route:
 class Guided(Checked):
     """Arena's ``guided``: robots drive to one waypoint after another in a loop.
 
-    An episode ends at its time-out or at a contact. Without waypoints, robots do not move. Waypoints and start are in the frame of
-    the map's file.
+    An episode ends with a time-out or a contact. Without waypoints, robots do not move. Waypoints and the start are given in the
+    frame of the map file.
 
     Attributes:
         waypoints: poses x, y, heading, or points x, y.
-        file: path of a file with a list ``waypoints`` (and ``start``), used instead of ``waypoints``.
-        start: start pose of the first robot; if not given, a random pose from which the waypoints can be reached, as for the other
-            robots.
+        file: path of a file with a list ``waypoints`` and, optionally, a ``start``; used instead of ``waypoints`` and ``start``.
+        start: start pose of the first robot. If not given, the robot starts at a random pose from which the waypoints can be
+            reached, like all other robots.
         count: number of robots.
     """
 
@@ -70,20 +70,20 @@ class Guided(Checked):
             self.route()
 
     def route(self) -> Route:
-        """Return the waypoints and the start, from the file if one is given.
+        """Return the waypoints and the start, which are read from the file if a file is given.
 
         Raises:
-            InputError: the file cannot be read or has other contents.
+            InputError: the file cannot be read or does not have this format.
         """
         return load(self.file, Route) if self.file else Route(self.waypoints, self.start)
 
     def with_waypoint(self, waypoint: Pose) -> Guided:
-        """Return the mode with a waypoint appended to the list, for RViz's goal tool."""
+        """Return the mode with a waypoint appended to the waypoint list, for RViz's goal tool."""
         route = self.route()
         return replace(self, file="", waypoints=(*route.waypoints, waypoint), start=route.start)
 
     def restarted(self, pose: Pose) -> Guided:
-        """Return the mode with an empty list and the robot at a pose, for RViz's pose estimate tool."""
+        """Return the mode with an empty waypoint list and the given start pose, for RViz's pose estimate tool."""
         return replace(self, file="", waypoints=(), start=pose)
 
     def place(self, task: Task) -> list[tuple[Doubles, Doubles]]:
@@ -108,13 +108,13 @@ class Guided(Checked):
         return [(start, self._cycle(task, goals, routes)) for start, goals in routes]
 
     def _cycle(self, task: Task, points: Doubles, routes: Sequence[tuple[Doubles, Doubles]]) -> Doubles:
-        """Return the waypoints in a cycle, more than a robot can reach before the time-out."""
+        """Return the waypoints, repeated in a cycle until there are more than a robot can reach before the time-out."""
         steps = np.hypot(*(points[:, :2] - np.roll(points[:, :2], 1, axis=0)).T)
         count = enough_goals(task, float(steps.min()), routes)
         return points[np.arange(max(count, len(points))) % len(points)]
 
     def _check(self, task: Task, points: Doubles, fixed: Doubles) -> None:
-        """Make sure that the robot fits at every given point, and that each can be reached from every other."""
+        """Check that the robot fits at every given point, and that each point can be reached from every other point."""
         components = component_of(task.map, task.radius, inside=True)
         named: list[tuple[str, tuple[str | int, ...], Doubles]] = [("start", ("start",), pose) for pose in fixed]
         named += [(f"waypoint {k}", ("waypoints", k), pose) for k, pose in enumerate(points)]

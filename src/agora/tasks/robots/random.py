@@ -14,17 +14,17 @@ from agora.ranges import Checked, Count, Distance, Robots
 
 _TRIES = 200
 DEAD_ENDS = 20
-"""Maximum number of places that are replaced because no goal is far enough from them, such as the middle of a crossing."""
+"""Maximum number of positions that are redrawn because no goal is far enough away, such as the middle of a crossing."""
 
 
 @dataclass(frozen=True)
 class Random(Checked):
-    """Robots with a start and goals drawn from the connected free space for their size.
+    """Robots whose start and goals are drawn from the connected free space for the robots' size.
 
     Attributes:
         count: number of robots.
         distance: minimum distance between start and goal, and between consecutive goals, m.
-        goals: number of consecutive goals; with many, a robot keeps driving until the time-out (Arena's ``explore``).
+        goals: number of consecutive goals; with many goals, a robot keeps driving until the time-out (Arena's ``explore``).
     """
 
     uses: ClassVar = frozenset({"random places"})
@@ -37,7 +37,7 @@ class Random(Checked):
         """Return start poses and goals.
 
         Raises:
-            PlacementError: there are no places that far apart.
+            PlacementError: there are no positions with the required distance.
         """
         clearance = task.radius + task.safety
         recorded = _recorded(task, clearance)
@@ -54,7 +54,7 @@ class Random(Checked):
         return placed
 
     def _way(self, task: Task, clearance: float, start: Doubles, keep_out: Doubles) -> list[Doubles]:
-        """Return the start and the goals; a place is replaced if no goal is far enough from it."""
+        """Return the start and the goals; a position is redrawn if no goal is far enough from it."""
         way, dead_ends = [start], 0
         while len(way) <= self.goals:
             try:

@@ -19,12 +19,12 @@ _TRIES = 100
 
 @dataclass(frozen=True)
 class Scenario(Checked):
-    """Robots with start and goal poses from the scenario file. A pose in a wall or closer to the border of the map than the robot's
-    radius is an error, and so are overlapping robots.
+    """Robots with start and goal poses from the scenario file. It is an error if a pose is in a wall or closer to the border of the
+    map than the robot's radius, or if robots overlap.
 
     Attributes:
-        jitter: maximum shift of each start and each goal, m. The shift is uniform over a disc and is drawn for every episode, so
-            that episodes of one scenario differ. 0 keeps the poses of the scenario.
+        jitter: maximum shift of each start and each goal, m. The shift is drawn uniformly from a disc for every episode, so that
+            episodes of one scenario differ. With 0, the scenario's poses are used.
     """
 
     jitter: Distance = 0.0

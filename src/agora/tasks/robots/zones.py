@@ -20,11 +20,12 @@ _TRIES = 50
 
 @dataclass(frozen=True)
 class Zones(Checked):
-    """Arena's ``zones``: a robot with a random role starts in the zones of its role and gets goals in them, as in ``explore``.
+    """Arena's ``zones``: a robot with a random role starts in the zones of its role, and gets goals in these zones as in
+    ``explore``.
 
     Attributes:
-        file: a name in the folder ``zones`` of the world, with or without ``.yaml``, or a path, which must contain a slash.
-        count: number of robots; the role of each is drawn.
+        file: name of a file in the world's ``zones`` folder, with or without ``.yaml``, or a path, which must contain a slash.
+        count: number of robots; each robot's role is drawn.
         distance: minimum distance between start and goal, and between consecutive goals, m.
     """
 
@@ -44,7 +45,7 @@ class Zones(Checked):
 
         Raises:
             InputError: there is no such file, it is invalid or contains no robots, or the map has no zone of a category.
-            PlacementError: there is no room in the zones, or there are no two places that far apart.
+            PlacementError: there is no room in the zones, or the zones contain no positions with the required distance.
         """
         roles, path = roles_of(task, self.file)
         if not roles.robots:
@@ -73,7 +74,7 @@ class Zones(Checked):
         raise PlacementError(f"no start found in {_TRIES} tries") from failed
 
     def _go_on(self, task: Task, regions: list[list[Doubles]]) -> None:
-        """Add the remaining goals, clear of obstacles that have been placed in the meantime."""
+        """Add the remaining goals, which keep clear of obstacles placed in the meantime."""
         count = enough_goals(task, self.distance, task.robots)
         task.robots = [
             (start, more_goals(task, goals, count, self.distance, region))

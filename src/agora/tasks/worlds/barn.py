@@ -16,11 +16,11 @@ from agora.seeds import Stream
 
 @dataclass(frozen=True)
 class Barn(Checked):
-    """Worlds of BARN, with start and goal as their scenario.
+    """Worlds of BARN; each world's scenario consists of the start and goal.
 
     Attributes:
-        worlds: numbers of the worlds; if empty, the worlds of the challenge that are in the data set.
-        obstacles: whether the cylinders are exact discs or cells of 0.15 m.
+        worlds: numbers of the worlds; if empty, all worlds of the challenge that are in the data set.
+        obstacles: whether the cylinders are represented by exact discs or by cells of 0.15 m.
     """
 
     worlds: tuple[int, ...] = ()

@@ -12,11 +12,11 @@ from agora.tasks.cards.card import load_card
 
 @dataclass(frozen=True)
 class CardWorld:
-    """A card of the scenario library; every episode draws its parameters.
+    """A card of the scenario library; the card's parameters are drawn for every episode.
 
     Attributes:
         card: name of the card (`agora scenario list`).
-        values: parameters that are not drawn, by name.
+        values: fixed values, by name, of parameters that are not drawn.
     """
 
     card: str

@@ -1,5 +1,5 @@
-"""The common part of CrowdNav's worlds: the robot's task, and the people of the original cases, with the same sequence of random
-numbers.
+"""The common part of CrowdNav's worlds: the robot's task, and the people of the original cases, which are drawn with the same
+sequence of random numbers.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ Draw = Callable[[], float]
 """Returns a new random number in [0, 1) on every call."""
 
 Taken = list[tuple[Doubles, Doubles, float]]
-"""Start, goal and radius of the robot and of people, m."""
+"""Starts, goals and radii of the robot and of people, m."""
 
 
 @dataclass(frozen=True)
 class Crossing(Checked, ABC):
     """A plane around (0, 0) in which the robot drives from (0, -radius) to (0, radius), and people cross its path.
 
-    With ``cases``, the worlds are those of CrowdNav's code: case k draws from NumPy's legacy generator, seeded with ``first_seed``
-    plus k, in the same order as the code. The code's test cases begin at 1000, its validation cases at 0, its training cases at
-    2000.
+    With ``cases``, the worlds are the same as in CrowdNav's code: case k draws from NumPy's legacy generator, seeded with
+    ``first_seed`` plus k, in the same order as the code. In the code, the seeds of the test cases begin at 1000, the seeds of the
+    validation cases at 0, and the seeds of the training cases at 2000.
 
     Attributes:
         people: number of people.
@@ -47,11 +47,11 @@ class Crossing(Checked, ABC):
         cases: number of original cases to use; 0 for a new draw in every episode.
         first_seed: seed of the original case 0.
         body: minimum and maximum radius of people, m.
-        speed: minimum and maximum preferred speed, m/s. Radius and speed are drawn if minimum and maximum differ; for randomised
-            people, the code has a radius in [0.3, 0.5] and a speed in [0.5, 1.5].
-        top_speed: limit of preferred speeds, as in the code's ORCA, m/s.
+        speed: minimum and maximum preferred speed, m/s. Radius and speed are drawn if their minimum and maximum differ; for
+            randomised people, the code uses radii in [0.3, 0.5] and speeds in [0.5, 1.5].
+        top_speed: maximum preferred speed, as in the code's ORCA, m/s; higher speeds are reduced to it.
         robot_radius: radius of the robot, m.
-        gap: gap between outlines at the start, m.
+        gap: minimum gap between outlines at the start, m.
     """
 
     people: Annotated[int, Within(0, 1000)] = 5
@@ -85,7 +85,8 @@ class Crossing(Checked, ABC):
 
     @abstractmethod
     def way(self, draw: Draw, taken: Taken, speed: float, body: float) -> tuple[Doubles, Doubles]:
-        """Return start and goal (2,) of a person with a given preferred speed and radius, clear of the people placed so far.
+        """Return the start (2,) and goal (2,) of a person with the given preferred speed and radius, clear of the people placed so
+        far.
 
         Raises:
             PlacementError: there is no room.
@@ -100,7 +101,7 @@ class Crossing(Checked, ABC):
         return [f"case_{k}" for k in range(self.cases)] or [self.called]
 
     def world(self, name: str, stream: Stream) -> Surroundings:
-        """Return a case, or a drawn world.
+        """Return an original case, or a newly drawn world.
 
         Raises:
             PlacementError: there is no room.
@@ -122,11 +123,11 @@ class Crossing(Checked, ABC):
 
 
 def clear(place: Callable[[], Doubles], taken: list[tuple[Doubles, float]], body: float, gap: float, where: str) -> Doubles:
-    """Return the first place (2,) at which a disc of radius ``body`` keeps the gap to other discs, given as points (2,) and radii,
-    all m.
+    """Return the first drawn position (2,) at which a disc with the radius ``body`` keeps the gap to all other discs, which are
+    given as centres (2,) and radii, m.
 
     Raises:
-        PlacementError: no place does in 10,000 tries; ``where`` names the area that was searched.
+        PlacementError: no such position was found in 10,000 tries; ``where`` names the area that was searched.
     """
     for _ in range(_TRIES):
         point = place()

@@ -1,7 +1,7 @@
-"""TAGA's environment: a robot and people who cross an open area, and groups who stand in it or walk.
+"""TAGA's environment: a robot and people who cross an open area, and groups who stand or walk in it.
 
 S. Sarker Roy et al. 2025, TAGA, which extends the environment of S. Liu et al., "Intention aware robot crowd navigation with
-attention-based interaction graph", ICRA 2023; the constants are those of the authors' code (UK-Roy/crowd_nav_with_group, 27
+attention-based interaction graph", ICRA 2023; the constants are taken from the authors' code (UK-Roy/crowd_nav_with_group, 27
 February 2025).
 """
 
@@ -27,41 +27,43 @@ _TRIES = 10_000
 
 @dataclass(frozen=True)
 class CrossingGroups(Checked):
-    """A plane with a robot, people who walk from one point of a circle to another, and standing groups; for the ``scenario`` modes.
+    """A plane with a robot, people who walk from one point on a circle to another, and standing groups; for the ``scenario`` modes.
 
-    The robot's start and goal are drawn together until they are far enough apart. A group forms a ring, a V, a grid or a row;
-    the first group never forms a row. The centre of the first group is at a fraction of the line from the robot's start to its
-    goal. Members who would be too close to someone are shifted at random. All other people start on the circle, opposite their
-    first waypoint; their further waypoints are random points on the circle, for the ``restless`` behaviour. The circle and the area
-    are centred on (0, 0).
+    The robot's start and goal are drawn together until they are far enough apart. A group forms a ring, a V, a grid or a row; the
+    first group never forms a row. The centre of the first group is at a fraction of the line from the robot's start to its goal.
+    Members who would be too close to someone are shifted at random. All other people start on the circle, opposite their first
+    waypoint; later waypoints, which the ``restless`` behaviour uses, are random points on the circle. The circle and the area are
+    centred on (0, 0).
 
-    With ``dynamic``, all groups but the first walk, as in the paper (section IV-B); in its code all groups stand. A randomly chosen
-    member leads the group to the point opposite its start and then to random points on the circle. The leader uses the stage's
-    first crowd model (Eq. 5: ORCA), and the other members use the second one (Eq. 6: ``leader_follower``), in which the first
-    member of a group is its leader.
+    With ``dynamic``, all groups except the first walk, as in the paper (section IV-B); in the authors' code, all groups stand. A
+    randomly chosen member leads the group to the point opposite its start and then to random points on the circle. The leader uses
+    the stage's first crowd model (Eq. 5: ORCA), and the other members use the second crowd model (Eq. 6: ``leader_follower``), in
+    which the first member of a group is the leader.
 
-    In the original, a person who reaches a goal vanishes and restarts on the circle; in Agora, it continues to its next waypoint.
+    In the original, a person who reaches a goal vanishes and restarts on the circle; in Agora, the person continues to the next
+    waypoint.
 
     Attributes:
         people: total number of people.
         groups: number of groups.
         group_size: minimum and maximum number of members of a group.
-        dynamic: whether all groups but the first walk; the stage's crowd must then have two ``models``.
+        dynamic: whether all groups except the first walk; the stage's crowd must then have two ``models``.
         group_radius: minimum and maximum radius of a ring, or distance between neighbours in the other formations, m.
         share: position of the first group, as a fraction of the line from the robot's start to its goal.
-        arena: maximum |x| and |y| of the robot's start and goal and of the centres of all groups but the first, m.
+        arena: maximum |x| and |y| of the robot's start and goal, and of the centres of all groups except the first, m.
         distance: minimum distance between the robot's start and goal, m.
         apart: minimum distance between the centres of groups, m.
-        spacing: minimum distance from members to everyone else, to the robot's start and goal, and to people's first waypoints, m.
+        spacing: minimum distance from group members to everyone else, to the robot's start and goal, and to people's first
+            waypoints, m.
         circle: radius of the circle, m.
         circle_noise: maximum noise of starts and waypoints in either direction along each axis, m; it is multiplied by the
             preferred speed.
-        circle_offset: if above 0, the noise of starts is instead uniform from 0 to this offset along each axis, m, independent of
-            the speed.
-        room: minimum gap between starts on the circle, and from these to the robot's start and goal, m.
+        circle_offset: if above 0, the noise of starts is instead uniform from 0 to this offset along each axis, m, and independent
+            of the speed.
+        room: minimum gap between starts on the circle, and between these starts and the robot's start and goal, m.
         robot_radius: radius of the robot, m.
         radius: minimum and maximum radius of pedestrians, m.
-        speed: minimum and maximum preferred speed, m/s; speeds above ``top_speed`` are reduced to it.
+        speed: minimum and maximum preferred speed, m/s; speeds above ``top_speed`` are reduced to ``top_speed``.
         top_speed: maximum preferred speed, m/s.
         waypoints: number of waypoints of each walking person.
     """
@@ -104,7 +106,7 @@ class CrossingGroups(Checked):
         return {"circle_noise": f"with circle_offset: {self.circle_offset:g}"} if self.circle_offset > 0 else {}
 
     def names(self) -> list[str]:
-        """Return the name of the only world, which is drawn for every episode."""
+        """Return the name of the only world, which is redrawn for every episode."""
         return ["crossing_groups"]
 
     def world(self, name: str, stream: Stream) -> Surroundings:
@@ -140,7 +142,7 @@ class CrossingGroups(Checked):
         raise PlacementError(f"no centre of a group at least {self.apart} m from the other centres found in {_TRIES} tries")
 
     def _members(self, stream: Stream, people: list[Person], number: int, middle: Doubles, taken: Doubles) -> list[Person]:
-        """Return a standing group, clear of ``people`` and ``taken``."""
+        """Return the members of a standing group, which keep clear of ``people`` and ``taken``."""
         members: list[Person] = []
         size, scale = stream.integer(*self.group_size), float(stream.uniform(*self.group_radius))
         kinds = [_ring, _vee, _grid, _row][: 3 if number == 0 else 4]
@@ -189,7 +191,7 @@ class CrossingGroups(Checked):
         return place
 
     def _on_circle(self, stream: Stream, speed: float, count: int) -> Doubles:
-        """Return places (count, 2) on the circle; each takes three draws: the angle, and the noise in x and y."""
+        """Return positions (count, 2) on the circle; each position takes three draws: the angle, and the noise in x and y."""
         drawn = stream.uniform(shape=(count, 3))
         directions = np.array([(math.cos(angle), math.sin(angle)) for angle in math.tau * drawn[:, 0]]).reshape(count, 2)
         noise = -self.circle_noise + 2.0 * self.circle_noise * drawn[:, 1:]
@@ -198,8 +200,8 @@ class CrossingGroups(Checked):
 
 
 def _ring(size: int) -> Doubles:
-    """Return places (size, 2) relative to the centre, in units of ``group_radius``, as in the authors' code; so do `_row`, `_vee`
-    and `_grid`.
+    """Return positions (size, 2) relative to the centre, in units of ``group_radius``, as in the authors' code. `_row`, `_vee` and
+    `_grid` do the same for the other formations.
     """
     angle = math.tau * np.arange(size) / size
     return np.column_stack((np.cos(angle), np.sin(angle)))

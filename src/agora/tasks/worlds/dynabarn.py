@@ -16,7 +16,7 @@ from agora.seeds import Stream
 
 @dataclass(frozen=True)
 class DynaBarn(Checked):
-    """Worlds of DynaBARN, with start and goal as the scenario and the moving cylinders as recorded pedestrians.
+    """Worlds of DynaBARN; a world's scenario consists of the start and goal, and the moving cylinders are recorded pedestrians.
 
     Attributes:
         worlds: names of the worlds, such as ``challenge_07``; if empty, all worlds of ``part`` and ``difficulty``.

@@ -12,10 +12,10 @@ from agora.seeds import Stream
 
 @dataclass(frozen=True)
 class DynaBarnArena:
-    """The 20 m square that DynaBARN's cylinders cross, without the cylinders; needs no data.
+    """The 20 m square that DynaBARN's cylinders cross, without the cylinders; needs no data set.
 
-    It has walls on three sides. Its scenario is the BARN challenge's: from (11, 0), outside the open side, to (-9, 0). It is
-    made for the ``motion_profiles`` obstacles mode.
+    The square has walls on three sides. The scenario is the same as in the BARN challenge: from (11, 0), outside the open side, to
+    (-9, 0). The arena is intended for the ``motion_profiles`` obstacles mode.
     """
 
     def names(self) -> list[str]:

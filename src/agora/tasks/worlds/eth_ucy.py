@@ -20,20 +20,20 @@ from agora.world.trajectories import Trajectories
 
 @dataclass(frozen=True)
 class EthUcy(Checked):
-    """Recorded scenes. Each episode replays a section of a scene, and a robots mode places the robots.
+    """Recorded scenes: each episode replays a section of a scene, and a robots mode places the robots.
 
     Attributes:
-        scenes: names of scenes, i.e. folders of the data set; if empty, the six in `agora.datasets.eth_ucy.SOURCES`.
-        length: length of a section, s; it begins at a random moment of the recording.
+        scenes: names of scenes, i.e. folders of the data set; if empty, the six scenes in `agora.datasets.eth_ucy.SOURCES`.
+        length: length of a section, s; the section begins at a random moment of the recording.
         radius: radius of the pedestrians, m.
-        least: minimum number of pedestrians in a section; sections with fewer are redrawn.
-        known: distance from all recorded paths, m; cells that are farther away count as occupied, because a scene contains the
-            lines of some walls but nothing behind them. With 0, such cells are free.
+        least: minimum number of pedestrians in a section; sections with fewer pedestrians are redrawn.
+        known: maximum distance from the recorded paths, m; cells farther away count as occupied, because a scene contains the lines
+            of some walls but nothing behind them. With 0, these cells are free.
         folder: folder of the scenes, such as "./recordings"; if empty, the folder of the data set.
-        frame_rate: frame rate that the frame numbers of all these scenes refer to, 1/s.
-        scale: length of one unit of their positions, m.
-        columns: order of the columns of their tables. If a value is None, the scene's own is used
-            (`agora.datasets.scenes.SceneFile`).
+        frame_rate: frame rate to which the frame numbers in all these scenes refer, 1/s.
+        scale: length of one unit of the positions in these scenes, m.
+        columns: order of the columns in the tables of these scenes. For each of ``frame_rate``, ``scale`` and ``columns`` that is
+            None, the scene's own value is used (`agora.datasets.scenes.SceneFile`).
     """
 
     scenes: tuple[str, ...] = ()
@@ -74,7 +74,7 @@ class EthUcy(Checked):
         """Read a scene and choose a section.
 
         Raises:
-            InputError: the data set is missing, or has no such scene, or the scene has no section with that many pedestrians.
+            InputError: the data set is missing or has no such scene, or the scene has no section with enough pedestrians.
         """
         scene = read_scene(name, folder=self._folder, said=SceneFile(self.frame_rate, self.scale, self.columns))
         people = scene.trajectories
@@ -89,8 +89,8 @@ class EthUcy(Checked):
 
 
 def _known(ground: Map, people: Trajectories, reach: float) -> Map:
-    """Return the map with all cells occupied that cannot be reached from a recorded position by a path around walls of at most
-    ``reach`` metres.
+    """Return the map in which all cells are occupied that cannot be reached from any recorded position along a path around walls of
+    at most ``reach`` metres.
     """
     places = np.column_stack((people.knot_x, people.knot_y))
     walked = np.zeros(ground.shape, np.bool_)

@@ -1,6 +1,6 @@
 """Worlds stored as folders, with the layout of Arena 3.0.
 
-A folder contains ``map/map.yaml`` (map_server) or ``map/shapes.yaml``; optionally ``map/zones.yaml`` and ``map/furniture.json``;
+A folder contains ``map/map.yaml`` (map_server) or ``map/shapes.yaml`` and, optionally, ``map/zones.yaml``, ``map/furniture.json``
 and ``scenarios/*.json``.
 """
 
@@ -26,16 +26,16 @@ def world_names() -> list[str]:
 
 
 def imported_names() -> list[str]:
-    """Return the names of the worlds in the data folder, where `agora.datasets.arena` puts Arena's worlds."""
+    """Return the names of the worlds in the data folder, in which `agora.datasets.arena` stores Arena's worlds."""
     worlds = data_home() / "worlds"
     return sorted(p.name for p in worlds.iterdir() if (p / "map").is_dir()) if worlds.is_dir() else []
 
 
 def world_folder(name: str) -> Path:
-    """Return the folder of a world, given as a path (with a slash), or by the name of an imported world or of one that comes with
-    Agora.
+    """Return the folder of a world, given as a path (with a slash), or as the name of an imported world or of a world that comes
+    with Agora.
 
-    Imported worlds take precedence, so that scenarios and suites that were imported with them use them.
+    Imported worlds take precedence, so that scenarios and suites that were imported together with a world use that world.
 
     Raises:
         InputError: there is no such world.
@@ -83,8 +83,8 @@ class Folder:
     """A world folder, and its scenarios if the stage names some.
 
     Attributes:
-        path: name of a world (`agora map list`), where imported worlds take precedence over those that come with Agora; or a
-            folder, which must contain a slash: "./mine".
+        path: name of a world (`agora map list`), or path of a folder, which must contain a slash: "./mine". Imported worlds take
+            precedence over worlds that come with Agora.
         scenarios: names of files in ``scenarios/`` without ``.json``, or paths of files, which must contain a slash. Each episode
             uses the next scenario.
     """
@@ -106,7 +106,7 @@ class Folder:
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The behaviours required by people of the scenarios; errors in a file are reported when it is run."""
+        """The behaviours required by the people in the scenarios; errors in a scenario file are reported when the file is run."""
         found: dict[str, None] = {}
         for file in map(self._file, self.scenarios):
             with suppress(InputError):
@@ -118,7 +118,7 @@ class Folder:
         return Path(name) if "/" in name else world_folder(self.path) / "scenarios" / f"{name}.json"
 
     def names(self) -> list[str]:
-        """Return the names of the scenarios, or of the world if there are none."""
+        """Return the names of the scenarios, or the name of the world if there are no scenarios."""
         return list(self.scenarios) or [Path(self.path).name]
 
     def files(self) -> list[Path]:

@@ -19,7 +19,7 @@ _MOST = 1_000_000
 
 @dataclass(frozen=True)
 class Generated(Checked):
-    """Places from one generator, called ``canteen-0``, ``canteen-1``, ...
+    """Places from one map generator, named ``canteen-0``, ``canteen-1``, ...
 
     Place n depends only on the generator, its parameters, the seed and n. If there are fewer places than episodes, episodes share
     places.
@@ -27,7 +27,7 @@ class Generated(Checked):
     Attributes:
         generator: map generator.
         count: number of different places.
-        seed: seed of the places; another seed of the suite (``--seed``) also draws other places.
+        seed: seed of the places; if the suite's seed is changed (``--seed``), the places also change.
     """
 
     generator: Annotated[Named, Plug("map_generators")] = field(default_factory=lambda: Named.of("map_generators", "canteen"))
@@ -35,7 +35,7 @@ class Generated(Checked):
     seed: Whole = 0
 
     def seeded(self, seed: int) -> Generated:
-        """Return the same number of different places from the generator."""
+        """Return the source with a different seed: the same number of places from the same generator, but different places."""
         return replace(self, seed=seed)
 
     def names(self) -> list[str]:

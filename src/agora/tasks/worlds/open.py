@@ -15,13 +15,13 @@ _LARGEST, _FARTHEST = 1000.0, 10_000.0  # m
 
 @dataclass(frozen=True)
 class Open(Checked):
-    """A plane without obstacles; its edges are the border of the map.
+    """A rectangle without obstacles; its edges are the border of the map.
 
     Attributes:
         width: size along x, m.
         height: size along y, m.
-        x: x of the lower-left corner, m.
-        y: y of the lower-left corner, m.
+        x: x coordinate of the lower-left corner, m.
+        y: y coordinate of the lower-left corner, m.
     """
 
     width: Annotated[float, Within(0.0, _LARGEST, above=True)] = 20.0
@@ -34,5 +34,5 @@ class Open(Checked):
         return ["open"]
 
     def world(self, name: str, stream: Stream) -> Surroundings:
-        """Return the plane."""
+        """Return the empty rectangle."""
         return Surroundings(Map.open((self.x, self.y), (self.x + self.width, self.y + self.height)))

@@ -17,13 +17,13 @@ RADIUS = 0.2
 
 @dataclass(frozen=True)
 class SocNavBench:
-    """Episodes of SocNavBench, with a map, start and goal as the scenario, recorded pedestrians, and a time budget.
+    """Episodes of SocNavBench: a map, a scenario that consists of the start and goal, recorded pedestrians, and a time budget.
 
     Attributes:
-        episodes: names of the episodes; all 33 if empty.
-        real_speed: whether hotel and univ are replayed at their recorded speed instead of SocNavBench's 0.6 times that speed.
-        random: whether each episode has the map, people and time budget of a randomly drawn episode, while a robots mode gives the
-            robot's task (``random_eps/random_eps_sampler.py`` of CMU-TBD/SocNavBench).
+        episodes: names of the episodes; if empty, all 33 episodes.
+        real_speed: whether hotel and univ are replayed at their recorded speed; SocNavBench uses 0.6 times that speed.
+        random: whether each episode uses the map, people and time budget of a randomly drawn SocNavBench episode, while a robots
+            mode defines the robot's task (``random_eps/random_eps_sampler.py`` in CMU-TBD/SocNavBench).
     """
 
     episodes: tuple[str, ...] = ()
@@ -43,7 +43,7 @@ class SocNavBench:
         return [data_folder("socnavbench")]
 
     def world(self, name: str, stream: Stream) -> Surroundings:
-        """Read an episode; with ``random``, read a randomly drawn one.
+        """Read an episode; with ``random``, read a randomly drawn episode.
 
         Raises:
             InputError: the data set is missing, or has no such episode.

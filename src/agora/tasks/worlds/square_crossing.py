@@ -1,7 +1,7 @@
-"""CrowdNav's other environment: a robot, and people who walk from one half of a square to the other.
+"""CrowdNav's second environment: a robot, and people who walk from one half of a square to the other half.
 
-The code of C. Chen, Y. Liu, S. Kreiss, A. Alahi, ICRA 2019 (vita-epfl/CrowdNav, crowd_sim/envs/crowd_sim.py, ``square_crossing``),
-whose cases are reproduced with the same sequence of random numbers.
+The environment is defined by the code of C. Chen, Y. Liu, S. Kreiss, A. Alahi, ICRA 2019 (vita-epfl/CrowdNav,
+crowd_sim/envs/crowd_sim.py, ``square_crossing``). The cases in this code are reproduced using the same sequence of random numbers.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ class SquareCrossing(Crossing):
     """A plane around (0, 0) in which the robot drives from (0, -radius) to (0, radius), and people walk across the middle of a
     square.
 
-    A person starts anywhere in the left or in the right half of the square, and its goal is anywhere in the other half. Starts
-    closer than ``gap`` to anybody's start are redrawn, and so are goals closer than ``gap`` to anybody's goal. A start may coincide
-    with someone's goal. The other parameters are those of `agora.tasks.worlds.crossing.Crossing`.
+    A person starts anywhere in the left or right half of the square, and has a goal anywhere in the other half. Starts closer than
+    ``gap`` to anybody's start are redrawn, and so are goals closer than ``gap`` to anybody's goal. A start may coincide with
+    someone's goal. The other parameters are the same as in `agora.tasks.worlds.crossing.Crossing`.
 
     Attributes:
-        side: side of the square, m.
+        side: side length of the square, m.
     """
 
     side: Annotated[float, Within(1.0, 200.0)] = 10.0
@@ -38,11 +38,11 @@ class SquareCrossing(Crossing):
 
     @property
     def reach(self) -> float:
-        """Half the side, m."""
+        """Half the side length of the square, m."""
         return 0.5 * self.side
 
     def way(self, draw: Draw, taken: Taken, speed: float, body: float) -> tuple[Doubles, Doubles]:
-        """Return start and goal (2,) of a person, clear of everyone's start and of everyone's goal.
+        """Return a person's start (2,), which is clear of everyone's start, and goal (2,), which is clear of everyone's goal.
 
         Raises:
             PlacementError: there is no room.
