@@ -1,5 +1,5 @@
-"""The command line: its commands, and the handling of errors. Commands import their modules when they run, so ``--help`` is
-quick.
+"""The command line: its commands, and the handling of errors. Each command imports its modules only when it runs, so that
+``--help`` is quick.
 """
 
 from __future__ import annotations
@@ -61,11 +61,11 @@ PANELS: dict[str, dict[str, Any]] = {
 """The panels of ``agora --help``: commands, and groups of commands, by their names."""
 
 FORMER = (mcap, socnavbench, socnavdata, demonstrations)
-"""Commands that have moved to ``agora export``, and also keep their old names."""
+"""Commands that have moved to ``agora export``, and can still be called by their old names."""
 
 
 class _InPanels(TyperGroup):
-    """The commands in the order of the panels."""
+    """A command group that lists its commands in the order of the panels."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of the commands in panel order."""
@@ -117,7 +117,7 @@ def _version(show: Annotated[bool, typer.Option("--version", help="Print the ver
 
 
 def main() -> None:
-    """Run the command line; it ends silently if the reader of its output stops reading."""
+    """Run the command line; end silently if the program that reads the output stops reading."""
     open_streams()
     tell_crashes()
     code = 1
@@ -131,12 +131,13 @@ def main() -> None:
         end_in_time(code)
         try:
             sys.stdout.flush()
-        except BrokenPipeError:  # otherwise, Python would flush again at exit, and fail
+        except BrokenPipeError:  # otherwise, Python would flush the output again at exit, and fail
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run() -> None:
-    """Run a command. Agora's errors, and errors with the files given to it, end it with a single message and exit code 2.
+    """Run a command. Agora's errors, and errors that concern the files given to the command, end it with a single message and exit
+    code 2.
 
     A full disk, a path that is too long or not readable, and a lack of memory are not treated as bugs.
     """

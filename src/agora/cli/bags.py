@@ -103,7 +103,7 @@ def bench_in_ros(suite: str, folder: Path, resume: bool, launch: str) -> None:
         )
     command = ["rosrun", "agora_evaluation", "bench", suite, "--output", str(folder), "--launch", launch]
     node = subprocess.Popen([*command, *(["--resume"] if resume else [])])
-    before = {  # the node handles Ctrl-C itself, reports what is kept, and ends what it launched
+    before = {  # the node handles Ctrl-C itself, reports which results are kept, and ends the processes that it launched
         signal.SIGINT: signal.signal(signal.SIGINT, signal.SIG_IGN),
         signal.SIGTERM: signal.signal(signal.SIGTERM, lambda *_: node.terminate()),
     }

@@ -1,4 +1,4 @@
-"""The terminal notices while kernels are compiled: one at the start, then occasional progress reports."""
+"""The notices on the terminal while kernels are compiled: one notice at the start, then occasional progress reports."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 import time
 from contextlib import suppress
 
-_EVERY = 10.0  # s between lines
+_EVERY = 10.0  # minimum time between two lines, s
 _COMPILING = "agora.core.compiling"
 
 
@@ -36,7 +36,7 @@ def _say(line: str) -> None:
 
 
 def tell_compiling() -> None:
-    """From now on, report on the error stream when kernels are compiled, in this process or in workers."""
+    """Start reporting on the error stream whenever kernels are compiled, in this process or in workers."""
     log = logging.getLogger(_COMPILING)
     log.setLevel(logging.INFO)
     log.propagate = False

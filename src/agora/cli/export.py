@@ -115,7 +115,7 @@ def csv_(
 
 @contextmanager
 def _bar(title: str) -> Iterator[Callable[[int, int], None]]:
-    """Show progress on a terminal; yield a function that takes the number finished and the total."""
+    """Show progress on a terminal; yield a function that takes the number of finished items and the total number."""
     from agora.cli.results import progress_bar
 
     with progress_bar() as bar:

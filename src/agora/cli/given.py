@@ -13,7 +13,7 @@ _options: ContextVar[Mapping[str, str]] = ContextVar("_options", default={})  # 
 
 
 def note(options: Mapping[str, str]) -> None:
-    """Record the options of the command that runs next: by parameter name, as written on the command line."""
+    """Record the options of the command that runs next: for each parameter name, the option as written on the command line."""
     _options.set(options)
 
 
@@ -32,7 +32,7 @@ def refuse(why: str, *names: str) -> None:
         *names: names of the parameters.
 
     Raises:
-        InputError: one of them was given.
+        InputError: one of the options was given.
     """
     if unread := [option for name, option in given().items() if name in names]:
         have, them = ("has", "it") if len(unread) == 1 else ("have", "them")

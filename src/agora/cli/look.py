@@ -123,7 +123,7 @@ class _Shutter:
 
     @property
     def picture(self) -> Any:
-        """Return the picture; if the episode ended before the requested time, the picture at its end."""
+        """Return the picture; if the episode ended before the requested time, return the picture at the end."""
         if self._picture is None:
             self._sights.walk()
             self._picture, self._taken = self._sights.picture(), self._sights.time

@@ -16,8 +16,8 @@ def run_outside(form: RequestForm, ros_launch: str) -> Path | None:
     """Run a suite with an external planner if one is named, and return the results folder; None if no external planner is named.
 
     Args:
-        form: request of the command.
-        ros_launch: option of the command.
+        form: request made by the command.
+        ros_launch: value of the ``--ros-launch`` option.
     """
     if "ros" in form.planners:
         from agora.cli.bags import bench_in_ros

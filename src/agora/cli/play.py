@@ -57,7 +57,7 @@ def _agrees(run: Path, keys: Sequence[str]) -> bool:
 
 
 def _play(run: Path, keys: Sequence[str], *, video: bool, live: bool) -> None:
-    """Play recorded episodes of a run."""
+    """Play recorded episodes of a run in a browser, as videos, or in a window."""
     from agora.benchmark.results.recordings import recordings
     from agora.benchmark.results.run_folder import RunFolder
     from agora.benchmark.results.selection import RunSelection

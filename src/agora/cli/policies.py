@@ -48,7 +48,7 @@ def show(policy: PolicyName) -> None:
 
 
 def _described(policy: Policy) -> Iterator[tuple[str, str]]:
-    """Yield lines about a policy, each with a name and a text."""
+    """Yield the lines that describe a policy, each as a name and a text."""
     from agora.config import plain
     from agora.registry import name_of
 
@@ -65,7 +65,7 @@ def _described(policy: Policy) -> Iterator[tuple[str, str]]:
 
 
 def _often(period: float) -> str:
-    """Return a text that states the period of a policy; empty if it has none."""
+    """Return a text that states the period of a policy; empty if the policy has no period."""
     return f"; every {period:g} s" if period else ""
 
 
@@ -87,7 +87,7 @@ def _card(policy: str) -> PolicyCard | None:
 
 
 def _of_card(card: PolicyCard | None) -> Iterator[tuple[str, str]]:
-    """Yield lines about a card, each with a name and a text."""
+    """Yield the lines that describe a card, each as a name and a text."""
     if card is None:
         yield "card", "none"
         return

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 
 def progress_bar() -> Progress:
-    """Return a progress bar with the number finished, the total, and the remaining time; without a terminal, it shows nothing."""
+    """Return a progress bar with the number of finished items, the total, and the remaining time; it shows nothing without a
+    terminal.
+    """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
@@ -26,7 +28,7 @@ def progress_bar() -> Progress:
 
 
 def follow(events: Iterator[RunEvent], title: str) -> None:
-    """Run to the end, showing progress on a terminal; an exception stops the run."""
+    """Iterate over a run's events until it ends, showing the progress on a terminal; an exception stops the run."""
     from contextlib import closing
 
     from agora.benchmark.events import Advanced
@@ -39,12 +41,12 @@ def follow(events: Iterator[RunEvent], title: str) -> None:
 
 
 def finish(folder: Path, video: str, again: Callable[[Mapping[str, Any]], str] = lambda row: "") -> None:
-    """Write the report and the videos of a run, then print the results; its rows, which may be many, are held in memory only once.
+    """Write the report and the videos of a run, then print the results; the rows, which may be many, are held in memory only once.
 
     Args:
         folder: folder of the run.
         video: number of episodes per planner for which to make a video, or ``failed``.
-        again: function that returns the command that repeats the episode of a row; empty if there is none.
+        again: function that returns the command that repeats the episode of a row; empty if there is no such command.
     """
     from agora.benchmark.results.audit import audit_run
     from agora.benchmark.results.run_folder import RunFolder
@@ -92,7 +94,7 @@ def wanted_videos(text: str) -> str:
 
 
 def _videos(folder: Path, rows: Sequence[Mapping[str, Any]], blind: Collection[str], wanted: str) -> list[Path]:
-    """Write videos of recorded episodes: all failed episodes, or a given number per planner; they focus on the first robot."""
+    """Write videos of recorded episodes: all failed episodes, or a given number per planner. The focus is on the first robot."""
     from agora.reporting.failures import episodes_to_film, failures_to_film, titles
 
     chosen = failures_to_film(rows) if wanted == "failed" else episodes_to_film(rows, int(wanted))
@@ -100,7 +102,7 @@ def _videos(folder: Path, rows: Sequence[Mapping[str, Any]], blind: Collection[s
 
 
 def write_videos(folder: Path, episodes: Sequence[Sequence[str]], named: Mapping[str, str]) -> list[Path]:
-    """Write a video of each given episode of a run that was recorded, and return the paths of the videos.
+    """Write a video of each of the given episodes that was recorded, and return the paths of the videos.
 
     Args:
         folder: folder of the run.

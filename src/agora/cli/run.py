@@ -175,7 +175,7 @@ def _check_outputs(live: bool, **files: tuple[Path | None, tuple[str, ...]]) -> 
 
 
 def _show(recordings: Sequence[Recording], title: str, picture: Path | None, video: Path | None, replay: Path | None) -> None:
-    """Write the requested files."""
+    """Write the picture, the video and the replay that were requested."""
     recording, *others = recordings
     if picture is not None:
         from agora.viewer.figures import save, trajectory_figure

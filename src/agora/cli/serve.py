@@ -82,7 +82,7 @@ def bench_by_sockets(suite: Suite, planner: str, folder: Path, resume: bool) -> 
         suite: suite to run.
         planner: ``socnavbench``, optionally with a colon and fields of `agora.benchmark.socnavbench.joystick.Meeting`.
         folder: folder of the results.
-        resume: continue the run in the folder.
+        resume: whether to continue the run in the folder.
     """
     from agora.config import parse_parameters
 

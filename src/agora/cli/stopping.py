@@ -1,7 +1,7 @@
 """Handles Ctrl-C and SIGTERM while a command runs: the command reports which results are kept, and how to continue.
 
-Within `stoppable`, a signal raises an exception in the main thread at any point. There it closes the iterator of a run, which stops
-the run (`agora.benchmark.bench`).
+Within `stoppable`, a signal raises an exception in the main thread at any point. The exception closes the iterator of a run, which
+stops the run (`agora.benchmark.bench`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Notices from commands that run a planner in their own process: they report calls that take long, and the planner's current line.
 
-Ctrl-C ends such a call and also reports the line; a second Ctrl-C ends the process if the planner's code catches the first.
+Ctrl-C ends such a call and also reports the current line; a second Ctrl-C ends the process if the planner's code catches the first.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Unanswered:
     def _words(self, calls: list[tuple[FrameType, int]]) -> str:
         """Return a text that names the unfinished call and its current line."""
         files = [frame.f_code.co_filename for frame, _ in calls]
-        # if there is no frame of the planner, the call is about to begin
+        # without a frame of the planner, the call is about to begin
         first = 1 + max((k for k, file in enumerate(files) if file in _AROUND), default=len(files))
         inside = [call for call, file in zip(calls[first:], files[first:], strict=True) if file != untrusted_calls.__file__]
         where = f" ({place(inside)})" if inside else ""

@@ -287,7 +287,7 @@ def _write_preset(calibration: Calibration, found: Calibrated, folder: Path, sce
 
 
 def _crowd(model: Any, alone: bool, unsteady: bool, behaviours: list[str] | None) -> SimulatedCrowd:
-    """Return a crowd as suites configure it, or a model alone."""
+    """Return a crowd as suites configure it or, if ``alone``, a crowd with only the model and the given behaviours."""
     from agora.draft.unsteady import Unsteady
     from agora.validation.crowd import SimulatedCrowd
 
@@ -334,7 +334,7 @@ class _Told:
 
 
 def _scores(crowds: Mapping[str, Any], instrument: Instrument) -> list[Score]:
-    """Return the lines of the table, reporting progress before each measurement."""
+    """Return the rows of the table, reporting the progress before each measurement."""
     from agora.validation.events import Measuring
     from agora.validation.scores import score_all
 

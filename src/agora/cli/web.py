@@ -1,4 +1,6 @@
-"""``agora web``: serves the pages and executes their runs with workers. Modules are imported only when a command runs."""
+"""``agora web``: serves the web interface and executes the requested runs with workers. Modules are imported only when a command
+runs.
+"""
 
 from __future__ import annotations
 

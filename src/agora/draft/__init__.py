@@ -1,1 +1,1 @@
-"""An episode while it is being created: its surroundings, scenario and people, the task that the modes fill in, and its stage."""
+"""An episode while it is being created: its surroundings, scenario, people and stage, and the task that the modes fill in."""

@@ -1,4 +1,4 @@
-"""Editions: suites whose worlds are generated after the planners were frozen, from a text that was not known before."""
+"""Editions: suites whose worlds are generated after the planners were frozen, from a text that was unknown at that time."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Edition:
     Attributes:
         commit: commit at which the planners were frozen, 40 hexadecimal digits.
         committed: time of the commit, ISO 8601 with a time zone.
-        text: public text, one line.
-        published: time at which the text was published, after the commit, ISO 8601 with a time zone.
+        text: public text from which the seed is derived, one line.
+        published: time at which the text was published, which is later than the commit, ISO 8601 with a time zone.
         source: address at which the text can be read.
         drawn: date of the draw, UTC, ISO 8601.
         version: version of the suite from which the edition was drawn.
@@ -60,7 +60,7 @@ class Edition:
             raise ValueError(f"published must not be later than the date of the draw, {self.drawn}, got {self.published}")
 
     def seed_of(self, name: str) -> int:
-        """Return the seed of the edition with a name."""
+        """Return the seed of the edition with the given name."""
         return derived(name, self.commit, self.text)
 
 

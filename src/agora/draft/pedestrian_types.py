@@ -25,17 +25,17 @@ class PedestrianType(Checked):
         speed: factor applied to the crowd's speed.
         radius: factor applied to the crowd's radius.
         running: running speed as a multiple of the walking speed.
-        stress_high: stress above which it panics.
-        energy_low: energy below which it rests.
-        energy_high: energy above which it may run.
-        social_low: social need below which it has talked enough.
-        social_high: social need above which it looks for company.
+        stress_high: stress above which the pedestrian panics.
+        energy_low: energy below which the pedestrian rests.
+        energy_high: energy above which the pedestrian may run.
+        social_low: social need below which the pedestrian has talked enough.
+        social_high: social need above which the pedestrian looks for company.
         minimum_time: minimum time in a state, s (at least 1).
         vision: range of sight, m.
-        half_angle: half the angle of its field of view, degrees.
-        personal_radius: distance to a robot's centre within which it is stressed, m (at least 0.5).
-        fear: stress per second caused by a robot within that distance.
-        curiosity: rate at which it decides to approach a robot that it sees, 1/s.
+        half_angle: half the angle of the field of view, degrees.
+        personal_radius: distance to a robot's centre within which the pedestrian is stressed by the robot, m (at least 0.5).
+        fear: stress per second caused by a robot within ``personal_radius``.
+        curiosity: rate at which the pedestrian decides to approach a robot in sight, 1/s.
     """
 
     speed: Positive = 1.0
@@ -75,7 +75,7 @@ def pedestrian_types() -> dict[str, PedestrianType]:
     """Return all types by name, in the order of `agora.core.state.TYPES`.
 
     Raises:
-        InputError: the file is invalid, or contains other types.
+        InputError: the file is invalid, or does not contain exactly these types.
     """
     path = types_file()
     types = load(path, dict[str, PedestrianType])

@@ -47,7 +47,7 @@ class People(Checked):
                 raise ValueError(f"{name} must have shares that add up to 1, got {sum(shares.values()):g}")
 
     def draw_kind(self, stream: Stream) -> tuple[str, str]:
-        """Draw one type and one reaction according to their shares."""
+        """Draw one type and one reaction, with the fractions as probabilities."""
         return _one_of(self.types, TYPES, stream), _one_of(self.reactions, REACTIONS, stream)
 
     def draw_speed(self, stream: Stream) -> float:
@@ -59,7 +59,7 @@ class People(Checked):
 
 
 def _one_of(shares: dict[str, float], order: tuple[str, ...], stream: Stream) -> str:
-    """Draw a name according to the shares; the result does not depend on the order of the shares in a file."""
+    """Draw a name, with the shares as probabilities; the result does not depend on the order of the shares in a file."""
     mark = float(stream.uniform())
     given = [name for name in order if shares.get(name, 0.0) > 0]
     for name in given:
@@ -84,23 +84,23 @@ class Person:
         tolerance: distance at which a waypoint counts as reached, m; None for the crowd's default.
         heading: heading at the start, rad; None to face the first waypoint.
         model: index of the crowd model in the stage's list; None to draw one according to the models' shares.
-        type: name in `agora.core.state.TYPES`.
-        reaction: name in `agora.core.state.REACTIONS`.
-        state: name in `agora.core.state.SOCIAL_STATES`.
-        state_time: time at which its state ends, s; nothing else changes the state before that. 0 if behaviours may change the
-            state. ``state_time``, ``state_radius`` and ``talk`` need the ``given_states`` behaviour.
-        state_radius: distance to a robot at which that state also ends, m; 0 to disable.
-        talk: number of its conversation, -1 if it has none.
-        waits: time for which it waits before it sets out for each waypoint, s; missing entries are 0.
-        company: distance at which it accompanies the nearest robot, m, and the start and end time, s; 0 for pedestrians who do not
-            accompany a robot. ``company`` and ``waits`` need the ``cues`` behaviour.
-        doing: name in `agora.core.state.SOCIAL_STATES` of its activity while it waits before each waypoint; empty to continue the
-            previous activity.
-        faces: heading during this activity, rad.
-        enters: time at which it enters the world, s.
+        type: type of the pedestrian, a name in `agora.core.state.TYPES`.
+        reaction: reaction to robots, a name in `agora.core.state.REACTIONS`.
+        state: social state at the start, a name in `agora.core.state.SOCIAL_STATES`.
+        state_time: time at which the initial state ends, s; nothing else changes the state before that. 0 if behaviours may change
+            the state at any time. ``state_time``, ``state_radius`` and ``talk`` need the ``given_states`` behaviour.
+        state_radius: distance to a robot at which the initial state also ends, m; 0 to disable.
+        talk: number of the pedestrian's conversation, -1 if there is none.
+        waits: time for which the pedestrian waits before setting out for each waypoint, s; missing entries are 0.
+        company: distance at which the pedestrian accompanies the nearest robot, m, and the start and end time, s; 0 for pedestrians
+            who do not accompany a robot. ``company`` and ``waits`` need the ``cues`` behaviour.
+        doing: activity while the pedestrian waits before each waypoint, a name in `agora.core.state.SOCIAL_STATES`; empty to
+            continue the previous activity.
+        faces: heading during each of these activities, rad.
+        enters: time at which the pedestrian enters the world, s.
         name: unique name.
         look: appearance in simulators.
-        habits: the scenario's settings for its social states.
+        habits: the scenario's settings for the pedestrian's social states.
     """
 
     position: Doubles

@@ -19,8 +19,8 @@ class Periods(Checked):
         physics: physics step, s.
         control: time between two calls of the planner, s.
         crowd: time between two calls of the crowd model, s.
-        sensor: time between two scans, s; a multiple or a fraction of ``control``. If it is a fraction, a scan is taken when it is
-            read.
+        sensor: time between two scans, s; a multiple or a fraction of ``control``. If it is a fraction, each scan is taken at the
+            time at which it is read.
     """
 
     physics: Annotated[float, Within(0.001, 1.0)] = 0.05
@@ -46,5 +46,7 @@ class Periods(Checked):
 
     @property
     def common(self) -> int:
-        """Number of physics steps after which all periods start together; episodes begin at multiples of it."""
+        """Number of physics steps between two instants at which all periods start together; episodes begin at multiples of this
+        number.
+        """
         return math.lcm(*(self.steps(n) for n in ("control", "crowd", "sensor")))

@@ -1,5 +1,5 @@
-"""Random points in free space, uniformly distributed, with the requested clearance and connected to each other; an error if there
-is no room.
+"""Random points in free space, uniformly distributed, with the requested clearance and connected to each other. If there is no
+room, an error is raised.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def component_of(map: Map, clearance: float, *, inside: bool = False) -> Ints:
     first cells.
 
     Args:
-        map: the surroundings.
+        map: map of the surroundings.
         clearance: radius of the disc, m.
         inside: whether the disc must stay on the map, as robots must; pedestrians may extend over the border.
     """
@@ -70,11 +70,11 @@ def room_at_border(radius: float, heading: float | None = None) -> float:
 def outside_of(map: Map, robots: tuple[tuple[float, float], ...] = ()) -> Bools:
     """Return which cells (rows, columns) are outside the walls, i.e. in free space that reaches the edge of the map.
 
-    If robots drive outdoors, no cell counts as outside. This is the case if the largest free space reaches the edge, such as a
-    street with houses, and no robot is in a free space that does not.
+    If robots drive outdoors, no cell counts as outside. Robots drive outdoors if the largest free space reaches the edge of the
+    map, like a street between houses, and no robot is in a free space that does not reach the edge.
 
     Args:
-        map: the surroundings.
+        map: map of the surroundings.
         robots: starts and goals of robots, m.
     """
     parts = component_of(map, 0.0)
@@ -110,7 +110,7 @@ def place(
     Args:
         stream: stream of random numbers.
         map: map of the surroundings.
-        clearance: clearance to walls, m.
+        clearance: minimum distance to walls, m.
         count: number of points.
         apart: minimum distance between any two of the points, m.
         keep_out: (K, 3) discs as x, y, radius, m, that must not contain any point.
@@ -120,7 +120,7 @@ def place(
         connected_to: (2,) point whose connected component is used; by default, the largest component in the region.
         passage: radius of the disc that must be able to move between the points, m; at most ``clearance``, which is also the
             default.
-        attempts: number of draws per point before giving up.
+        attempts: maximum number of draws per point.
 
     Raises:
         PlacementError: there is no room, or too little to be found by sampling; the message gives the request and the free space.
@@ -160,8 +160,8 @@ def place(
 
 
 class _Taken:
-    """Points that keep a given distance from each other, in metres, sorted into grid squares, so that only points near a new one
-    are compared.
+    """Points that keep a given distance from each other, m. They are sorted into grid squares, so that a new point is compared only
+    with nearby points.
     """
 
     def __init__(self, apart: float) -> None:
@@ -169,7 +169,7 @@ class _Taken:
         self._squares: dict[tuple[int, int], list[Doubles]] = {}
 
     def take(self, point: Doubles) -> bool:
-        """Add a point (2,) if it is far enough from all others; return whether it is."""
+        """Add a point (2,) if it is far enough from all others; return whether it was added."""
         if self._apart == 0.0:
             return True
         column, row = (int(cell) for cell in point // self._size)
@@ -182,7 +182,7 @@ class _Taken:
 
 
 def _asked(count: int, clearance: float, apart: float, discs: int, region: bool, forbidden: int) -> str:
-    """Return the request in words."""
+    """Return a description of the request."""
     parts = [f"{count} points with {clearance:g} m clearance"]
     parts += [f"{apart:g} m apart"] * bool(apart) + [f"outside {discs} discs"] * bool(discs)
     return ", ".join(parts + ["in the region"] * region + [f"outside {forbidden} forbidden zones"] * bool(forbidden))
@@ -219,7 +219,7 @@ def _corners(region: ArrayLike | Sequence[ArrayLike]) -> Doubles:
 
 def _candidates(map: Map, clearance: float, passage: float, areas: list[Doubles], connected_to: ArrayLike | None) -> Array:
     """Return the indices of the cells of one component, within the areas' bounding boxes, that may contain a point with the
-    clearance.
+    required clearance.
     """
     number = 0
     if connected_to is not None:
@@ -236,8 +236,8 @@ def _candidates(map: Map, clearance: float, passage: float, areas: list[Doubles]
 
 
 def _main_part(map: Map, parts: Ints, cells: Array, connected_to: ArrayLike | None) -> int:
-    """Return the number of a component for a disc that stays on the map: the component of a point, or the largest one among the
-    cells; 0 if there is none.
+    """Return the number of a component for a disc that stays on the map: the component of the point ``connected_to``, or the
+    largest component among the cells; 0 if there is none.
     """
     if connected_to is not None:
         return int(parts[map.cell_of(np.asarray(connected_to, np.float64)[:2])])

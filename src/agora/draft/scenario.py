@@ -1,7 +1,7 @@
-"""Scenario files in arena-rosnav's JSON format, accepted unchanged: one start situation with goals.
+"""Scenario files in arena-rosnav's JSON format, which are accepted unchanged. A file contains one start situation with goals.
 
-The keys are the fields of the dataclasses below; `Pedestrian` has those of the message ``pedsim_msgs/Ped``. Lengths are in metres
-and angles in radians. The angle of a pose or point may be omitted; it is then 0.
+The keys are the fields of the dataclasses below; the keys of `Pedestrian` are those of the message ``pedsim_msgs/Ped``. Lengths are
+in metres and angles in radians. The angle of a pose or point may be omitted; it is then 0.
 """
 
 from __future__ import annotations
@@ -72,8 +72,8 @@ class Robot:
     """The start and the goal of a robot.
 
     Attributes:
-        start: pose at the start.
-        goal: pose of the goal.
+        start: pose of the robot at the start.
+        goal: goal pose of the robot.
     """
 
     start: Pose
@@ -86,7 +86,7 @@ class Robot:
 
 @dataclass(frozen=True)
 class Obstacle:
-    """A static obstacle, or one that pedestrians use (interactive).
+    """A static obstacle, or an interactive obstacle, which pedestrians use.
 
     Attributes:
         name: unique name.
@@ -141,10 +141,10 @@ class Pedestrian:
             east.
         state: social state at the start, which random events do not change: walking, running, idle, talking, listening, telling,
             texting, phone, interacting, queueing, sitting or working. A person who walks or runs needs waypoints. A person who is
-            texting or on the phone follows its waypoints, if any, at half the speed. In all other states the person stands at
-            ``pos``.
-        partners: name or names of its conversation partners, which need not name it in turn. If no state is given, it is "talking".
-        state_time: time at which the state ends, s; by default the end of the episode. A ``start_up_mode`` also ends it.
+            texting or on the phone follows its waypoints, if any, at half speed. In all other states the person stands at ``pos``.
+        partners: name or names of the pedestrian's conversation partners, which need not name this pedestrian in turn. If no state
+            is given, the state is "talking".
+        state_time: time at which the state ends, s; by default the end of the episode. A ``start_up_mode`` also ends the state.
         reaction: reaction to robots: regular, impassive, surprised, curious, scared or threatening.
     """
 
@@ -270,7 +270,7 @@ class Scenario:
     Attributes:
         robots: one entry per robot.
         obstacles: obstacles and pedestrians.
-        map: name of its world.
+        map: name of the scenario's world.
         resets: number of times that Arena used to run the scenario; not used.
     """
 
@@ -324,7 +324,7 @@ def read_scenario(path: str | Path) -> Scenario:
 
 
 def keys_of(path: str | Path) -> set[str]:
-    """Return the keys of a file; an empty set if it cannot be read."""
+    """Return the keys of a file; an empty set if the file cannot be read."""
     try:
         return set(load(path, dict[str, Any]))
     except InputError:
@@ -332,7 +332,9 @@ def keys_of(path: str | Path) -> set[str]:
 
 
 def older_format(keys: set[str]) -> str:
-    """Return a description of the older format to which a file with these keys belongs; empty if it has no known older format."""
+    """Return a description of the older format to which a file with these keys belongs; empty if no known older format has such
+    keys.
+    """
     if "obstacles" in keys:
         return ""
     if len(keys & _OLDER) >= 2:
@@ -342,7 +344,7 @@ def older_format(keys: set[str]) -> str:
 
 
 def write_scenario(scenario: Scenario, path: str | Path) -> None:
-    """Write a scenario file that `read_scenario` and arena-rosnav read; fields that are None are left out.
+    """Write a scenario file that `read_scenario` and arena-rosnav can read; fields that are None are omitted.
 
     Raises:
         InputError: the file cannot be written, or a number is non-finite.
@@ -355,7 +357,7 @@ def write_scenario(scenario: Scenario, path: str | Path) -> None:
 
 
 def scenario_text(scenario: Scenario) -> str:
-    """Return the text of a scenario file; fields that are None are left out."""
+    """Return the text of a scenario file; fields that are None are omitted."""
     return json.dumps(_without_none(plain(scenario)), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 

@@ -28,7 +28,7 @@ __all__ = ["CrowdSettings", "NavigationSettings", "Stage"]
 
 _MOST_EPISODES = 1_000_000
 LONGEST = 36_000.0
-"""Time limit of an episode, s."""
+"""Maximum time limit of an episode, s."""
 _HALF_A_TURN = 3.1416
 """The maximum heading tolerance, rad: pi, with a margin for rounding."""
 Minding = Literal["early", "late", "never"]
@@ -43,7 +43,7 @@ class Share(Checked):
         model: crowd model.
         share: fraction of the walking groups and single pedestrians, relative to the sum of all shares.
         minds_robots: when pedestrians react to a robot that they see: early, as in the crowd model; late, only in the last step, so
-            that they do not step into it; or never.
+            that they do not step into the robot; or never.
     """
 
     model: Annotated[Named, Plug("crowd_models")]
@@ -67,7 +67,7 @@ class CrowdSettings:
         faithful: whether crowd models move people exactly as published; otherwise pedestrians never step into a wall, robot or
             pedestrian that they see.
         yields: whether pedestrians, unless ``faithful``, walk in steps, yield to people ahead and turn their shoulders in a crowd.
-            False selects the older last step, for suites whose results were published with it.
+            False selects the older version of the last step, for suites whose results were published with that version.
         sidestep: how recorded pedestrians step aside for robots that they see; by default they do not.
         unsteady: fluctuation of the walking speed and direction of simulated pedestrians; by default, they do not fluctuate.
         steps: limits on how fast simulated pedestrians turn; no effect with ``faithful: true`` or ``yields: false``.
@@ -97,7 +97,7 @@ class CrowdSettings:
             )
 
     def unread(self) -> dict[str, str]:
-        """The keys that have no effect given the other values, and why."""
+        """The keys that have no effect with the other values, each with the reason."""
         found = {key: "with faithful: true" for key in ("yields", "steps")} if self.faithful else {}
         found |= {} if self.yields or self.faithful else {"steps": "with yields: false"}
         return found if self.sees_robots else found | {"sidestep": "with sees_robots: false"}
@@ -109,7 +109,7 @@ class CrowdSettings:
 
     @property
     def minding(self) -> tuple[Minding, ...]:
-        """The time at which the pedestrians of each crowd model react to a robot: early, late or never."""
+        """When the pedestrians of each crowd model react to a robot: early, late or never."""
         return tuple(share.minds_robots for share in self.models) or ("early",)
 
     def with_needed(self, behaviours: Sequence[str]) -> CrowdSettings:
@@ -154,7 +154,7 @@ class Stage(Checked):
 
     Attributes:
         name: unique name in the suite.
-        episodes: number of episodes; 0 for one per world.
+        episodes: number of episodes; 0 for one episode per world.
         world: source of the surroundings.
         robots: robots mode.
         obstacles: obstacles mode.
@@ -229,8 +229,8 @@ class Stage(Checked):
             raise ValueError(f"navigation.replan must be a multiple of periods.control = {self.periods.control} s, got {replan}")
 
     def unread(self) -> dict[str, str]:
-        """The keys that have no effect with these modes and modules, and why. Modes that do not declare what they use are assumed
-        to read every key.
+        """The keys that have no effect with these modes and modules, each with the reason. Modes that do not declare what they use
+        are assumed to read every key.
         """
         found = {key: f"with modules: {module.name}" for module in self.modules for key in getattr(module.part, "sets", ())}
         modes = {"robots": self.robots, "obstacles": self.obstacles}
@@ -242,7 +242,7 @@ class Stage(Checked):
 
     @property
     def perception(self) -> Perception:
-        """The settings with which the robots perceive pedestrians."""
+        """The settings that determine how the robots perceive pedestrians."""
         return self.pedestrians if isinstance(self.pedestrians, Perception) else Perception(self.pedestrians)
 
     @property
@@ -275,7 +275,7 @@ _USES = {
     "crowd.sees_robots": {"people", "recordings"},
     "crowd.sidestep": {"recordings"},
 }
-"""Keys of a stage, and the inputs of which a mode must use at least one to read the key (`agora.interfaces.ObstaclesMode`)."""
+"""For each key of a stage, the inputs of which a mode must use at least one to read the key (`agora.interfaces.ObstaclesMode`)."""
 
 
 def _check_drawn_as(other: str) -> None:
@@ -288,6 +288,6 @@ def _check_drawn_as(other: str) -> None:
 
 
 def check_name(name: str) -> None:
-    """Check a name, which is part of the keys of episodes; a suite's name is also the name of its results folder."""
+    """Check a name that becomes part of the keys of episodes; a suite's name is also the name of the suite's results folder."""
     if not name or "/" in name or name.startswith(".") or not name.isprintable():
         raise ValueError(f"name must be a printable string that has no '/' and does not begin with '.', got {name!r}")

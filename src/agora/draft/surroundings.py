@@ -20,7 +20,7 @@ __all__ = ["Surroundings"]
 
 @dataclass(frozen=True, eq=False)
 class Surroundings:
-    """Surroundings of one episode.
+    """The surroundings of one episode.
 
     Attributes:
         map: static surroundings.
@@ -32,8 +32,8 @@ class Surroundings:
         people: pedestrians defined by the world in addition to the scenario's, for the ``scenario`` obstacles mode.
         furniture: pieces of furniture; their cells are already occupied in the map.
         zones: parts of the map by category.
-        folder: folder of the world, if it has one; modes read their files from it.
-        reference_path: length of the path that was published with the world and to which its score compares paths, m.
+        folder: folder of the world, from which modes read their files; None if the world has no folder.
+        reference_path: length of the path that was published with the world, m; the world's score compares robots' paths with it.
     """
 
     map: Map
@@ -54,7 +54,7 @@ class Surroundings:
         return [area for zone in self.zones if "*" in wanted or wanted & set(zone.category) for area in zone.polygons]
 
     def named(self, *keys: str | int) -> str:
-        """Return the beginning of a message about a value in the scenario: file, line and key if it was read from a file."""
+        """Return the start of a message about a value in the scenario: file, line and key if the scenario was read from a file."""
         if self.scenario_file is not None:
             return location_of(self.scenario_file, *keys)
         return f"scenario of {self.map.name!r}: " + ".".join(map(str, keys))

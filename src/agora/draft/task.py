@@ -1,4 +1,4 @@
-"""A task: an episode while the task modes place its robots and people."""
+"""A task: an episode in which the task modes are still placing the robots and people."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Task:
 
     Attributes:
         world: surroundings of the episode.
-        map: static surroundings, to which an obstacles mode may add.
+        map: static surroundings, to which an obstacles mode may add obstacles.
         radius: radius of the largest robot, m.
         safety: extra clearance beyond the radius when robots are placed at random, m.
         stream: stream of all random draws.
@@ -36,7 +36,7 @@ class Task:
         replay: recorded pedestrians that appear; ``replay_radius`` is their radius, m.
         phase: (n,) time offset of each recorded pedestrian, s; empty for no offsets.
         things: furniture that was added to the map.
-        forbidden: polygons (V, 2) in which `place` puts nothing.
+        forbidden: polygons (V, 2) in which `place` does not place anything.
         timeout: time limit, s; None if it follows from the robots' paths.
         goal_tolerance: distance at which a goal counts as reached, m.
         speed: maximum speed of the fastest robot, m/s.
@@ -80,7 +80,8 @@ class Task:
         return min((model.inscribed_radius for model in self.models), default=self.radius)
 
     def check_robot(self, robot: int, start: Doubles, goal: Doubles) -> None:
-        """Check that the start and goal of a robot in the scenario are on the map, have enough room, and are not in an obstacle.
+        """Check that the start and goal of a robot in the scenario are on the map, have enough clearance, and are not in an
+        obstacle.
 
         Raises:
             PlacementError: a position is invalid.
@@ -90,7 +91,7 @@ class Task:
         self.check_free("it", goal, "robots", robot, "goal", margin=room_at_border(radius))
 
     def bodies(self) -> Doubles:
-        """Discs (N, 3) of the pedestrians placed so far, m; pedestrians are only ever added."""
+        """Discs (N, 3) of the pedestrians placed so far, m; pedestrians are never removed."""
         new = [[*person.position, person.radius] for person in self.pedestrians[len(self._bodies) :]]
         self._bodies = np.vstack([self._bodies, np.reshape(new, (-1, 3))])
         return self._bodies
@@ -128,7 +129,7 @@ class Task:
         """Check that a position given in the scenario at ``keys`` is on the map and not in an obstacle.
 
         Args:
-            who: subject of the message.
+            who: subject of the error message.
             point: the position, m; only the first two values are used.
             keys: keys of the position in the scenario.
             margin: minimum distance from the border of the map, m.

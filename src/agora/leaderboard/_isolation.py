@@ -41,7 +41,7 @@ class Claims:
 
     Attributes:
         label: category that the planner claims to belong to.
-        packages: versions of the packages of its components (`agora.benchmark.provenance.packages.packages`).
+        packages: versions of the packages of the planner's components (`agora.benchmark.provenance.packages.packages`).
         files: digests of the files that the planner reads (`agora.benchmark.provenance.inputs.inputs`).
     """
 
@@ -51,7 +51,7 @@ class Claims:
 
     @staticmethod
     def of(planner: Named) -> Claims:
-        """Return the claims of a planner; for a planner in a separate process, they come from that process."""
+        """Return the claims of a planner; for a planner in a separate process, the claims come from that process."""
         if isinstance(planner.part, IsolatedPlanner):
             return planner.part.claims
         return Claims(planner.part.declares.label, packages(planner), inputs(planner))
@@ -115,11 +115,11 @@ class _Child(Child):
 
 
 def runnable_planner(configuration: Mapping[str, Any], where: str) -> Named:
-    """Return the planner with a given configuration. It runs in a separate process if it has components from another package,
-    because this process does not import other packages.
+    """Return the planner with a given configuration. The planner runs in a separate process if it has components from another
+    package, because this process does not import other packages.
 
     Args:
-        configuration: name and parameters, as plain data.
+        configuration: name and parameters of the planner, as plain data.
         where: name of the data in messages.
 
     Raises:
@@ -141,9 +141,7 @@ def addresses(configuration: Any) -> list[str]:
 
 
 def readable(configuration: Any) -> set[Path]:
-    """Return the files and folders that the planner with a given configuration reads besides Python's path: its weights and its
-    packages.
-    """
+    """Return the files and folders that a planner with a given configuration reads besides Python's path: weights and packages."""
     found = {file for text in _texts(configuration) if (file := named_file(text)) is not None}
     for top in {point for point in _foreign(configuration)}:
         spec = find_spec(top)

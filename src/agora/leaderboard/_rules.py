@@ -38,12 +38,12 @@ _PARTS_OF_THE_TIME = (
     "time_in_private_zone",
     "time_seen_by_pedestrians",
 )
-_FASTER = 1.5  # multiple of the top speed, because a robot moved by a simulator may overshoot
+_FASTER = 1.5  # maximum multiple of the top speed; a robot moved by a simulator may exceed the top speed
 _REACHED = 1e-4  # m, possible error of a position in single precision
 
 
 def of_plan(rows: Sequence[Row], suite: EntrySuite, label: str) -> Iterator[str]:
-    """Yield the problems of the set of rows: missing, foreign and repeated rows, and wrong numbers of robots."""
+    """Yield problems with the set of rows: missing, foreign and repeated rows, and wrong numbers of robots."""
     lost = set(suite.episodes) - {(row["stage"], row["episode"]) for row in rows}
     if lost:
         yield f"{len(lost)} episodes of the suite have no row"
@@ -81,7 +81,7 @@ def of_columns(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def of_timing(timing: Sequence[Row], rows: Sequence[Row]) -> Iterator[str]:
-    """Yield the problems of planning times: rows or columns that do not match, and impossible values."""
+    """Yield problems with planning times: rows or columns that do not match, and impossible values."""
     if sorted(row["key"] for row in timing) != sorted(row["key"] for row in rows):
         yield "its rows do not match the rows of the entry"
     if strange := sorted({column for row in timing for column in row} - {*store.IDENTITY, *TIMING}):
@@ -174,7 +174,7 @@ class _Rule:
     """A rule for a row.
 
     Attributes:
-        words: message if the rule is broken.
+        words: message for a row that breaks the rule.
         columns: columns that the rule reads; if one is missing or empty, the rule does not apply.
         holds: function that returns whether a row satisfies the rule.
     """
@@ -209,7 +209,7 @@ def _only(name: str, given: Callable[[Row], bool], words: str) -> _Rule:
 
 
 def _less(less: str, more: str) -> _Rule:
-    """Return the rule that the value in a column is at most that in another."""
+    """Return the rule that the value in a column is at most the value in another column."""
     return _Rule(f"{less} is greater than {more}", (less, more), lambda row: row[less] <= row[more] or _equal(row[less], row[more]))
 
 
@@ -351,6 +351,6 @@ def _equal(one: float, other: float, tolerance: float = _ROUNDING) -> bool:
 
 
 def _numbers(some: Iterable[int]) -> str:
-    """Return numbers as text: ``0 to 300`` if there are many."""
+    """Return numbers as text; if there are many, as a range such as ``0 to 300``."""
     ordered = sorted(some)
     return ", ".join(map(str, ordered)) if len(ordered) < 5 else f"{ordered[0]} to {ordered[-1]} ({len(ordered)})"

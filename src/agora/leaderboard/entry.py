@@ -58,7 +58,7 @@ class EntryStage:
 
 @dataclass(frozen=True)
 class EntrySuite:
-    """The suite that was run, with its stages by name. It is the suite that comes with Agora, except for the seed."""
+    """The suite that was run, with its stages by name. Except for the seed, it is the suite that comes with Agora."""
 
     name: str
     version: Number
@@ -83,8 +83,8 @@ class EntryPlanner:
 
     Attributes:
         label: label in the keys of the planner's rows.
-        configuration: name and parameters; a file in the entry is given as ``weights/FILE``.
-        pedestrians: level of perception in all stages; if None, each stage's own level.
+        configuration: name and parameters of the planner; a file in the entry is given as ``weights/FILE``.
+        pedestrians: level of perception in all stages; if None, each stage uses its own level.
     """
 
     label: str
@@ -101,8 +101,8 @@ class Pins:
         packages: versions of the packages of the suite's and the planner's components and of the metrics
             (`agora.benchmark.provenance.packages.packages`).
         label: category that the planner claims to belong to.
-        knows: what the robot knows.
-        metrics: versions of the metrics in the rows, for versions other than 1.
+        knows: knowledge of the robot besides its own pose and goal.
+        metrics: versions of the metrics in the rows; metrics at version 1 are omitted.
         inputs: digests of the suite's files.
         weights: digests of the planner's files.
     """
@@ -117,7 +117,7 @@ class Pins:
 
     @staticmethod
     def of(suite: Suite, planner: Named, told: Iterable[Level], columns: Iterable[str], folder: Path) -> Pins:
-        """Return the pins on this machine for an entry in a folder whose rows have given columns.
+        """Return the pins on this machine for the entry in a folder, whose rows have the given columns.
 
         Raises:
             InputError: a file of the suite or the planner cannot be read.
@@ -163,10 +163,10 @@ class Entry:
     """The contents of ``entry.yaml``.
 
     Attributes:
-        name: name on the page.
-        author: author on the page.
-        description: description on the page.
-        after_draw: mark of a planner that was changed after the suite's edition was drawn
+        name: name of the entry on the page.
+        author: author of the entry on the page.
+        description: description of the entry on the page.
+        after_draw: text that marks a planner that was changed after the suite's edition was drawn
             (`agora.benchmark.provenance.planner_code`).
         suite: the suite that was run.
         planner: the planner with its configuration.

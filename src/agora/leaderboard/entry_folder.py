@@ -72,7 +72,7 @@ class PostedEntry:
 
     @cached_property
     def drives(self) -> dict[str, Drive]:
-        """The recorded commands, by the keys of their rows.
+        """The recorded commands, keyed by row.
 
         Raises:
             InputError: the file is damaged, or does not contain the commands of exactly these rows.
@@ -186,7 +186,7 @@ def read_shard(path: Path) -> list[dict[str, Any]]:
 
 
 def read_replays(posted: PostedEntry) -> dict[str, Recording]:
-    """Return the recordings in an entry by the keys of its rows, without maps.
+    """Return the recordings in an entry, keyed by the entry's rows, without maps.
 
     Raises:
         InputError: the file is damaged, or contains a recording without a row.

@@ -1,4 +1,4 @@
-"""The leaderboard page, which shows all entries in given folders and works offline.
+"""The leaderboard page, which shows all entries in the given folders and works offline.
 
 A table contains, and ranks, only entries of the same suite, suite version and seed that were run with the same version of Agora.
 The numbers are computed from the entries' rows. An entry with inconsistent rows, or with rows that a check did not reproduce, is
@@ -60,8 +60,8 @@ class _Shown:
     Attributes:
         name: name of the entry, with a number if several entries in a table have the same name.
         posted: the entry.
-        check: check of the entry, if any.
-        number: number on the page.
+        check: result of the entry's check, if any.
+        number: number of the entry on the page.
         wrong: reason why the entry is not ranked; empty if it is ranked.
     """
 
@@ -88,7 +88,7 @@ class _Shown:
 
 
 def write(folders: Sequence[Path], path: Path, *, with_own: bool = True) -> Path:
-    """Write the page with all entries in given folders, at any depth, and return its path.
+    """Write the page with all entries in the given folders, at any depth, and return the page's path.
 
     Args:
         folders: folders to search.
@@ -111,15 +111,15 @@ def write(folders: Sequence[Path], path: Path, *, with_own: bool = True) -> Path
 
 
 def own_entries() -> Path | None:
-    """Return the folder with the entries of Agora's own planners, which comes with its source; None in installations without
-    source.
+    """Return the folder with the entries of Agora's own planners, which is part of Agora's source; None in installations without
+    the source.
     """
     root = checkout()
     return None if root is None else root / "docs" / "leaderboard"
 
 
 def render(posted: Sequence[PostedEntry]) -> str:
-    """Return the page with given entries.
+    """Return the page with the given entries.
 
     Raises:
         InputError: there are no entries, or one of their files is damaged.
@@ -195,7 +195,7 @@ def _names(name: str) -> Iterable[str]:
 
 
 def _current(posted: PostedEntry) -> Suite | None:
-    """Return the entry's suite, if the entry has the installed versions of the suite and of Agora."""
+    """Return the entry's suite if the entry has the installed versions of the suite and of Agora; None otherwise."""
     drawn = posted.entry.suite
     if posted.entry.pins.agora != __version__ or drawn.name not in suite_names():
         return None
@@ -243,7 +243,7 @@ def _table(shown: Sequence[_Shown], suite: Suite | None, replays: dict[str, Reco
 
 
 def _ranks(shown: Sequence[_Shown], rows: Sequence[Row], metric: Metric) -> dict[str, dict[int, list[Any]]]:
-    """Return, for each choice of filters, the ranks by a metric among the entries that pass, by entry number: text, rank,
+    """For each choice of filters, rank the entries that pass by a metric. Return, by entry number, the text, the rank, the
     probability of being best in %, and the entries that are worse.
 
     A choice is left out if fewer than two entries with the metric pass.
@@ -267,13 +267,13 @@ def _ranks(shown: Sequence[_Shown], rows: Sequence[Row], metric: Metric) -> dict
 
 
 def _calls(one: _Shown) -> Mapping[str, Array]:
-    """Return mean planning times, s, by the rows' keys on the page."""
+    """Return the mean planning times, s, keyed by the rows' keys on the page."""
     times = {one.key(row): row.get("planning_time") for row in one.posted.timing}
     return {key: np.array([value]) for key, value in times.items() if value is not None}
 
 
 def _replays(one: _Shown, suite: Suite | None) -> dict[str, Recording]:
-    """Return the entry's recordings by their names on the page, with their maps if the suite is installed."""
+    """Return the entry's recordings, keyed by their names on the page, with maps if the suite is installed."""
     found, rows, drawn = {}, {row["key"]: row for row in one.posted.rows}, one.posted.entry.suite
     then = "" if suite is not None else f", version {drawn.version}, Agora {one.posted.entry.pins.agora}"
     for key, recording in read_replays(one.posted).items():
@@ -288,7 +288,7 @@ def _replays(one: _Shown, suite: Suite | None) -> dict[str, Recording]:
 
 
 def _details(one: _Shown) -> dict[str, Any]:
-    """Return the details of an entry that are shown on the page in addition to its numbers."""
+    """Return the details of an entry that the page shows in addition to the entry's numbers."""
     entry, check = one.posted.entry, one.check
     pins, label = entry.pins, entry.planner.label
     facts = {

@@ -58,8 +58,8 @@ class Words:
 
     Attributes:
         name: name of the entry; if empty, the planner's label.
-        author: author; any text.
-        description: description; any text.
+        author: author of the entry; any text.
+        description: description of the entry; any text.
     """
 
     name: str = ""
@@ -73,12 +73,12 @@ def submit(
     """Create an entry ``folder/SUITE/NAME`` for each planner of a run, and return the folders.
 
     Entries from a ``--counterfactual`` run omit the effects of robots on people, so they look like entries from an ordinary run.
-    Metrics from other packages are also left out.
+    Metrics from other packages are also omitted.
 
     Args:
         results: folder of the run.
         folder: folder of the leaderboard.
-        planners: labels of planners; all if empty.
+        planners: labels of the planners to submit; all planners if empty.
         words: name, author and description on the page.
         replays: maximum number of recordings per entry, starting with one recording per outcome.
 

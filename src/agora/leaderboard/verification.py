@@ -80,8 +80,8 @@ def check(
 
     Raises:
         InputError: the entry is damaged, or cannot be run on this machine under the original conditions, because the version of
-            Agora, of the suite or of a package or a file differs, or because the planner is not installed, cannot be confined, or
-            connects to an address. In that case nothing is written.
+            Agora, of the suite or of a package differs, because a file differs, or because the planner is not installed, cannot be
+            confined, or connects to an address. In that case nothing is written.
         ResultsError: ``check.yaml`` cannot be written.
     """
     with own_alone():
@@ -156,7 +156,7 @@ def _other_mark(claimed: str, mark: str) -> str:
 
 
 def _suite_of(entry: Entry, place: Path) -> Suite:
-    """Return the suite of an entry, after checking that its episodes equal those of the installed suite."""
+    """Return the suite of an entry, after checking that its episodes equal the episodes of the installed suite."""
     if entry.pins.agora != __version__:
         raise InputError(
             f"{place}: pins.agora: the entry was made with Agora {entry.pins.agora}, but the installed version is {__version__}"
@@ -176,7 +176,7 @@ def without_effects(suite: Suite) -> Suite:
 
 def _check_pins(posted: PostedEntry, suite: Suite) -> None:
     """Make sure that an entry's episodes can be run on this machine under the original conditions. Whether different code of the
-    same version of Agora gives the same results is found by running them.
+    same version of Agora gives the same results can only be found by running the episodes.
     """
     entry, place = posted.entry, posted.folder / ENTRY
     told = [row["pedestrians"] for row in posted.rows]
@@ -191,7 +191,7 @@ def _check_pins(posted: PostedEntry, suite: Suite) -> None:
 
 
 def _of_others(pins: Pins) -> Pins:
-    """Return pins without the digest of Agora's own code; its version is a separate pin."""
+    """Return pins without the digest of Agora's own code; Agora's version is a separate pin."""
     return replace(pins, packages={name: one for name, one in pins.packages.items() if name != OWN})
 
 
@@ -203,8 +203,8 @@ def _name_of(name: str, place: Path) -> str:
 
 
 def _driven(posted: PostedEntry, suite: Suite, options: Options) -> Iterator[tuple[int, list[Difference]]]:
-    """Replay the recorded commands of all episodes, and yield the number of finished episodes and the differences found in the last
-    ones.
+    """Replay the recorded commands of all episodes, and yield, after each batch of episodes, the number of finished episodes and
+    the differences found in the batch.
     """
     rows, replays, done = {row["key"]: row for row in posted.rows}, read_replays(posted), 0
     plan, label = _plan_of(posted, suite, options), posted.entry.planner.label

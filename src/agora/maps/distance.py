@@ -21,7 +21,7 @@ FAR = np.float32(1e3)
 """Distance in a field without obstacles, m."""
 
 _NONE = np.int32(1 << 15)
-"""A number that exceeds the number of cells along any side of a map."""
+"""A number greater than the number of cells along any side of a map."""
 
 _ZERO, _ONE, _TINY = np.float32(0.0), np.float32(1.0), np.float32(1e-12)
 
@@ -46,9 +46,9 @@ def _along_columns(occupied, steps):
 def _along_rows(steps, resolution, site, begin, out):
     """Write to ``out`` the distance from each cell to the nearest occupied cell, m.
 
-    In a row, the squared distance of column u through column i is (u - i)^2 + steps[i]^2, which is a parabola in u. The k-th
-    parabola of the lower envelope belongs to column ``site[k]`` and applies from column ``begin[k]`` on. All values are integers,
-    so nothing is rounded before the square root.
+    In a row, the squared distance from column u to the nearest occupied cell in column i is (u - i)^2 + steps[i]^2, which is a
+    parabola in u. The k-th parabola of the lower envelope belongs to column ``site[k]`` and applies from column ``begin[k]``
+    onwards. All values are integers, so nothing is rounded before the square root.
     """
     rows, columns = steps.shape
     for row in range(rows):
@@ -92,8 +92,8 @@ def cell_distance(occupied: Bools, resolution: float) -> Floats:
 def steps_to(blocked: Bools) -> Ints:
     """Return the number of cells between each cell and the nearest blocked cell, counting a diagonal as one step.
 
-    The value is -1 in blocked cells and 0 next to them. If no cell is blocked, it is the length of the longer side in cells. This
-    is Arena 3.0's distance map.
+    The value is -1 in blocked cells and 0 next to them. If no cell is blocked, the value is the number of cells along the map's
+    longer side. This is Arena 3.0's distance map.
     """
     from scipy.ndimage import distance_transform_cdt
 
@@ -105,7 +105,7 @@ def steps_to(blocked: Bools) -> Ints:
 
 @lean
 def inside(polygon, x, y):
-    """Return whether (x, y) is inside a closed polygon (V, 2), by the even-odd rule."""
+    """Return whether (x, y) is inside a closed polygon (V, 2), using the even-odd rule."""
     result = False
     j = len(polygon) - 1
     for i in range(len(polygon)):
@@ -125,7 +125,7 @@ def _inside_all(polygon, points, out):
 
 @lean_kernel
 def _lower(field, resolution, walls, discs):
-    """Lower a field to the distances to walls and discs, whose coordinates are relative to the centre of cell [0, 0]."""
+    """Lower a distance field where a wall or disc is closer; coordinates are relative to the centre of cell [0, 0]."""
     rows, columns = field.shape
     for s in range(len(walls)):
         x0, y0 = walls[s, 0], walls[s, 1]
@@ -148,7 +148,7 @@ def _lower(field, resolution, walls, discs):
 
 @lean_kernel
 def _fill(field, resolution, polygon):
-    """Set a field to 0 inside a polygon, whose coordinates are relative to the centre of cell [0, 0]."""
+    """Set a distance field to 0 inside a polygon; coordinates are relative to the centre of cell [0, 0]."""
     for row in range(field.shape[0]):
         for column in range(field.shape[1]):
             if inside(polygon, np.float32(column) * resolution, np.float32(row) * resolution):
@@ -158,13 +158,13 @@ def _fill(field, resolution, polygon):
 def with_shapes(
     field: Floats, resolution: float, origin: tuple[float, float], walls: Doubles, discs: Doubles, polygons: tuple[Doubles, ...]
 ) -> Floats:
-    """Return a distance field of cells, lowered to the distances from the cell centres to exact shapes; 0 inside discs and
+    """Return a distance field that takes both cells and exact shapes into account, at the cell centres; it is 0 inside discs and
     polygons.
 
     Args:
-        field: (rows, columns) distances to the cells, m.
+        field: (rows, columns) distance from each cell's centre to the nearest occupied cell, m.
         resolution: length of a cell, m.
-        origin: lower-left corner, m.
+        origin: lower-left corner of the map, m.
         walls: (S, 4) segments, including the edges of the polygons, m.
         discs: (D, 3) x, y, radius, m.
         polygons: corners (V, 2) of each polygon, m.
@@ -183,7 +183,9 @@ def with_shapes(
 
 @spliced
 def _gap_to_cells(x, y, field, side, bound):
-    """Distance, in cells, from (x, y), in cells from the origin, to the square of the nearest blocked cell, at most ``bound``."""
+    """Return the distance from (x, y) to the square of the nearest blocked cell, at most ``bound``; coordinates are relative to the
+    origin, and all lengths are in cells.
+    """
     rows, columns = field.shape
     best = bound
     for row in range(max(int(math.floor(y - bound)), 0), min(int(math.floor(y + bound)) + 1, rows)):
@@ -208,7 +210,7 @@ def gap_to_cells(points, field, resolution, bounds, out):
     for i in range(len(points)):
         bound = bounds[i] / resolution
         found = _gap_to_cells(points[i, 0] / resolution, points[i, 1] / resolution, field, resolution, bound)
-        out[i] = resolution * found if found < bound else bounds[i]  # not the bound with a rounding error
+        out[i] = resolution * found if found < bound else bounds[i]  # the bound itself, without a rounding error
 
 
 @lean_kernel
@@ -262,7 +264,7 @@ def _to_segment(x, y, x0, y0, x1, y1):
 
 @lean
 def _cross(ax, ay, bx, by, cx, cy, dx, dy):
-    """Return whether segments ab and cd cross, i.e. each has one end strictly on either side of the other."""
+    """Return whether segments ab and cd cross, i.e. the ends of each lie strictly on opposite sides of the other."""
     p = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
     q = (bx - ax) * (dy - ay) - (by - ay) * (dx - ax)
     u = (dx - cx) * (ay - cy) - (dy - cy) * (ax - cx)
@@ -272,7 +274,9 @@ def _cross(ax, ay, bx, by, cx, cy, dx, dy):
 
 @lean
 def _outline_to_segment(outline, x0, y0, x1, y1, best):
-    """Distance from a polygon (V, 2) to a segment, at most ``best``; 0 if they touch or an end is inside the polygon."""
+    """Distance from a polygon (V, 2) to a segment, at most ``best``; 0 if they touch or an end of the segment is inside the
+    polygon.
+    """
     if inside(outline, x0, y0) or inside(outline, x1, y1):
         return 0.0
     j = len(outline) - 1
@@ -298,7 +302,7 @@ def _box(outline):
 
 @lean
 def _apart(box, x0, x1, y0, y1):
-    """Distance between a box (left, right, bottom, top) and another box."""
+    """Distance between a box (left, right, bottom, top) and the box from (x0, y0) to (x1, y1)."""
     left, right, bottom, top = box
     dx, dy = max(max(left - x1, x0 - right), 0.0), max(max(bottom - y1, y0 - top), 0.0)
     return math.sqrt(dx * dx + dy * dy)
@@ -306,7 +310,8 @@ def _apart(box, x0, x1, y0, y1):
 
 @lean_kernel
 def gap_of_outlines(outlines, field, side, out):
-    """Lower ``out`` (N,), m, to the distance from polygons (N, V, 2), relative to the origin, to the squares of blocked cells.
+    """Lower ``out`` (N,) to the distance from polygons (N, V, 2) to the squares of blocked cells, m; coordinates are relative to
+    the origin.
 
     ``field`` is the `cell_distance` to the blocked cells, 0 in the blocked cells themselves.
     """

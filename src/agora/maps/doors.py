@@ -1,8 +1,8 @@
 """Moving doors: two leaves that slide apart, like those of a lift.
 
-A map with a door shows the place with the door open, so planners find a path through it. For each position of the moving leaves
-there is a separate map. The engine switches between these maps (`agora.world.doors`), so that people, robots, lidars and costmaps
-all encounter the same leaves.
+A map with a door shows the place with the door open, so planners find a path through it. A separate map exists for each position of
+the moving leaves. The engine switches between these maps (`agora.world.doors`), so that people, robots, lidars and costmaps all
+encounter the same leaves.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ STAGES = 10
 
 @dataclass(frozen=True, eq=False)
 class Door:
-    """A sliding door with two leaves, which is closed at the beginning.
+    """A sliding door with two leaves, which is closed when the episode begins.
 
     Attributes:
         ends: (2, 2) ends of the opening, m; the leaves of the closed door meet in its middle.
@@ -65,8 +65,8 @@ class Door:
         return np.array([along, (-along[1], along[0])])
 
     def leaves(self, share: float) -> list[Doubles]:
-        """Return the leaves, as polygons (4, 2), of a door opened by a fraction ``share``, from 0 to 1; parts inside the walls are
-        left out.
+        """Return the leaves of the door as polygons (4, 2) when it is open by a fraction ``share`` (0 to 1); parts inside the walls
+        are omitted.
         """
         if share >= 1.0:
             return []
@@ -76,13 +76,13 @@ class Door:
         return [np.array([end - half, end + leaf - half, end + leaf + half, end + half]) for end, leaf in corners]
 
     def holds(self, places: Doubles, radius: Doubles) -> Bools:
-        """Return which bodies at places (K, 2) with radii (K,) keep the door open."""
+        """Return which bodies (K,) keep the door open, given their positions (K, 2) and radii (K,), m."""
         along, across = self.axes @ (places - self.ends.mean(axis=0)).T
         return np.asarray((np.abs(along) <= 0.5 * self.width + radius) & (np.abs(across) <= self.reach + radius))
 
     def next(self, share: float, time: float, dt: float, held: bool) -> float:
-        """Return the fraction, from 0 to 1, by which the door is open one step of ``dt`` seconds after ``time``; ``held`` says
-        whether someone is in the doorway.
+        """Return how far the door is open after a step of ``dt`` seconds from ``time``, as a fraction from 0 to 1; ``held`` says
+        whether a body keeps the door open.
 
         A door that has closed does not open again.
         """
@@ -91,6 +91,6 @@ class Door:
 
 
 def with_door(open_map: Map, door: Door) -> Map:
-    """Return the map with a door added, and with the maps that show its leaves."""
+    """Return a copy of the map with a door, and with one map for each position of the door's leaves."""
     stages = tuple(replace(open_map, polygons=(*open_map.polygons, *door.leaves(k / STAGES))) for k in range(STAGES))
     return replace(open_map, door=door, stages=stages)

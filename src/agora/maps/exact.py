@@ -13,7 +13,7 @@ from agora.maps.grid import Map
 from agora.packed import arrays_of
 from agora.yaml_tree import require_file
 
-_LARGEST = 500_000_000  # bytes of the arrays: occupied and unknown cells of the largest map that can be read
+_LARGEST = 500_000_000  # maximum size of the arrays of occupied and unknown cells in a file, bytes
 
 
 def encode_exact(place: Map) -> bytes:
@@ -45,10 +45,10 @@ def write_exact(place: Map, path: Path | BinaryIO) -> None:
 
 
 def read_exact(path: Path) -> Map:
-    """Read a map that `write_exact` wrote.
+    """Read a map file written by `write_exact`.
 
     Raises:
-        InputError: the file cannot be read, or is not such a file.
+        InputError: the file cannot be read, or is not in this format.
     """
     require_file(path)
     with reading(path, "a cached map"), path.open("rb") as file:
@@ -56,14 +56,14 @@ def read_exact(path: Path) -> Map:
 
 
 def decode_exact(stream: BinaryIO, where: str) -> Map:
-    """Read a map from an open file that `write_exact` wrote.
+    """Read a map from an open file written by `write_exact`.
 
     Args:
         stream: the file, which must be seekable.
         where: name of the file for messages.
 
     Raises:
-        InputError: the file is not such a file.
+        InputError: the file is not in this format.
     """
     with reading(where, "a cached map"), arrays_of(stream, where, _LARGEST) as file:
         resolution, x, y, *offset = (float(v) for v in file["frame"])

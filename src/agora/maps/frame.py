@@ -1,4 +1,4 @@
-"""The map frame, and the frames of files, whose origin may be far away, as with UTM coordinates.
+"""The map frame, and the frames of files, whose origin may be far away (for example, in UTM coordinates).
 
 Kernels compute in float32, in which adjacent numbers are 0.5 m apart at 5,000 km. Therefore, code that reads files subtracts an
 offset from all positions, and code that writes files, pictures and messages adds it again. Everything else, including ROS, uses the
@@ -26,17 +26,17 @@ def offset_of(corner: Sequence[float]) -> tuple[float, float]:
     """Return the position of the map frame's origin in the frame of a file, m, chosen so that a map with the given lower-left
     corner lies near the origin.
 
-    Along each axis, the offset is 0 if the corner is within 500 m of zero, and otherwise a whole number of kilometres. So if a map
-    is moved by whole kilometres, its positions in the map frame stay the same, bit for bit.
+    Along each axis, the offset is 0 if the corner is within 500 m of the origin, and otherwise a whole number of kilometres. So if
+    a map is moved by whole kilometres, its positions in the map frame stay the same, bit for bit.
     """
     x, y = (0.0 if abs(v) <= _NEAR else _KILOMETRE * round(v / _KILOMETRE) for v in corner[:2])
     return x, y
 
 
 def moved(points: ArrayLike, by: tuple[float, float]) -> Doubles:
-    """Return points (..., 2 or more), with x and y first, moved by an offset, m.
+    """Return points (..., 2 or more), whose first two values are x and y, shifted by an offset; all lengths are in metres.
 
-    Moved coordinates are rounded to 1e-8 m, so that 100003.2 moved by -100000 is 3.2.
+    Shifted coordinates are rounded to 1e-8 m, so that 100003.2 shifted by -100000 is 3.2.
     """
     there = np.array(points, np.float64)
     for axis, far in enumerate(by):

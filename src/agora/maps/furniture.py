@@ -1,4 +1,4 @@
-"""Furniture: Agora's own simple models, made of boxes and cylinders, from which maps, pictures and 3-D worlds are drawn."""
+"""Furniture: Agora's own simple models, made of boxes and cylinders and used in maps, pictures and 3-D worlds."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ class Cylinder:
         x: centre of the bottom face in the model's frame, x, m.
         y: centre of the bottom face in the model's frame, y, m.
         z: centre of the bottom face in the model's frame, z, m.
-        radius: radius, m.
-        height: height, m.
+        radius: radius of the cylinder, m.
+        height: height of the cylinder, m.
         colour: red, green, blue in [0, 1].
     """
 
@@ -91,8 +91,9 @@ class FurnitureModel:
     seats face +x.
 
     Attributes:
-        name: name in scenario files.
-        parts: solids. Those on the floor are obstacles for robots and pedestrians; the others do not extend beyond them.
+        name: name of the model in scenario files.
+        parts: solids of the model. Solids on the floor are obstacles for robots and pedestrians; the other solids do not extend
+            beyond the solids on the floor.
         spots: places where pedestrians use the furniture.
     """
 
@@ -127,7 +128,7 @@ class Furniture:
     """A piece of furniture with its pose on a map.
 
     Attributes:
-        model: name in `MODELS`.
+        model: name of the model in `MODELS`.
         x: pose in the map frame, x, m.
         y: pose in the map frame, y, m.
         heading: pose in the map frame, heading, rad.
@@ -165,7 +166,7 @@ class Furniture:
 
 
 _BACK = -math.pi / 2
-"""Heading of a person who stands in front of something and faces it."""
+"""Heading of a person who stands in front of a piece of furniture and faces it."""
 
 _SIT = Spot(0.0, 0.0, 0.0, "sit")
 
@@ -179,7 +180,7 @@ def _block(
 
 
 def _bed(name: str, width: float, length: float, colour: Colour) -> FurnitureModel:
-    """Return a bed with its head at -y, and a place to stand next to it."""
+    """Return a bed with its head at -y, and a spot for a person standing next to it."""
     body, side = Box(0.0, 0.0, 0.0, width, length, 0.55, colour), width / 2 + 0.35
     head, pillow = (
         Box(0.0, 0.05 - length / 2, 0.55, width, 0.1, 0.4, WOOD),
@@ -189,21 +190,21 @@ def _bed(name: str, width: float, length: float, colour: Colour) -> FurnitureMod
 
 
 def _seats(name: str, length: float, width: float, seats: int, colour: Colour, *more: Box) -> FurnitureModel:
-    """Return a seat for some people, who face +y."""
+    """Return a seat for ``seats`` people facing +y."""
     places = tuple(Spot(length * ((k + 0.5) / seats - 0.5), 0.05, math.pi / 2, "sit") for k in range(seats))
     return FurnitureModel(name, (Box(0.0, 0.0, 0.0, length, width, 0.45, colour), *more), places)
 
 
 def _desk(name: str, length: float, width: float) -> FurnitureModel:
-    """Return a desk with a screen at its back, and the place of a person working at it."""
+    """Return a desk with a screen at its back, and a spot for a person working at it."""
     screen = Box(0.0, -0.25 * width, 0.74, 0.55, 0.06, 0.4, DARK)
     body = Box(0.0, 0.0, 0.0, length, width, 0.74)
     return FurnitureModel(name, (body, screen), (Spot(0.0, width / 2 + 0.35, _BACK, "work"),))
 
 
 def _jack(name: str, load: float, colour: Colour) -> FurnitureModel:
-    """Return a pallet jack with its forks towards +x under a load of a given height, its handle at -x, and the place of the person
-    who pulls it.
+    """Return a pallet jack with its forks pointing to +x under a load of a given height, its handle at -x, and a spot for the
+    person who pulls it.
     """
     body, handle = Box(-0.55, 0.0, 0.0, 0.4, 0.55, 0.6, colour), Box(-0.7, 0.0, 0.6, 0.06, 0.3, 0.65, DARK)
     forks: tuple[Box, ...] = tuple(Box(0.2, y, 0.0, 1.1, 0.16, 0.2, STEEL) for y in (-0.18, 0.18))
@@ -278,7 +279,7 @@ class ModelFile:
     """The keys of a file ``obstacles/<name>.yaml`` in the data folder, which defines a user's own model.
 
     Attributes:
-        name: name in scenario files.
+        name: name of the model in scenario files.
         boxes: boxes that the model is made of.
         cylinders: cylinders that the model is made of.
         source: source of the model's dimensions.

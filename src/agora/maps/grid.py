@@ -24,7 +24,7 @@ __all__ = ["Map"]
 LARGEST = 16384
 """Maximum number of cells along a side; above it, float32 cell coordinates are too coarse for interpolation."""
 
-_MOST = 40_000_000  # cells: above this, a single map takes more than 2 GB, and a minute before an episode begins
+_MOST = 40_000_000  # cells; a larger map would need more than 2 GB, and a minute of preparation before an episode
 _EDGE = np.float32(1.001)
 _FAR_CELL = 1 << 30  # row or column of points that are too far away for cell numbers
 
@@ -60,9 +60,10 @@ def check_size(rows: int, columns: int, resolution: float, where: str) -> None:
 class Map:
     """Static surroundings in the map frame. Arrays are read-only; grids are indexed [row, column], and rows grow with y.
 
-    The space beyond the border is unknown. Robots keep their radius from the border: no start, goal or path is closer, and costmaps
-    are 255 beyond it. The border is not an obstacle, though: it does not stop beams, and crossing it is not a contact for robots or
-    pedestrians. Only the centre of a pedestrian has to be on the map (docs/decisions/2026-11-29-borders.md).
+    The space beyond the border is unknown. Robots stay at least their radius away from the border: no start, goal or path is closer
+    to it, and costmaps contain 255 beyond it. The border is not an obstacle, though: it does not stop beams, and crossing it is not
+    a contact for robots or pedestrians. Only the centre of a pedestrian has to be on the map
+    (docs/decisions/2026-11-29-borders.md).
 
     Attributes:
         name: name in messages and tables.
@@ -80,7 +81,7 @@ class Map:
             returns the map for a robot.
 
     Raises:
-        InputError: a size, number or shape is invalid, or the map is farther than ``FARTHEST`` from zero.
+        InputError: a size, number or shape is invalid, or the map is farther than ``FARTHEST`` from the origin.
     """
 
     name: str
@@ -147,7 +148,7 @@ class Map:
 
     @classmethod
     def open(cls, lower: tuple[float, float], upper: tuple[float, float], *, resolution: float = 0.1, name: str = "open") -> Map:
-        """Return an empty rectangular map from its lower-left to (at least) its upper-right corner, m."""
+        """Return an empty rectangular map that extends from its lower-left corner to at least its upper-right corner, m."""
         return cls.from_shapes(bounds=(*lower, *upper), resolution=resolution, name=name)
 
     @classmethod
@@ -165,9 +166,9 @@ class Map:
         """Return a map that consists only of exact shapes.
 
         Args:
-            segments: (S, 4), as in the attribute.
-            discs: (D, 3), as in the attribute.
-            polygons: each (V, 2), as in the attribute.
+            segments: (S, 4) thin walls, as in `Map.segments`.
+            discs: (D, 3) discs, as in `Map.discs`.
+            polygons: filled obstacles, each (V, 2), as in `Map.polygons`.
             bounds: lower-left x, y and upper-right x, y of the map, m; the last row and column may extend beyond them.
             margin: free space around the shapes if ``bounds`` is not given, m.
             resolution: length of a cell of the distance field, m.
@@ -214,7 +215,7 @@ class Map:
 
     @cached_property
     def walls(self) -> Doubles:
-        """(S', 4) the segments and the edges of the polygons."""
+        """(S', 4) the segments, and the edges of the polygons, m."""
         return np.concatenate([self.segments, distance.edges_of(self.polygons)])
 
     @cached_property
@@ -235,12 +236,12 @@ class Map:
 
     @cached_property
     def roads(self) -> dict[float, Any]:
-        """Roads of the map found so far, by radius (`agora.maps.roads.roads_of`)."""
+        """The roads of the map that have been computed so far, keyed by radius (`agora.maps.roads.roads_of`)."""
         return {}
 
     @cached_property
     def met(self) -> dict[tuple[float, float], Map]:
-        """The maps for robots made so far, by step and span (`agora.maps.ground.met_by`)."""
+        """The maps for robots that have been computed so far, keyed by step and span (`agora.maps.ground.met_by`)."""
         return {}
 
     @cached_property
@@ -250,15 +251,15 @@ class Map:
 
     @cached_property
     def _kept_inside(self) -> dict[int, Floats]:
-        """The fields that `clearance_inside` has computed so far, by the number of cells at the border in which a disc does not
-        fit.
+        """The fields that `clearance_inside` has computed so far, keyed by the number of cells from the border in which a disc does
+        not fit.
         """
         return {}
 
     def clearance_inside(self, radius: float) -> Floats:
         """Return `clearance` (rows, columns) for a disc that stays on the map, m.
 
-        In cells within ``radius`` of the border, the space beyond the border counts as an obstacle; in all other cells it does not.
+        The space beyond the border counts as an obstacle only for cells within ``radius`` of the border.
 
         Args:
             radius: radius of the disc, m.
@@ -292,7 +293,7 @@ class Map:
         return moved(points, self.offset)
 
     def place(self, point: ArrayLike) -> str:
-        """Return a point (2 or more) as text in the files' frame, for messages: ``(1.50, -2.00)``."""
+        """Return the text of a point (2 or more) in the files' frame for messages, for example ``(1.50, -2.00)``."""
         x, y = self.to_file(point)[:2]
         return f"({x:.2f}, {y:.2f})"
 
@@ -308,8 +309,8 @@ class Map:
         return margin
 
     def cell_of(self, points: ArrayLike) -> tuple[Ints, Ints]:
-        """Return the row and column of the cells that contain points (..., 2); for points outside the map they are negative or
-        beyond its size.
+        """Return the row and column of the cells that contain points (..., 2); for points outside the map, they are negative or
+        exceed the map's size.
         """
         cells = np.floor((np.asarray(points, np.float64) - self.origin) / self.resolution)
         cells = np.clip(cells, -_FAR_CELL, _FAR_CELL).astype(np.int32)
@@ -322,8 +323,8 @@ class Map:
         return centres
 
     def clearance_at(self, points: ArrayLike) -> Floats:
-        """Return `clearance` at points (..., 2), interpolated bilinearly between cell centres; outside the map, the value at the
-        border (`agora.core.field`).
+        """Return `clearance` at points (..., 2), interpolated bilinearly between cell centres; for points outside the map, the
+        value at the border is used (`agora.core.field`).
         """
         offset = (np.asarray(points, np.float64) - self.origin) / self.resolution - 0.5
         rows, columns = self.shape
@@ -340,8 +341,8 @@ class Map:
         """Return the true distance from points (N, 2) to the nearest obstacle, with cells treated as squares, capped at ``limit``;
         all in metres.
 
-        The distance fields measure to the centre of an occupied cell, whose square begins half a cell earlier; this method measures
-        to the square.
+        The distance fields contain distances to the centres of occupied cells, whose squares begin half a cell earlier; this method
+        measures the distance to the squares.
 
         Args:
             points: (N, 2) points, m.

@@ -51,8 +51,8 @@ def _met(map: Map, step: float, span: float) -> Map:
 
 
 def _wide(footless: Bools, ground: Bools, resolution: float, span: float) -> Bools:
-    """Return the cells without foothold (rows, columns) that extend more than half of ``span`` away from the ground; measured in
-    half cells.
+    """Return which cells (rows, columns) without foothold extend more than half of ``span`` away from the ground; distances are
+    measured in half cells.
     """
     if span <= 0.0 or not ground.any():
         return footless

@@ -4,11 +4,11 @@ A file of shapes is YAML or JSON with these keys, all of them optional, except t
 
     name: hall
     resolution: 0.1                       # of the distance field, m
-    bounds: [-1.0, -2.0, 12.0, 7.5]       # x0, y0, x1, y1; without it the shapes and ``margin`` about them
+    bounds: [-1.0, -2.0, 12.0, 7.5]       # x0, y0, x1, y1; if omitted, the shapes and a ``margin`` around them
     margin: 1.0
     segments: [[0, 0, 10, 0], [10, 0, 10, 5]]       # thin walls x0, y0, x1, y1
     polygons: [[[3, 1], [4, 1], [3.5, 2]]]          # filled obstacles, corners x, y
-    discs: [[7, 3, 0.25]]                           # columns x, y, radius
+    discs: [[7, 3, 0.25]]                           # round pillars x, y, radius
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class MapFile(Checked):
         negate: 1 if white is occupied.
         occupied_thresh: darkness above which a pixel is occupied.
         free_thresh: darkness below which a pixel is free.
-        mode: how pixels between the thresholds are read: as unknown (trinary), as graded values (scale); or the pixel is the value
-            (raw).
+        mode: how pixels are read: pixels between the thresholds are unknown (trinary) or have graded values (scale), or every pixel
+            is itself an occupancy value (raw).
         type: "indoor" or "outdoor" in Arena's maps; not used.
     """
 
@@ -78,7 +78,7 @@ class ShapesFile(Checked):
     Attributes:
         segments: thin walls x0, y0, x1, y1, m.
         polygons: filled obstacles, corners x, y, m.
-        discs: columns x, y, radius, m.
+        discs: round pillars x, y, radius, m.
         bounds: x0, y0, x1, y1, m; if not given, the shapes' bounding box plus ``margin``.
         margin: free space around the shapes, m.
         resolution: length of a cell of the distance field, m.
@@ -149,10 +149,11 @@ def _pixels(path: Path, resolution: float) -> Array:
 
 
 def occupancy(pixels: Array, mode: str, negate: bool, occupied_thresh: float, free_thresh: float) -> Array:
-    """Return the occupancy values for an image by map_server's rules: 0 free, 100 occupied, 1 to 99 in between, 255 unknown.
+    """Return the occupancy values for an image according to map_server's rules: 0 free, 100 occupied, 1 to 99 in between, 255
+    unknown.
 
     The darkness (255 - mean of the channels) / 255 is compared with both thresholds. As in map_server, the mean includes the alpha
-    channel in mode trinary, and a pixel between the thresholds with alpha 0 is unknown in mode scale.
+    channel in trinary mode, and a pixel between the thresholds with alpha 0 is unknown in scale mode.
 
     Args:
         pixels: (rows, columns, channels) uint8, channels 1, 3, or 4 with alpha.
@@ -204,14 +205,15 @@ def read_map(path: str | Path) -> Map:
 
 
 def write_map(map: Map, path: str | Path, *, image: Literal["pgm", "png"] = "pgm") -> None:
-    """Write the cells of a map as map_server's YAML and, in the same folder, an image that map_server reads back to the same cells.
+    """Write the cells of a map as a map_server YAML file and, in the same folder, an image from which map_server reads the same
+    cells.
 
     An image cannot contain exact shapes: cells whose centre is within half a cell of a shape are written as occupied.
 
     Args:
         map: map to write.
         path: path of the YAML file; the image has the same name with a different extension.
-        image: format and extension of the image.
+        image: format of the image, which is also its extension.
     """
     from PIL import Image
 
@@ -233,7 +235,7 @@ def read_shapes(path: str | Path) -> Map:
 
 
 def write_shapes(map: Map, path: str | Path) -> None:
-    """Write the shapes of a map to a file that `read_shapes` reads back to the same map; cells are not written."""
+    """Write the shapes of a map to a file from which `read_shapes` reads the same map; cells are not written."""
     (x0, y0), (width, height) = map.to_file(map.origin).tolist(), map.size
     file = ShapesFile(
         segments=tuple((*a.tolist(), *b.tolist()) for a, b in map.to_file(map.segments.reshape(-1, 2, 2))),

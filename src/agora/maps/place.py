@@ -24,7 +24,7 @@ from agora.yaml_tree import location_of, require_file
 __all__ = ["Place", "read_place"]
 
 _SAME = 1e-6  # m
-_HEAD = 4096  # bytes that precede the heights in a file
+_HEAD = 4096  # maximum size of the data that precede the heights in a file, bytes
 
 _FLATLAND = """\
 properties: {velocity_iterations: 10, position_iterations: 10}
@@ -40,7 +40,7 @@ class Place:
     Attributes:
         map: static surroundings, including the furniture.
         furniture: the pieces of furniture in the map, for 3-D worlds, pictures, and pedestrians that use them.
-        zones: parts of the map.
+        zones: zones of the map.
     """
 
     map: Map
@@ -48,7 +48,7 @@ class Place:
     zones: tuple[Zone, ...] = ()
 
     def shapes_of_walls(self) -> tuple[tuple[Doubles, ...], Doubles]:
-        """Return the map's polygons, and its discs (D, 3), that are not outlines of furniture."""
+        """Return the map's polygons and discs (D, 3), except those that are outlines of furniture."""
         outlines = [outline for piece in self.furniture for outline in piece.polygons()]
         columns = np.vstack([np.zeros((0, 3)), *(piece.discs() for piece in self.furniture)])
         polygons = tuple(p for p in self.map.polygons if not any(_same_outline(p, outline) for outline in outlines))
@@ -98,21 +98,22 @@ def changed(folder: Path) -> int:
 
 
 def _put(piece: Furniture, move: Callable[[ArrayLike], Doubles]) -> Furniture:
-    """Return a piece of furniture, moved to another place."""
+    """Return a piece of furniture with its position transformed by ``move``."""
     x, y = move((piece.x, piece.y)).tolist()
     return replace(piece, x=x, y=y)
 
 
 def _drawn(zone: Zone, move: Callable[[ArrayLike], Doubles]) -> Zone:
-    """Return a zone with its corners moved."""
+    """Return a zone with its corners transformed by ``move``."""
     return replace(zone, polygons=tuple(move(polygon) for polygon in zone.polygons))
 
 
 def write_place(place: Place, folder: Path) -> None:
     """Write a place into an existing folder, in Arena 3.0's layout, which `read_place` reads.
 
-    ``map/map.yaml`` has its image next to it. A map that consists only of shapes is also written exactly, to ``map/shapes.yaml``. A
-    map with both cells and shapes is written as cells. Ground heights are in ``map/ground.npz``, as the array ``ground``.
+    The image is written next to ``map/map.yaml``. A map that consists only of shapes is also written exactly, to
+    ``map/shapes.yaml``. A map with both cells and shapes is written as cells. Ground heights are in ``map/ground.npz``, as the
+    array ``ground``.
     """
     files = folder / "map"
     files.mkdir()

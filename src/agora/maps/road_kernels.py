@@ -10,18 +10,18 @@ from agora.core.field import distance_at, is_clear
 from agora.core.jit import device, hidden
 from agora.core.scalar import HALF, ONE, ZERO
 
-SIGHT = np.float32(8.0)  # m, how far from a place its surroundings may reach
-_LONGEST = np.float32(12.0)  # m, of a road
+SIGHT = np.float32(8.0)  # maximum distance at which a place sees a cell, m
+_LONGEST = np.float32(12.0)  # maximum length of a road, m
 _AMPLE = np.float32(0.3)  # m, clearance beyond the radius above which a road is not narrow
 _NARROW = np.float32(3.0)  # factor by which a road is more expensive where the disc just fits
-_STEP = np.float32(0.1)  # m, between two samples of a road's width
+_STEP = np.float32(0.1)  # distance between two samples of a road's width, m
 _PART = np.float32(0.3)  # of a step, so that no road between centres of cells has a length of a whole number of steps
 _APART = np.float32(0.6)  # m, between two such places
-_RINGS = np.float32(2.0), np.float32(4.0), SIGHT  # m, around a cell, whose places are examined one after the other
-_SLACK = np.float32(1e-3)  # m, more than the rounding error of the distance field
+_RINGS = np.float32(2.0), np.float32(4.0), SIGHT  # radii around a cell, m, examined one after another
+_SLACK = np.float32(1e-3)  # greater than the rounding error of the distance field, m
 _CENTIMETRES = np.float32(100.0)
-_FARTHEST = np.int64(1 << 40)  # more than the square of any distance on a map, in halves of a cell
-_SEEN = np.int64(-2)  # for two places that see each other
+_FARTHEST = np.int64(1 << 40)  # greater than the square of any distance on a map, in half cells
+_SEEN = np.int64(-2)  # marks two places that see each other
 
 
 @hidden
@@ -74,7 +74,7 @@ def cover(maps, point, rows, columns, order, rank, forced, least, reach, owner, 
 
 @hidden
 def _see(maps, ax, ay, bx, by, least):
-    """Return whether there is a straight road between two points in both directions."""
+    """Return whether a straight road connects two points, in both directions."""
     dx, dy = ax - bx, ay - by
     if dx * dx + dy * dy > _LONGEST * _LONGEST:
         return False
@@ -83,8 +83,8 @@ def _see(maps, ax, ay, bx, by, least):
 
 @hidden
 def _worth_of(width, rows, columns, mine, theirs):
-    """Return how good two neighbouring cells are as places: wider is better, in steps of 1 cm, then nearer to the centre of the
-    map.
+    """Return a score of two neighbouring cells as places: wider cells score higher, in steps of 1 cm, and among equally wide cells
+    those nearer to the centre of the map.
     """
     far = np.int64(0)
     for k in (mine, theirs):
@@ -95,8 +95,8 @@ def _worth_of(width, rows, columns, mine, theirs):
 
 @device
 def borders(maps, point, width, rows, columns, least, owner, chosen, best, met):
-    """For pairs of chosen cells a < b that do not see each other, mark the widest pair of neighbouring cells of which a owns one
-    and b the other.
+    """For each pair of chosen cells a < b that do not see each other, mark the widest pair of neighbouring cells of which one
+    belongs to a and the other to b.
     """
     for turn in range(2):
         for k in range(rows * columns):
@@ -127,8 +127,8 @@ def borders(maps, point, width, rows, columns, least, owner, chosen, best, met):
 
 @hidden
 def cell_near(roads, q, x, y):
-    """Return the number of the nearest cell in which the disc of roads q fits, counted over the cells of all roads; -1 if it fits
-    nowhere.
+    """Return the number of the nearest cell in which the disc of road network q fits, counted over the cells of all networks; -1 if
+    the disc fits nowhere.
     """
     columns, rows = roads.columns[q], roads.rows[q]
     column = min(max(np.int32((x - roads.origin_x[q]) / roads.cell[q]), 0), columns - 1)
@@ -163,7 +163,7 @@ def join(maps, place, least, cost):
 
 @device
 def look(maps, point, free, place, least, near_start, near_place, columns, seen):
-    """For each free cell, write the nearest places that are visible from its point.
+    """Write, for each free cell, the nearest places that are visible from the cell's point.
 
     The area is divided into squares with sides of `SIGHT`, in rows of ``columns``, starting at the point with the minimum
     coordinates. The places that may be within `SIGHT` of a point in square k are ``near_place[near_start[k]:near_start[k + 1]]``.

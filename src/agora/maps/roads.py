@@ -22,20 +22,20 @@ from agora.maps.road_kernels import SIGHT, borders, cover, join, look
 from agora.maps.store import build_store
 
 SEEN = 6
-"""Number of places kept for each cell: the nearest visible ones."""
+"""Number of places stored for each cell, which are the nearest visible places."""
 
-_CELL = 0.2  # m, of the roads' own grid
-_WIDE = np.float32(1.2)  # m, clearance above which all cells are equally good places
+_CELL = 0.2  # length of a cell of the roads' own grid, m
+_WIDE = np.float32(1.2)  # clearance above which all cells are equally good places, m
 _NECK = np.float32(0.05)  # m, by which a narrow place is narrower than 0.4 m along it, and wider than 0.4 m across it
 _ROUND = 0.15  # m, extra distance that paths keep from corners
 _BEND = 0.6  # of the Laplacian of the distance to a point, above which an obstacle has a corner
-_BEFORE = 3  # cells, from a narrow place to the squares before and behind it
+_BEFORE = 3  # number of cells from a narrow place to the squares before and behind it
 _INFINITE = np.float32(np.inf)
-_ALIKE = np.float32(1e-3)  # m, by which rounding may make equal distances differ
-_HOP = 0.02  # m, cost of every road on a path in addition to its length
-_STEP_OF_WIDTH = 0.01  # of `_WIDE`
-_CLASS = 0.05  # m, radii are rounded up to a multiple of it
-_REACH = 1.5  # m, from a point in an obstacle to the free space that counts as its own
+_ALIKE = np.float32(1e-3)  # maximum difference that rounding may cause between equal distances, m
+_HOP = 0.02  # cost of every road on a path, in addition to the road's length, m
+_STEP_OF_WIDTH = 0.01  # as a fraction of `_WIDE`
+_CLASS = 0.05  # radii are rounded up to a multiple of this, m
+_REACH = 1.5  # maximum distance from a point in an obstacle to the free space that is used instead, m
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,9 +45,10 @@ class Roads:
     Attributes:
         radius: radius of the disc, m.
         place: (L, 2) places, m.
-        cost: (L, L) cost of the cheapest path between two places, m: its length, plus a surcharge where it is narrow; infinite if
-            there is none.
-        after: (L, L) number of the place that follows the first place on the path to the second; -1 if there is none.
+        cost: (L, L) cost of the cheapest path between two places, m: the path's length, plus a surcharge where it is narrow;
+            infinite if there is no path.
+        after: (L, L) for each pair of places, the number of the next place on the path from the first to the second; -1 if there is
+            no path.
         origin: (2,) lower-left corner of the grid, m.
         cell: length of a side of a cell, m.
         point: (H, W, 2) the point of each cell that is farthest from obstacles, m.
@@ -104,8 +105,8 @@ class RoadArrays(NamedTuple):
         cell: (Q,) length of a side of a cell, m.
         place_x: x of all places, m.
         place_y: y of all places, m.
-        cost: as in `Roads`.
-        after: as in `Roads`.
+        cost: costs of the cheapest paths between places, as in `Roads`.
+        after: next places on these paths, as in `Roads`.
         point_x: x of the points of all cells, m.
         point_y: y of the points of all cells, m.
         nearest: for each cell, the number of the nearest cell in which the disc fits, as in `Roads`.
@@ -137,7 +138,8 @@ def radius_class(radius: float) -> float:
 
 
 def roads_of(map: Map, radius: float) -> Roads | None:
-    """Return the roads of a map for a disc of a given radius, m; None if there is nothing to walk around. The map caches the roads.
+    """Return the roads of a map for a disc of a given radius, m; None if there are no obstacles to walk around. The map caches the
+    roads.
 
     Args:
         map: map of the surroundings.
@@ -176,8 +178,8 @@ def _find(map: Map, radius: float) -> Roads:
 
 @dataclass(frozen=True)
 class _Grid:
-    """The grid of the roads: squares of ``step`` cells of the map. It extends beyond the map equally far on opposite sides, by half
-    a cell if needed, so that rotating or mirroring the map rotates or mirrors the grid with it.
+    """The grid of the roads: squares of ``step`` cells of the map. The grid extends beyond the map equally far on opposite sides,
+    by half a cell if needed, so that rotating or mirroring the map rotates or mirrors the grid with it.
 
     Attributes:
         step: number of map cells along a side of a square.
@@ -219,7 +221,8 @@ def _points(map: Map, grid: _Grid) -> tuple[Floats, Floats]:
     """Return, for each square of the grid, its point (H, W, 2) farthest from obstacles, m, and that point's distance (H, W) from
     them, m.
 
-    Of equally distant points, the one nearest to the centre of the square is chosen; if several are equally near, their mean.
+    Of equally distant points, the one nearest to the centre of the square is chosen; if several are equally near, their mean is
+    used.
     """
     known = map.clearance if map.unknown is None else np.where(map.unknown, np.float32(-1.0), map.clearance)
     blocks = grid.blocks(known, np.float32(-1.0))
@@ -255,8 +258,8 @@ def _in_order(width: Floats, free: Array, necks: Bools, corners: Bools) -> tuple
 
 
 def _necks(width: Floats) -> Bools:
-    """(H, W) whether a square is in the middle of a narrow place, i.e. narrower than the squares along it and wider than the
-    squares across it, or directly before or behind such a square, so that paths lead through the middle.
+    """Return which squares (H, W) are in the middle of a narrow place, i.e. narrower than the squares along it and wider than the
+    squares across it. The squares directly before and behind are included, so that paths lead through the middle.
     """
     found = np.zeros(width.shape, np.bool_)
     for (ar, ac), (br, bc) in (((0, 1), (1, 0)), ((1, 0), (0, 1)), ((1, 1), (1, -1)), ((1, -1), (1, 1))):
@@ -275,7 +278,7 @@ def _necks(width: Floats) -> Bools:
 
 
 def _corners(map: Map, grid: _Grid, radius: float) -> Bools:
-    """(H, W) whether a square is near a corner of an obstacle, where the shortest paths bend.
+    """Return which squares (H, W) are near a corner of an obstacle, where the shortest paths bend.
 
     Near a corner, the distance to obstacles is the distance to a point, whose Laplacian is 1 / distance. Near a straight wall, the
     Laplacian is 0.
@@ -299,7 +302,7 @@ def _beside(grid: Array, row: int, column: int) -> Floats:
 
 
 def _nearest(free: Bools) -> Ints:
-    """(H, W) number of the nearest free cell; -1 everywhere if no cell is free."""
+    """Return, for each cell (H, W), the number of the nearest free cell; -1 if no cell is free."""
     from scipy.ndimage import distance_transform_edt
 
     if not free.any():
@@ -309,7 +312,7 @@ def _nearest(free: Bools) -> Ints:
 
 
 def _cheapest(straight: Floats) -> tuple[Floats, Ints]:
-    """Return the costs of the cheapest paths (L, L), and the place that follows the first on each path, given the costs of the
+    """Return the costs of the cheapest paths (L, L) and, for each path, the number of its second place, given the costs of the
     straight roads (L, L). A straight road is preferred to two roads via a place on it.
     """
     from scipy.sparse import csr_array
@@ -343,8 +346,8 @@ def _about(point: Floats, place: Floats) -> tuple[Ints, Ints, int]:
 def _with_borders(
     maps: object, point: Floats, width: Floats, rows: int, columns: int, least: np.float32, owner: Ints, chosen: Ints
 ) -> Ints:
-    """Return the chosen cells and, for any two of them whose areas touch but which do not see each other, the two neighbouring
-    cells where the areas touch.
+    """Return the chosen cells and, for every two chosen cells whose areas touch but which do not see each other, the two
+    neighbouring cells at which the areas touch.
     """
     count = len(chosen)
     best, met = np.full((count, count), -1, np.int64), np.zeros(rows * columns, np.bool_)
@@ -353,7 +356,7 @@ def _with_borders(
 
 
 class RoadStore:
-    """Stores the roads of several maps and radii in flat arrays; roads that are no longer used by any world make room for others.
+    """Stores the roads of several maps and radii in flat arrays; roads that no world uses any longer may be replaced by new ones.
 
     Args:
         count: maximum number of road networks in the store at the same time.
@@ -388,7 +391,7 @@ class RoadStore:
         )  # fmt: skip
 
     def use(self, world: int, roads: Sequence[Roads]) -> list[int]:
-        """Assign roads to a world, replacing those that it used before; return the numbers of the roads."""
+        """Assign roads to a world, replacing the roads that it used before; return the numbers of the new roads."""
         return self._slots.assign(world, roads)
 
     def _write(self, q: int, roads: Roads) -> None:

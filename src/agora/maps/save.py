@@ -18,7 +18,8 @@ __all__ = ["whole", "write_world"]
 
 @contextmanager
 def whole(output: Path, name: str = "folder") -> Iterator[Path]:
-    """Context for writing a folder that appears under its name only once it is complete; ``name`` is its name in messages.
+    """Return a context manager for writing a folder that appears under its final name only once it is complete; ``name`` is what
+    messages call the folder.
 
     Raises:
         InputError: the folder exists and is not empty, or cannot be written.

@@ -1,4 +1,4 @@
-"""The flat store: maps of different sizes in one set of arrays, for kernels."""
+"""A flat store: maps of different sizes in a single set of arrays, for kernels."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from agora.errors import InputError
 from agora.maps.distance import FAR
 from agora.maps.grid import Map
 
-_LEAST = 4  # cells of a slot to which nothing has been written yet
+_LEAST = 4  # number of cells of a slot to which nothing has been written yet
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class MapRoom:
 
     @staticmethod
     def of(maps: Iterable[Map], most: int = 0) -> MapRoom:
-        """Return the capacity needed for the given maps: for all of them at once, or for ``most`` at a time."""
+        """Return the capacity needed for the given maps: for all maps at once, or for ``most`` maps at a time."""
         different = {id(m): m for m in maps}.values()
         single = [stage for m in different for stage in (m, *m.stages)]
         return MapRoom(
@@ -55,7 +55,7 @@ class MapRoom:
         )
 
     def holds(self, map: Map) -> bool:
-        """Return whether the store has room for a map once another map leaves."""
+        """Return whether the store has room for a map once another map is removed."""
         return len(map.stages) <= self.stages and all(
             one.occupied.size <= (self.cells if one.occupied.any() else self.bare)
             and (not one.has_shapes or one.occupied.size <= self.shaped)
@@ -66,11 +66,11 @@ class MapRoom:
 
 
 class MapStore:
-    """Maps of different sizes in flat arrays, and the number of each world's map.
+    """Maps of different sizes in flat arrays, and the index of each world's map.
 
-    A map that is no longer used by any world makes room for another one. Memory that has not been written to takes up no space yet.
-    A cell takes 5 bytes in a map with only cells (whose clearance equals its distance), 9 bytes in a map with cells and shapes, and
-    4 bytes in a map with only shapes. So 256 maps of 400 x 400 cells take 164 to 369 MB.
+    A map that no world uses any longer may be replaced by a new one. Memory takes up space only once it has been written to. A cell
+    takes 5 bytes in a map with only cells (whose clearance equals its distance), 9 bytes in a map with cells and shapes, and 4
+    bytes in a map with only shapes. So 256 maps of 400 x 400 cells take 164 to 369 MB.
 
     Args:
         worlds: number of worlds, W.
@@ -137,7 +137,7 @@ class MapStore:
 
 
 def build_store(maps: Sequence[Map], index: ArrayLike) -> Maps:
-    """Return M maps in flat arrays, and the number of each world's map.
+    """Return M maps in flat arrays, and the index of each world's map.
 
     A map that is given twice is stored only once.
 

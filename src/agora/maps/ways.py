@@ -1,4 +1,4 @@
-"""The path around all obstacles from one point of a map to another, as the points at which it bends."""
+"""The path around all obstacles from one point of a map to another, given by the points at which the path bends."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def way(map: Map, radius: float, start: ArrayLike, end: ArrayLike) -> Doubles | 
     Args:
         map: map of the surroundings.
         radius: radius of the disc, m.
-        start: (2,) first point, m.
-        end: (2,) last point, m.
+        start: (2,) first point of the path, m.
+        end: (2,) last point of the path, m.
     """
     ends = np.array([start, end], np.float64)
     roads = roads_of(map, radius_class(radius))

@@ -1,4 +1,4 @@
-"""Zones: parts of a map by category, in Arena's file ``map/zones.yaml``."""
+"""Zones: parts of a map with categories, stored in Arena's file ``map/zones.yaml``."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Zone:
     Attributes:
         label: name of the zone.
         category: categories of the zone: "room", "corridor", "forbidden", ...
-        polygons: each (V, 2) corners, m.
+        polygons: polygons of the zone, each with corners (V, 2), m.
     """
 
     label: str

@@ -1,1 +1,3 @@
-"""Geometry of lidars and cameras: casting rays to obstacles, and projecting pixels to points. Sensors are in `agora.channels`."""
+"""Geometry of lidars and cameras: casting rays to obstacles, and projecting pixels to points. The sensors themselves are in
+`agora.channels`.
+"""

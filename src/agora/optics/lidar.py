@@ -38,7 +38,7 @@ class Beams(NamedTuple):
 
     Attributes:
         dx: directions in the robot's frame, x, padded to whole blocks of `raycast.LANES` with the last one.
-        dy: directions in the robot's frame, y, padded likewise.
+        dy: directions in the robot's frame, y, padded in the same way.
         angle: angle of the first beam in the robot's frame.
         increment: angle between neighbouring beams.
         range_min: minimum reading.
@@ -46,9 +46,9 @@ class Beams(NamedTuple):
         x: position of the sensor in the robot's frame, x.
         y: position of the sensor in the robot's frame, y.
         legs: whether pedestrians are represented by two legs instead of one body.
-        leg_radius: as in `Lidar`.
-        leg_gap: as in `Lidar`.
-        stride: as in `Lidar`.
+        leg_radius: radius of a leg, as in `Lidar`.
+        leg_gap: distance between the legs, as in `Lidar`.
+        stride: length of two steps, as in `Lidar`.
     """
 
     dx: Floats
@@ -72,9 +72,9 @@ class Lidar(Checked):
     Attributes:
         beams: number of beams B.
         angle_min: angle of the first beam in the sensor's frame, rad.
-        angle_max: angle of the last beam in the sensor's frame, rad. With a full turn between the two, the last beam would coincide
-            with the first; the increment is then the turn divided by B, and the last beam is one increment short of ``angle_max``.
-            A full turn may be rounded to four digits (6.2832).
+        angle_max: angle of the last beam in the sensor's frame, rad. With a full turn between the first and the last angle, the
+            last beam would coincide with the first; the increment is then the turn divided by B, and the last beam is one increment
+            short of ``angle_max``. A full turn may be rounded to four digits (6.2832).
         range_min: minimum reading, m; returned for nearer obstacles, and if the sensor is inside an obstacle.
         range_max: maximum reading, m; returned for farther obstacles, and if a beam hits nothing.
         x: position of the sensor in the robot's base frame, x, m.
@@ -143,7 +143,9 @@ class Lidar(Checked):
         return bind(scan, self.record(), pedestrians, traits, robots, robot_traits, maps, out)
 
     def bind_noise(self, keys: NDArray[np.uint64], steps: Ints, ranges: Floats) -> list[Callable[[int, int], None]]:
-        """Return a list of one function of (first, last) that applies `perturb` to these worlds; empty if there is no noise."""
+        """Return a list with one function of (first, last), which applies `perturb` to worlds first..last - 1; the list is empty if
+        there is no noise.
+        """
         return [bind(perturb, keys, steps, *self._noise, ranges)] if self.is_noisy else []
 
     def perturb(self, keys: NDArray[np.uint64], steps: Ints, ranges: Floats) -> None:
@@ -161,7 +163,7 @@ class Lidar(Checked):
         return tuple(np.float32(v) for v in (self.noise, self.dropout, self.range_min, self.range_max))
 
     def record(self) -> Beams:
-        """Return the parameters of `scan`."""
+        """Return the lidar's parameters in the form that `scan` takes."""
         angles = np.pad(self._angles() + self.heading, (0, -self.beams % raycast.LANES), mode="edge")
         f = np.float32
         return Beams(
@@ -253,15 +255,15 @@ def scan(beams, pedestrians, traits, robots, robot_traits, maps, out, first, las
     """Write the ranges of every robot's scan, m, to ``out`` (W, R, B); all beams of inactive robots read ``range_max``.
 
     Args:
-        beams: `Beams`, the same lidar on all robots.
-        pedestrians: `agora.core.state.Pedestrians`.
-        traits: `agora.core.state.Traits`.
-        robots: `agora.core.state.Robots`.
-        robot_traits: `agora.core.state.RobotTraits`.
-        maps: `agora.core.state.Maps`.
-        out: (W, R, B) float32.
-        first: first world.
-        last: one more than the last world.
+        beams: parameters of the lidar, which is the same on all robots (`Beams`).
+        pedestrians: state of the pedestrians (`agora.core.state.Pedestrians`).
+        traits: traits of the pedestrians (`agora.core.state.Traits`).
+        robots: state of the robots (`agora.core.state.Robots`).
+        robot_traits: traits of the robots (`agora.core.state.RobotTraits`).
+        maps: maps of the worlds (`agora.core.state.Maps`).
+        out: (W, R, B) output array of ranges, m, float32.
+        first: index of the first world.
+        last: index of the last world, plus one.
     """
     count = out.shape[2]
     blocks = (count + raycast.LANES - 1) // raycast.LANES
@@ -300,15 +302,15 @@ def perturb(keys, steps, noise, dropout, range_min, range_max, out, first, last)
     be used for other random numbers too. Beams that read ``range_max`` stay unchanged.
 
     Args:
-        keys: (W,) uint64, `agora.seeds.key_of` each world's random stream.
-        steps: (W,) integers, each world's step.
+        keys: (W,) key of each world's random stream (`agora.seeds.key_of`), uint64.
+        steps: (W,) number of the current step in each world, integers.
         noise: standard deviation of a reading, m, float32.
         dropout: probability that a beam is lost, float32.
         range_min: minimum reading of the lidar, m, float32.
         range_max: maximum reading of the lidar, m, float32.
         out: (W, R, B) ranges, m, float32.
-        first: first world.
-        last: one more than the last world.
+        first: index of the first world.
+        last: index of the last world, plus one.
     """
     for w in range(first, last):
         key = keys[w] ^ _OWN_STREAM

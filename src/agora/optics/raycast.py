@@ -4,12 +4,13 @@ A block is LANES neighbouring beams. All values of a block are stored in one scr
 the fields are constant, so the compiler turns every ``for i in range(_LANE)`` into a few vector instructions without checking for
 overlap. Cells are read in a separate scalar loop, because gather instructions are no faster.
 
-Cells: each beam traverses the grid by the algorithm of Amanatides and Woo, "A fast voxel traversal algorithm for ray tracing",
+Cells: each beam traverses the grid using the algorithm of Amanatides and Woo, "A fast voxel traversal algorithm for ray tracing",
 Eurographics 1987, but skips cells that the distance field shows to be free. The distance field gives the distance D from the centre
 of the beam's cell to the nearest centre of an occupied cell. No point of an occupied cell is closer to the centre of the beam's
-cell than D minus half a cell diagonal, so the beam may advance to where it leaves the disc with this radius around the centre.
-Single steps and skips share one branch-free loop, so the beams of a block can do different things. Crossings are computed from
-whole numbers of cells, never accumulated. The axes are mirrored so that every beam advances in the positive direction along both.
+cell than D minus half a cell diagonal, so the beam may advance to the point where it leaves the disc of this radius around the
+centre. Single steps and skips share one branch-free loop, so some beams of a block can take single steps while others skip cells.
+Crossings are computed from whole numbers of cells, never accumulated. The axes are mirrored so that every beam advances in the
+positive direction along both.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ stack: Callable[..., Any] = np.empty if numba.config.DISABLE_JIT else intrinsic(
 
 @hidden
 def aim_beams(room, dx, dy, sine, cosine, range_max):
-    """Set the directions of the beams to (dx, dy), padded to whole blocks, rotated; set all ranges to ``range_max``."""
+    """Set the directions of the beams to (dx, dy), padded to whole blocks and rotated, and set all ranges to ``range_max``."""
     reals = room[0]
     for g in range(room[2].size):
         f, k = np.uint64(g) * _REALS, np.uint64(g) * _LANE
@@ -83,7 +84,9 @@ def aim_beams(room, dx, dy, sine, cosine, range_max):
 
 @hidden
 def _blocks(low, width, increment, beams):
-    """Return the blocks, first..last and 0..again, that the angles ``low`` to ``low + width``, from the first beam, touch."""
+    """Return the blocks, first..last and 0..again, that contain angles from ``low`` to ``low + width``, measured from the first
+    beam.
+    """
     turn, end = TWO_PI / increment, F(beams - 1)
     a = (low - _SLACK) / increment
     a -= turn * np.floor(a / turn)
@@ -139,7 +142,9 @@ def _segment_block(reals, f, ax, ay, bx, by):
 
 @hidden
 def shorten_at_segment(room, beams, angle, increment, range_max, ax, ay, bx, by):
-    """Shorten the beams that hit the segment from (ax, ay) to (bx, by), relative to the sensor; the first beam has ``angle``."""
+    """Shorten the beams that hit the segment from (ax, ay) to (bx, by), relative to the sensor; the first beam's angle is
+    ``angle``.
+    """
     ex, ey = bx - ax, by - ay
     along = min(max(-(ax * ex + ay * ey) / max(ex * ex + ey * ey, _TINY), ZERO), ONE)
     x, y = ax + along * ex, ay + along * ey

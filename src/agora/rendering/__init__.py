@@ -1,1 +1,1 @@
-"""Camera images of the simulated world: people with 3-D bodies, the scene that they walk in, colour, depth and segmentation."""
+"""Camera images of the simulated world: colour, depth and segmentation of the scene and of people with 3-D bodies."""

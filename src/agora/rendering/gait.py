@@ -2,8 +2,8 @@
 
 The phase of the gait advances with the distance walked, one cycle per stride, so that a planted foot does not slide: relative to
 the body, it moves backwards as fast as the body moves forwards, pivoting first about the heel, then lying flat, then pivoting about
-the ball. The hips are as high as both legs can reach; the knees follow from hips and feet. Stride length increases with speed, and
-running has a flight phase.
+the ball. The hips are as high as both legs can reach; the knees follow from the positions of hips and feet. Stride length increases
+with speed, and running has a flight phase.
 """
 
 from __future__ import annotations
@@ -23,30 +23,30 @@ _AT = {name: number for number, name in enumerate(PARTS)}
 _PELVIS, _TORSO, _HEAD, _FACE, _HAIR = (_AT[name] for name in ("pelvis", "torso", "head", "face", "hair"))
 _SKIRT, _BAG, _STICK, _PHONE = (_AT[name] for name in ("skirt", "bag", "stick", "phone"))
 _STOOL, _CHAIR, _WHEEL_LEFT, _POST = (_AT[name] for name in ("stool", "chair", "wheel_left", "post"))
-_UPPER_ARM, _FOREARM, _HAND = (_AT[f"{name}_left"] for name in ("upper_arm", "forearm", "hand"))  # the right one is the next
+_UPPER_ARM, _FOREARM, _HAND = (_AT[f"{name}_left"] for name in ("upper_arm", "forearm", "hand"))  # the right part is next
 _THIGH, _SHANK, _FOOT = (_AT[f"{name}_left"] for name in ("thigh", "shank", "foot"))
 _TEXTING = SOCIAL_STATES.index("texting")
 _RUNS = [SOCIAL_STATES.index(name) for name in ("running", "panicking")]
 _SITS = [SOCIAL_STATES.index(name) for name in ("sitting",)]
 _SLOWEST = 0.15  # m/s, minimum speed of walking with full steps
-_HEEL, _BALL = -0.24, 0.42  # as fractions of the foot's length, in front of the ankle
+_HEEL, _BALL = -0.24, 0.42  # positions in front of the ankle, as fractions of the foot's length
 _FRONT = 0.42  # fraction of the stance phase in which the foot is in front of the body
-_GESTURE = 0.7  # Hz
+_GESTURE = 0.7  # frequency of gestures, Hz
 _WHEEL = 0.31  # m, radius of a wheelchair's wheel
-_SEAT = 0.075  # m, from the seat to the hip joints
+_SEAT = 0.075  # height of the hip joints above the seat, m
 
 
 class Moving(NamedTuple):
     """The positions, motion and activities of people.
 
     Attributes:
-        x: (P,) x position, m.
-        y: (P,) y position, m.
-        heading: (P,) rad.
-        speed: (P,) m/s.
+        x: (P,) positions, x, m.
+        y: (P,) positions, y, m.
+        heading: (P,) headings, rad.
+        speed: (P,) speeds, m/s.
         phase: (P,) phase of the gait, in strides; for a wheelchair, the rotation of its wheels, rad.
-        state: (P,) number in `agora.core.state.SOCIAL_STATES`.
-        time: time, s.
+        state: (P,) social state, an index in `agora.core.state.SOCIAL_STATES`.
+        time: time in the episode, s.
     """
 
     x: Doubles
@@ -73,8 +73,8 @@ class Frames(NamedTuple):
 
 
 class _Pose(NamedTuple):
-    """The pose of arms and head in a social state, as angles in rad. An arm has four: forward, outward, inward about its own axis,
-    and the elbow angle.
+    """The pose of arms and head in a social state, as angles in rad. An arm has four angles: forward, outward, inward about the
+    arm's own axis, and the elbow angle.
     """
 
     left: tuple[float, float, float, float] | None = None
@@ -101,7 +101,9 @@ _POSES = {
 
 
 def _tables() -> tuple[Doubles, Bools, Doubles]:
-    """Return the poses by state number: arms (states, 2, 4), whether the arms are held in that pose, and (head, lean, gesture)."""
+    """Return the poses of all states, by state number: the arm angles (states, 2, 4), whether each arm is held in that pose, and
+    (head, lean, gesture).
+    """
     arms, held, rest = np.zeros((len(SOCIAL_STATES), 2, 4)), np.zeros((len(SOCIAL_STATES), 2), np.bool_), []
     for number, name in enumerate(SOCIAL_STATES):
         pose = _POSES.get(name, _Pose())
@@ -142,9 +144,9 @@ def steps(looks: Looks, speed: Doubles, phase: Doubles, runs: Doubles) -> Steps:
 
     Args:
         looks: looks of the people.
-        speed: (P,) m/s.
-        phase: (P,) strides.
-        runs: (P,) 0 for walking to 1 for running.
+        speed: (P,) speeds, m/s.
+        phase: (P,) phase of the gait, in strides.
+        runs: (P,) degree of running, from 0 for walking to 1 for running.
     """
     shape = (len(speed), 2)
     found = Steps(np.zeros(shape), np.zeros(shape), np.zeros(shape), np.zeros(shape, np.bool_))
@@ -207,13 +209,13 @@ def _times(a, b):
 
 @hidden
 def _moved(at, m, x, y, z):
-    """Return the point (x, y, z) of a frame that is rotated by ``m`` and has its origin at ``at``."""
+    """Transform a point (x, y, z) from a frame that is rotated by ``m`` and has its origin at ``at``."""
     return at[0] + m[0] * x + m[1] * y + m[2] * z, at[1] + m[3] * x + m[4] * y + m[5] * z, at[2] + m[6] * x + m[7] * y + m[8] * z
 
 
 @hidden
 def _put(place, turn, moving, p, part, at, m, sx, sy, sz):
-    """Write the pose and size of a part, given in the frame of its person."""
+    """Write the pose and size of a body part, given in the person's frame."""
     c, s = math.cos(moving.heading[p]), math.sin(moving.heading[p])
     place[p, part, 0] = moving.x[p] + c * at[0] - s * at[1]
     place[p, part, 1] = moving.y[p] + s * at[0] + c * at[1]
@@ -227,8 +229,8 @@ def _put(place, turn, moving, p, part, at, m, sx, sy, sz):
 
 @hidden
 def _foot(looks, p, way, speed, phase, runs):
-    """Return the sole of a foot at a phase: its forward position, height above the ground, upward rotation of the toes, and whether
-    it is planted.
+    """Return the state of a foot's sole at a phase of the gait: forward position, height above the ground, upward rotation of the
+    toes, and whether the foot is planted.
     """
     phase = phase - math.floor(phase)
     share = 0.62 - 0.27 * runs
@@ -261,7 +263,7 @@ def _steps(looks, way, speed, phase, runs, x, z, up, stands, first, last):
 
 @hidden
 def _feet(looks, moving, p, way, sits, walks, runs, back):
-    """Return both soles of a person who walks, stands or sits: forward position, height and rotation of each."""
+    """Return the forward position, height and rotation of both soles of a person who walks, stands or sits."""
     rolls = looks.kind[p] == WHEELCHAIR
     still = 0.47 if rolls else (looks.thigh[p] + back if sits else 0.0)
     apart = 0.0 if rolls else 0.012 * looks.height[p]
@@ -285,7 +287,7 @@ def _reach(looks, p, foot, runs):
 
 @hidden
 def _leg(looks, moving, p, side, hip, pelvis, foot, place, turn):
-    """Write thigh, shank and foot."""
+    """Write the poses of a leg's thigh, shank and foot."""
     way, h = 1.0 - 2.0 * side, looks.height[p]
     a, b, ankle = looks.thigh[p], looks.shank[p], looks.ankle[p]
     top = _moved(hip, pelvis, 0.0, way * looks.hips[p], 0.0)
@@ -305,9 +307,7 @@ def _leg(looks, moving, p, side, hip, pelvis, foot, place, turn):
 
 @hidden
 def _swings(moving, p, side, walks, runs, elder, rolls):
-    """Return the arm of a person who walks, runs, stands, leans on a stick or uses a wheelchair: forward, outward, inward about its
-    own axis, and elbow angle.
-    """
+    """Return the four arm angles, as in `_Pose`, of a person who walks, runs, stands, leans on a stick or uses a wheelchair."""
     if rolls:
         push = 0.22 * math.sin(moving.phase[p]) * min(moving.speed[p], 1.0)
         return push - 0.15, 0.30, 0.25, 0.85 - push
@@ -321,7 +321,7 @@ def _swings(moving, p, side, walks, runs, elder, rolls):
 
 @hidden
 def _arm(looks, moving, p, side, arm, waist, chest, walks, place, turn):
-    """Write an arm, and the object in the right hand."""
+    """Write the poses of an arm's parts, and of the object in the right hand."""
     way, h, torso = 1.0 - 2.0 * side, looks.height[p], looks.torso[p]
     shoulder = _moved(waist, chest, -0.02 * torso, way * looks.shoulders[p], 0.86 * torso)
     upper = _times(chest, _turned(-arm[0], way * arm[1], 0.0))
@@ -343,7 +343,7 @@ def _arm(looks, moving, p, side, arm, waist, chest, walks, place, turn):
 
 @hidden
 def _trunk(looks, moving, p, hip, pelvis, waist, chest, gaze, sits, place, turn):
-    """Write the trunk, the head, and what the person wears or sits on."""
+    """Write the poses of the trunk, the head, and the objects that the person wears or sits on."""
     h, g, torso, head = looks.height[p], looks.girth[p], looks.torso[p], looks.head[p]
     wide, hips, radius = 1.12 * looks.shoulders[p], 0.088 * h * g, looks.radius[p]
     upright, ground = _turned(0.0, 0.0, 0.0), (0.0, 0.0, 0.0)

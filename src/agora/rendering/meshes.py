@@ -95,7 +95,7 @@ def ball(rings: int = 6, around: int = _AROUND) -> Mesh:
 
 
 def block() -> Mesh:
-    """Return a box from -1 to 1 with sharp edges."""
+    """Return a box with sharp edges that extends from -1 to 1 along each axis."""
     corners: list[list[float]] = []
     triangles: list[tuple[int, ...]] = []
     for axis in range(3):

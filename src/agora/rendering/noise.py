@@ -1,10 +1,10 @@
 """Noise models of depth cameras: structured light and time of flight.
 
 Structured light: K. Khoshelham and S. Oude Elberink, "Accuracy and resolution of Kinect depth data for indoor mapping
-applications", Sensors 12(2), 2012: the standard deviation grows with the square of the depth, to 3.6 cm at 5 m, and so do the steps
-between readings. Time of flight: P. Fankhauser, M. Bloesch, D. Rodriguez, R. Kaestner, M. Hutter and R. Siegwart, "Kinect v2 for
-mobile robot navigation: evaluation and modeling", ICAR 2015: the axial noise indoors, without the component that depends on the
-angle of the surface.
+applications", Sensors 12(2), 2012: the standard deviation grows with the square of the depth, to 3.6 cm at 5 m, and so does the
+step between adjacent readings. Time of flight: P. Fankhauser, M. Bloesch, D. Rodriguez, R. Kaestner, M. Hutter and R. Siegwart,
+"Kinect v2 for mobile robot navigation: evaluation and modeling", ICAR 2015: the axial noise indoors, without the component that
+depends on the angle of the surface.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class _DepthNoise(Checked):
         Args:
             key: key of the episode's random stream.
             robot: number of the robot.
-            step: step of the episode.
+            step: number of the step in the episode.
             depth: depths along the optical axis, which are modified.
         """
         _disturb(key ^ _STREAM, robot, step, *self.polynomial, self.step, self.lost, depth)

@@ -37,14 +37,14 @@ _NOTHING, _FLOOR, _WALL, _FURNITURE, _PERSON, _ROBOT = range(len(CLASSES))
 _SQUARE = 6.0  # m, side of the floor squares within which walls are joined into one mesh
 SCREEN = 2.3
 """Height of walls that hide everyone behind them from lower cameras, m."""
-_LARGE, _SCREENS = 0.6, 256  # minimum length of such a wall, m, and maximum number of them
+_LARGE, _SCREENS = 0.6, 256  # minimum length of such a wall, m, and maximum number of such walls
 _MARGIN = 40.0  # m, margin of floor around the map
 _SHADOW = 0.002  # m
 _PARTS_OF_A_PERSON = len(PARTS) + 1  # including the shadow
 
 
 def mujoco() -> Any:
-    """Return the package mujoco.
+    """Return the ``mujoco`` package.
 
     Raises:
         InputError: the package is not installed.
@@ -63,13 +63,13 @@ class Scene:
     Attributes:
         model: the MuJoCo model; rendering threads use copies.
         names: names of the meshes of people, ordered by their numbers.
-        kinds: (G,) number in `CLASSES` of each geom.
+        kinds: (G,) class of each geom, an index in `CLASSES`.
         owner: (G,) slot of the person, or number of the robot, to which each geom belongs; -1 for neither.
         people: number of the first geom of the first person.
         slots: number of people.
         robots: numbers of each robot's first geom and of the geom after its last.
         offset: translation (meshes, 3) and rotation (meshes, 3, 3) that MuJoCo applied to the vertices of each mesh.
-        door: the map's door; None without one.
+        door: the map's door; None if there is none.
         leaves: number of the first of the two leaves of the map's door; -1 if there is no door.
         solid: solid bodies, which a camera may be inside.
         bounds: (G, 4) centre and radius of each static geom, m; NaN for other geoms.
@@ -184,7 +184,7 @@ class _Builder:
         )
 
     def _look(self) -> None:
-        """Set the lights and colours of the scene."""
+        """Set the lights of the scene, and the material of the floor."""
         spec, mj = self._spec, self._mujoco
         spec.visual.quality.offsamples = spec.visual.quality.shadowsize = 0
         spec.visual.headlight.ambient = [0.42, 0.42, 0.43]

@@ -86,24 +86,24 @@ class Looks(NamedTuple):
     """The appearance of the people in all slots.
 
     Attributes:
-        kind: (P,) number in `agora.core.state.TYPES`.
+        kind: (P,) type of each person, an index in `agora.core.state.TYPES`.
         height: (P,) height when standing upright, m.
-        thigh: (P,) length, m.
-        shank: (P,) length, m.
+        thigh: (P,) length of the thigh, m.
+        shank: (P,) length of the shank, m.
         ankle: (P,) height of the ankle, m.
-        foot: (P,) length, m.
+        foot: (P,) length of the foot, m.
         hips: (P,) half the distance between the hip joints, m.
-        torso: (P,) length from the waist to the neck, m.
+        torso: (P,) length of the torso from the waist to the neck, m.
         shoulders: (P,) half the distance between the shoulder joints, m.
-        upper_arm: (P,) length, m.
-        forearm: (P,) length, m.
+        upper_arm: (P,) length of the upper arm, m.
+        forearm: (P,) length of the forearm, m.
         head: (P,) height of head and neck, m.
         radius: (P,) radius of the disc on the ground, m.
         girth: (P,) body width as a fraction of the average width.
         phase: (P,) initial phase of the gait, 0 to 1.
         colour: (P, parts, 3) red, green, blue in [0, 1].
         mesh: (P, parts) index of each part's mesh among the names in `agora.rendering.meshes.library`.
-        worn: (P, parts) whether a person has a part in every pose; phone and stool depend on the activity.
+        worn: (P, parts) whether the person has the part in every pose; the phone and the stool depend on the activity.
     """
 
     kind: Ints
@@ -139,7 +139,7 @@ def looks_of(key: np.uint64, identity: Ints, kind: Ints, body: Ints, radius: Arr
     Args:
         key: key of the episode's random stream.
         identity: (P,) ids of the people.
-        kind: (P,) numbers in `agora.core.state.TYPES`.
+        kind: (P,) types of the people, indices in `agora.core.state.TYPES`.
         body: (P,) number of the rigid body to which a disc belongs, -1 for people; discs of rigid bodies look like posts.
         radius: (P,) radii of the discs on the ground, m.
         names: names of the meshes; their order defines the mesh indices.

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Studio"]
 
-_SCENES, _VIEWS = 256, 96  # maximum number kept, of scenes in the process and of views in each thread
-_JUMP = 2.0  # m between two images; a person who moved farther was relocated
+_SCENES, _VIEWS = 256, 96  # maximum number of scenes kept in the process, and of views kept in each thread
+_JUMP = 2.0  # maximum distance walked between two images, m; a person who moved farther was relocated
 
 _lock = threading.Lock()
 _scenes: OrderedDict[Any, tuple[Scene, Map]] = OrderedDict()
@@ -81,7 +81,7 @@ class Studio:
     each episode.
 
     Args:
-        world: the worlds.
+        world: worlds of the batch.
     """
 
     def __init__(self, world: World) -> None:
@@ -94,7 +94,7 @@ class Studio:
         self._scenes: list[tuple[Start, Scene] | None] = [None] * shape[0]
 
     def forget(self, w: int) -> None:
-        """Reset the gait in a world whose episode begins."""
+        """Reset the gait of everyone in a world in which an episode begins."""
         self._place[:, w], self._known[w], self._looks[w] = np.nan, None, None
 
     def walk(self, w: int) -> None:

@@ -1,7 +1,7 @@
-"""Ranges of a multi-ring lidar, read from depth images rendered towards its four sides.
+"""Ranges of a multi-ring lidar, read from depth images that are rendered towards the lidar's four sides.
 
-If the pixels around a beam show the same surface, the range is that of the plane through them, on which the reciprocal of the depth
-is linear in the pixel coordinates. Otherwise the beam takes the value of the nearest pixel.
+If the pixels around a beam show the same surface, the range is the distance to the plane through these pixels, on which the
+reciprocal of the depth is linear in the pixel coordinates. Otherwise the beam takes the value of the nearest pixel.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["Sweep"]
 _SIDES = 4
 _SAME = 1.5  # maximum ratio between the depths of neighbouring pixels on the same surface
 _FINE, _LEAST = 1.5, 115.0  # minimum number of pixels between two beams, and per radian
-_EDGE = 2  # px beyond the outermost beams
+_EDGE = 2  # margin beyond the outermost beams, px
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Sweep:
         solid.
 
         Args:
-            view: the scene.
+            view: view of the scene.
             mount: position and yaw of the lidar on the robot.
             pose: (3,) pose of the robot, m and rad.
             hidden: number of the robot that is not rendered, -1 if none.

@@ -20,10 +20,10 @@ from agora.rendering.shapes import PARTS, Looks
 __all__ = ["View"]
 
 NEAR, FAR = 0.05, 60.0
-"""The minimum and maximum distance that is drawn, m."""
+"""Minimum and maximum distance from the camera at which objects are drawn, m."""
 
 _HORIZON, _ZENITH = (214.0, 224.0, 233.0), (132.0, 168.0, 205.0)
-_SHOWN, _HIDDEN = 0, 1  # groups of geoms
+_SHOWN, _HIDDEN = 0, 1  # groups of geoms that are drawn and not drawn
 _FACE = 70.0  # px, minimum height of a person whose face is drawn
 _FINE = 110.0  # px, minimum height of a person drawn with fine meshes
 _SHADOW = len(PARTS)
@@ -40,8 +40,8 @@ class Eye:
         camera: focal lengths and principal point; its pose on the robot is not used.
         width: width of the image, px.
         height: height of the image, px.
-        place: (3,) m.
-        turn: (3, 3) optical frame in the map frame: x to the right, y down, z ahead.
+        place: (3,) position in the map frame, m.
+        turn: (3, 3) rotation from the optical frame (x to the right, y down, z ahead) to the map frame.
     """
 
     camera: Camera
@@ -74,7 +74,7 @@ class Eye:
         return np.asarray(outside)
 
     def doubled(self) -> Eye:
-        """Return the camera with twice as many rows and columns, for the same view."""
+        """Return a camera with the same view and twice as many rows and columns."""
         optics = self.camera
         twice = {"fx": 2.0 * optics.fx, "fy": 2.0 * optics.fy, "cx": 2.0 * optics.cx + 0.5, "cy": 2.0 * optics.cy + 0.5}
         return replace(self, camera=replace(optics, **twice), width=2 * self.width, height=2 * self.height)
@@ -137,10 +137,10 @@ class View:
         """Set the poses of everything in the scene.
 
         Args:
-            people: people in all slots.
-            there: (slots,) whether they are in the world.
-            robots: (R, 3) poses, m and rad.
-            active: (R,) whether they are in the world.
+            people: poses of the body parts of the people in all slots.
+            there: (slots,) whether the person is in the world.
+            robots: (R, 3) poses of the robots, m and rad.
+            active: (R,) whether the robot is in the world.
             door: fraction to which the map's door is open.
         """
         scene, data = self.scene, self._data
@@ -170,7 +170,7 @@ class View:
             self._data.geom_xmat[number] = (turn @ scene.offset[1][mesh]).ravel()
 
     def look(self, eye: Eye, hidden: int = -1) -> None:
-        """Prepare the scene for a camera; the robot with the number ``hidden`` is not drawn."""
+        """Prepare the scene for rendering with a camera; the robot with the number ``hidden`` is not drawn."""
         mj, scene = self._mj, self.scene
         self._shown[:] = ~eye.misses(scene.bounds[:, :3], scene.bounds[:, 3])
         middle = self._place[:, _SHADOW] + (0.0, 0.0, 0.9)
@@ -211,10 +211,10 @@ class View:
     def colours(self, eye: Eye, image: Array | None, depth: Array | None, smooth: bool = False) -> None:
         """Render the scene prepared by `look`.
 
-        If the camera is inside something solid, everything is 0.
+        If the camera is inside something solid, all outputs are 0.
 
         Args:
-            eye: camera that was looked through.
+            eye: camera that was passed to `look`.
             image: (rows, columns, 3) uint8, output.
             depth: (rows, columns) float32, output: depth along the optical axis, m; `FAR` where there is nothing. Not available
                 with ``smooth``.
@@ -258,8 +258,8 @@ class View:
         person or the number of the robot, -1 elsewhere. A camera inside something solid sees nothing.
 
         Args:
-            eye: camera that was looked through.
-            depth: as in `colours`, if it is wanted, too.
+            eye: camera that was passed to `look`.
+            depth: output array for the depth, as in `colours`; None to omit the depth.
         """
         number = self.numbers(eye, depth)
         drawn = np.flatnonzero(self._shown)
@@ -272,8 +272,8 @@ class View:
         across images.
 
         Args:
-            eye: camera that was looked through.
-            depth: as in `colours`, if it is wanted, too.
+            eye: camera that was passed to `look`.
+            depth: output array for the depth, as in `colours`; None to omit the depth.
         """
         size = (eye.height, eye.width)
         if self.scene.inside(eye.place):

@@ -20,7 +20,8 @@ class Brush:
         pixels: pixels to draw on.
         top: first row that is drawn; None for all rows.
         bottom: row after the last row that is drawn; None for all rows.
-        layer: whether the shapes of all calls form a single layer, as if drawn by one call; they must have the same colour.
+        layer: whether the shapes of all calls form a single layer, as if drawn by a single call; all shapes must then have the same
+            colour.
     """
 
     def __init__(self, pixels: Pixels, top: int = 0, bottom: int | None = None, *, layer: bool = False) -> None:
@@ -31,7 +32,7 @@ class Brush:
         self._cover = np.zeros(len(self._flat), np.float32)
 
     def discs(self, centre: ArrayLike, radius: ArrayLike, colour: str, opacity: ArrayLike = 1.0) -> None:
-        """Fill discs: centre (N, 2) in pixels as x, y; radius and opacity (N,) or a single value for all."""
+        """Fill discs. Centres (N, 2) are x, y in pixels; radius and opacity are (N,) or a single value for all discs."""
         self.lines(centre, centre, radius, colour, opacity)
 
     def lines(self, start: ArrayLike, end: ArrayLike, radius: ArrayLike, colour: str, opacity: ArrayLike = 1.0) -> None:
@@ -51,7 +52,7 @@ class Brush:
             self._lay(corner, np.float32(0.5 * width + 0.5) - np.abs(distance - r[:, None, None]), colour, opacity)
 
     def polygon(self, corners: ArrayLike, colour: str, opacity: float = 1.0) -> None:
-        """Fill a polygon: corners (V, 2) in pixels as x, y."""
+        """Fill a polygon. Corners (V, 2) are x, y in pixels."""
         points = self._points(corners)
         low = np.floor(points.min(axis=0)).astype(np.int64) - 1
         size = int(np.ceil((points.max(axis=0) - low).max())) + 2
@@ -89,7 +90,7 @@ class Brush:
         return corner, np.sqrt((dx - along * ux) ** 2 + (dy - along * uy) ** 2)
 
     def _lay(self, corner: Array, cover: Floats, colour: str, opacity: ArrayLike) -> None:
-        """Blend the colour in where ``cover`` is above 0; each pixel uses its maximum cover."""
+        """Blend the colour into the pixels where ``cover`` is above 0; if shapes overlap, the maximum cover counts."""
         height, width = self._rows.shape[:2]
         size = cover.shape[1]
         which = np.flatnonzero(cover > 0)

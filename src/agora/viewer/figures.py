@@ -1,4 +1,4 @@
-"""Figures for papers (PNG, PDF, SVG), which need no screen and are reproducible byte for byte; and the figure of an episode."""
+"""Figures for papers (PNG, PDF, SVG), including that of an episode. They need no screen and are reproducible byte for byte."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ STYLE = {
 """Settings of all figures; the user's own matplotlib settings are neither used nor changed."""
 
 NEAR = 2.0
-"""Pedestrians within this distance of the robot are drawn at every time shown in a figure, m."""
+"""Distance from the robot within which pedestrians are drawn at every time shown in a figure, m."""
 
 
 def trajectory_figure(
@@ -69,7 +69,7 @@ def trajectory_figure(
     Args:
         recording: recording of the episode.
         moments: number of evenly spaced times to show, including the last one.
-        focus: show only this far around the robot's path and goal, m; None for everything.
+        focus: distance around the robot's path and goal that is shown, m; None to show everything.
         title: text above the figure.
         width: width of the figure, inches.
         others: recordings of the episode's other robots.
@@ -191,7 +191,9 @@ def blank(width: float, height: float) -> tuple[Figure, Axes]:
 
 
 def draw_map(axes: Axes, map_: Map, extent: Extent) -> None:
-    """Draw the map's cells and shapes on the axes, keeping the axis limits; door leaves are drawn pale and closed."""
+    """Draw the map's cells and shapes on the axes, keeping the axis limits; the leaves of a door are drawn in a pale colour and
+    closed.
+    """
     from matplotlib.collections import LineCollection
     from matplotlib.colors import ListedColormap
     from matplotlib.patches import Circle, Polygon
@@ -219,7 +221,7 @@ def draw_map(axes: Axes, map_: Map, extent: Extent) -> None:
 
 
 def _draw_goal(axes: Axes, recording: Recording) -> None:
-    """Draw start and goal."""
+    """Draw the robot's start and goal."""
     from matplotlib.patches import Circle
 
     goal = (float(recording.goal[0]), float(recording.goal[1]))

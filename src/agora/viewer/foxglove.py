@@ -1,7 +1,7 @@
 """Recordings in Foxglove's format: robots' frames and scans, a scene with robots, pedestrians, goals and contacts, and the map.
 
 The messages are JSON with Foxglove's names and fields: ``foxglove.FrameTransform``, ``foxglove.SceneUpdate``, ``foxglove.Grid``,
-``foxglove.LaserScan`` (https://docs.foxglove.dev/docs/sdk/schemas). Units are m and rad; the frame ``map`` is that of the
+``foxglove.LaserScan`` (https://docs.foxglove.dev/docs/sdk/schemas). Units are m and rad; the frame ``map`` is the frame of the
 recordings.
 """
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from agora.maps.grid import Map
 
 FRAME = "map"
-ROBOT_HEIGHT, PERSON_HEIGHT, GOAL_HEIGHT, THIN = 0.4, 1.7, 0.02, 0.03  # m, dimensions of what is drawn
+ROBOT_HEIGHT, PERSON_HEIGHT, GOAL_HEIGHT, THIN = 0.4, 1.7, 0.02, 0.03  # dimensions of the drawn shapes, m
 UNSAID = 0.3
 """Radius of the disc drawn for a robot with an unknown model, m."""
 FREE, OCCUPIED, UNKNOWN = 0, 100, 255
@@ -152,7 +152,7 @@ def _scans(robot: PlayedRobot, frame: str, began: int) -> Iterator[McapMessage]:
 
 
 def _outline(recording: Recording) -> list[dict[str, Any]]:
-    """Return the footprint of a robot in its frame; empty for a disc, or if it was not recorded."""
+    """Return the footprint of a robot in the robot's frame; empty for a disc, or if the footprint was not recorded."""
     if recording.robot is None or recording.robot.vertices[0, 0] == 0:
         return []
     corners = int(recording.robot.vertices[0, 0])
@@ -242,7 +242,7 @@ def _arrow(length: float, colour: str, x: float = 0.0, y: float = 0.0, heading: 
 
 
 def _colour(text: str, alpha: float = 1.0) -> dict[str, float]:
-    """Return a colour of ``#RRGGBB``."""
+    """Return a colour, given as ``#RRGGBB``."""
     return {name: int(text[k : k + 2], 16) / 255 for name, k in (("r", 1), ("g", 3), ("b", 5))} | {"a": alpha}
 
 

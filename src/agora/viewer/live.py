@@ -103,7 +103,7 @@ def check_screen() -> None:
 
 
 def _window(title: str) -> Figure:
-    """Return an empty figure in the window with a given title."""
+    """Return an empty figure in a window with the given title."""
     check_screen()
     import matplotlib.pyplot as plt
     from matplotlib.backends.registry import BackendFilter, backend_registry

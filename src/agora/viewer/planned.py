@@ -12,7 +12,9 @@ __all__ = ["path_at"]
 
 
 def paths(recording: Recording) -> list[tuple[float, Doubles]]:
-    """Return each path that the robot followed: its start time, s, and its points (K, 2), m; (0, 2) if there was no path."""
+    """Return all paths that the robot followed, each with its start time, s, and its points (K, 2), m; the points are (0, 2) if
+    there was no path.
+    """
     planned = recording.planned_path
     if planned is None or not len(planned):
         return []
@@ -22,7 +24,9 @@ def paths(recording: Recording) -> list[tuple[float, Doubles]]:
 
 
 def path_at(recording: Recording, time: float) -> Doubles | None:
-    """Return the path (K, 2) that the robot followed at a time, m; (0, 2) if there was no path, None if it was not recorded."""
+    """Return the path (K, 2) that the robot followed at the given time, m; (0, 2) if there was no path, None if it was not
+    recorded.
+    """
     given = [path for since, path in paths(recording) if since <= time + 1e-9]
     return given[-1] if given else None
 

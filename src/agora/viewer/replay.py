@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 __all__ = ["write_replay"]
 
 FINEST, STEPS = 0.005, 65000
-"""Positions are rounded to 5 mm, or coarser if that would take more than this number of steps."""
+"""Unit to which positions are rounded, m, and the maximum number of units along an axis, above which a coarser unit is used."""
 
 TURN = 1024
 """Number of steps per turn to which headings are rounded."""
@@ -63,10 +63,10 @@ EXTRA = 5
 of the command."""
 
 PATH = 0.02
-"""A planned path is drawn with this accuracy, m."""
+"""Accuracy with which a planned path is drawn, m."""
 
 LEAD = 5.0
-"""The replay of a failure starts this long before its decisive time, s."""
+"""Time before the decisive time of a failure at which the failure's replay starts, s."""
 
 
 def replay_html(recordings: Mapping[str, Recording], *, rate: float = 10.0, titles: Mapping[str, str] | None = None) -> Markup:
@@ -134,7 +134,7 @@ def write_replay(
     rate: float = 10.0,
     titles: Mapping[str, str] | None = None,
 ) -> Path:
-    """Write a page that replays the episodes; it can be opened from disk in any browser since 2023. ``titles`` is as in
+    """Write a page that replays the episodes; it can be opened from disk in any browser released since 2023. ``titles`` is as in
     `replay_html`.
 
     Raises:
@@ -329,8 +329,9 @@ def _thinned(time: Doubles, rate: float) -> Array:
 
 
 def _held(present: Bools) -> Array:
-    """Return (T, P) the index of the sample whose values are used at each sample: for a present pedestrian the sample itself; for
-    an absent one the last sample before it at which the pedestrian was present, or else the first.
+    """Return, for each sample and pedestrian (T, P), the index of the sample whose values are used: the sample itself if the
+    pedestrian is present; otherwise, the last earlier sample at which the pedestrian was present or, if there is none, the first
+    such sample.
     """
     samples = np.arange(len(present))[:, None]
     before = np.maximum.accumulate(np.where(present, samples, 0), axis=0)

@@ -106,14 +106,14 @@ LEGEND = (
 """Role and text of each legend entry."""
 
 TRAIL_LENGTH, TRAIL_STEP = 2.0, 0.25
-"""Dots behind pedestrians: their total time, and the time between dots, s."""
+"""Dots behind pedestrians: the total duration of the trail, and the time between two dots, s."""
 
 FLASH = 1.0
 """Duration for which a contact flashes, s."""
 
 
 class Extent(NamedTuple):
-    """A rectangle of the map frame, m."""
+    """A rectangle in the map frame, m."""
 
     left: float
     bottom: float
@@ -125,18 +125,18 @@ class Frame(NamedTuple):
     """An episode at a given instant, with N pedestrians present.
 
     Attributes:
-        time: time, s.
-        robot: (3,) pose.
-        position: (N, 2) m.
-        heading: (N,) rad.
-        radius: (N,) m.
+        time: time since the start of the episode, s.
+        robot: (3,) pose of the robot, m and rad.
+        position: (N, 2) positions of the pedestrians, m.
+        heading: (N,) headings of the pedestrians, rad.
+        radius: (N,) radii of the pedestrians, m.
         id: (N,) ids of the pedestrians.
         trail: (K, 3) x, y of pedestrians' earlier positions, m, and how far each has faded, from 0 (current) to 1 (invisible).
-        contacts: contacts so far.
+        contacts: contacts up to this time.
         state: (N,) indices into `agora.core.state.SOCIAL_STATES`; None if the recording does not have states.
-        others: (M, 4) x, y, heading and radius of the episode's other robots.
+        others: (M, 4) x, y, heading and radius of the episode's other robots, m and rad.
         planned: (K, 2) path that the robot should follow, m; no points if there is no path or it was not recorded.
-        readings: values of the dials.
+        readings: values shown on the robot's dials.
         outlines: corners (V, 2) of the outlines of the robot and of each other robot, m; None for a disc. If the whole field is
             None, all robots are discs.
     """
@@ -194,7 +194,7 @@ class Scene(Checked):
 
     Attributes:
         recording: the episode.
-        focus: show only this far around the robot's path and goal, m; None for everything.
+        focus: distance around the robot's path and goal that is shown, m; None to show everything.
         others: recordings of the episode's other robots, which are also drawn; without `focus`, their paths are shown completely.
         ended: whether the episode has ended; if not, the outcome of the recording is undefined.
     """
@@ -279,7 +279,7 @@ class Scene(Checked):
         return closest_surface(self.recording), np.full(len(self.recording.time), np.inf) if walls is None else walls
 
     def _readings(self, time: float) -> Readings:
-        """Return the readings at a time; the speed is measured since the previous sample, because robots stop at a contact."""
+        """Return the readings at a time; the speed is the mean since the previous sample, because robots stop at a contact."""
         recording, commands = self.recording, self.recording.command
         k, j, fraction = (each[0] for each in _between(recording, np.array([time - 1e-6])))
         way = float(np.hypot(*(recording.pose[j, :2] - recording.pose[k, :2])))
@@ -293,7 +293,7 @@ class Scene(Checked):
         return Readings(speed, asked, people, walls)
 
     def leaves(self, time: float) -> list[Doubles]:
-        """Return the leaves of the map's door as polygons (4, 2), m; empty if there is no door or it was not recorded."""
+        """Return the leaves of the map's door as polygons (4, 2), m; empty if there is no door or the door was not recorded."""
         recording = self.recording
         if recording.door is None or recording.map is None or recording.map.door is None:
             return []
@@ -309,8 +309,8 @@ class Scene(Checked):
         return np.concatenate([recording.pose[: k[0] + 1, :2], here])
 
     def _pedestrians(self, k: Array, j: Array, fraction: Doubles) -> tuple[Doubles, Bools]:
-        """Return the positions (K, P, 2) and the presence (K, P); a pedestrian is present between two samples if it is present in
-        both.
+        """Return the positions (K, P, 2) and the presence (K, P); a pedestrian is present between two samples if it is present at
+        both samples.
         """
         position, present = self.recording.pedestrian_position, self.recording.pedestrian_present
         place = position[k] + fraction[:, None, None] * (position[j] - position[k])
@@ -372,7 +372,7 @@ def mark_of(state: int) -> tuple[str, str]:
 
 
 def states_seen(recordings: Iterable[Recording]) -> list[str]:
-    """Return the social states that have a letter and occur in some recordings, in the order of
+    """Return the social states that have a letter and occur in at least one of the recordings, in the order of
     `agora.core.state.SOCIAL_STATES`.
     """
     seen = {s for r in recordings if r.pedestrian_state is not None for s in np.unique(r.pedestrian_state[r.pedestrian_present])}
@@ -400,7 +400,9 @@ def raster(map_: Map, extent: Extent | None = None, *, cells: Bools | None = Non
 
 
 def reach(map_: Map, places: Iterable[Doubles], margin: float) -> Extent:
-    """Return the extent of a map's obstacles (or, if it has none, of the map) and of positions (K, 2), m, with a margin."""
+    """Return an extent that contains a map's obstacles (or the whole map, if there are none) and positions (K, 2), with a margin,
+    m.
+    """
     walls = _corners(map_)
     if not any(map(len, walls)):
         walls = [np.array([map_.origin, np.add(map_.origin, map_.size)])]

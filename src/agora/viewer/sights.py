@@ -38,7 +38,7 @@ CLASS_COLOURS = {
 """Colours of the classes in a segmentation; people get slightly different shades."""
 
 _DEPTHS = np.array([(253, 231, 37), (94, 201, 98), (33, 145, 140), (59, 82, 139), (68, 1, 84)], np.float32)  # near to far
-_SHADES = 7  # of people
+_SHADES = 7  # number of shades for people
 
 
 class Sights:
@@ -48,7 +48,7 @@ class Sights:
         world: worlds of the batch.
         camera: camera parameters; rate, latency and noise are ignored.
         robot: number of the robot.
-        show: names in `SHOWN`, from left to right.
+        show: names of the pictures to show (see `SHOWN`), from left to right.
 
     Attributes:
         buried: whether the camera was inside a wall or a piece of furniture when the last picture was taken; that picture is black.
@@ -126,7 +126,7 @@ class Reel:
     """A video that is written picture by picture; the file appears when it is complete.
 
     Args:
-        path: path that ends in ``.mp4``.
+        path: path of the video, which must end in ``.mp4``.
         size: width and height, px, both even.
         rate: pictures per second.
 

@@ -1,4 +1,4 @@
-"""A figure of a situation before it runs: everyone's start, goals and path, and faults."""
+"""A figure of a situation before it runs: the starts, goals and paths of everyone in it, and any faults."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def situation_figure(
 
     Args:
         task: task that is being created.
-        area: polygons (V, 2), m, in which an interaction should occur.
+        area: polygons (V, 2) in which an interaction should occur, m.
         faults: faults to mark.
         title: text above the picture.
         width: width of the figure, inches.
@@ -66,7 +66,7 @@ def situation_figure(
 
 
 def _draw_robot(axes: Axes, start: Doubles, goals: Doubles, radius: float) -> None:
-    """Draw body, heading, and goals with their headings."""
+    """Draw a robot's body and heading, and its goals with their headings."""
     from matplotlib.patches import Circle
 
     axes.add_patch(Circle((start[0], start[1]), radius, color=COLOURS["robot"], lw=0, zorder=5))
@@ -80,8 +80,8 @@ def _draw_robot(axes: Axes, start: Doubles, goals: Doubles, radius: float) -> No
 
 
 def _draw_person(axes: Axes, person: Person) -> None:
-    """Draw body, heading, letter of the state, and path with an arrow at its end; a dotted circle marks people who accompany the
-    robot.
+    """Draw a person's body, heading, letter of the state, and path with an arrow at the end; a dotted circle marks people who
+    accompany the robot.
     """
     from matplotlib.patches import Circle
 
@@ -125,7 +125,7 @@ def _draw_talks(axes: Axes, people: Sequence[Person]) -> None:
 
 
 def _explain(figure: Figure, people: Sequence[Person]) -> None:
-    """Explain the letters in use above the axes."""
+    """Explain above the axes the letters that are in use."""
     from matplotlib.lines import Line2D
 
     there = {person.state for person in people}
@@ -138,7 +138,7 @@ def _explain(figure: Figure, people: Sequence[Person]) -> None:
 
 
 def _legend(figure: Figure, **there: bool) -> None:
-    """Explain the colours in use below the axes."""
+    """Explain below the axes the colours that are in use."""
     from matplotlib.lines import Line2D
 
     looks = {

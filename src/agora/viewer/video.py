@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 
 SMOOTH = 4
-"""The background is drawn this many times larger and scaled down, for smooth edges."""
+"""Factor by which the background is drawn larger before it is scaled down, for smooth edges."""
 
 LINE = 1.4
 """Half the width of the robot's path, pixels."""
@@ -59,7 +59,7 @@ class Painter:
         size: width and height in pixels.
         title: text at the top left.
         colours: colour ``#rrggbb`` of each role.
-        caption: text below the scene, shown from the last sample on.
+        caption: text below the scene, shown from the last sample onwards.
     """
 
     scene: Scene
@@ -123,11 +123,12 @@ class Painter:
         return Extent(x - wide, y - high, x + wide, y + high)
 
     def frames(self, times: Iterable[float]) -> Iterator[Pixels]:
-        """Yield (height, width, 3) pixels for ascending times, s; from the last sample on, they show the outcome."""
+        """Yield (height, width, 3) pixels for ascending times, s; from the last sample onwards, they show the outcome."""
         return self.follow((self.scene, time) for time in times)
 
     def follow(self, moments: Iterable[tuple[Scene, float]]) -> Iterator[Pixels]:
-        """Yield pixels as `frames` does, for an episode that runs while it is drawn; each scene contains what is known at its time.
+        """Yield pixels as `frames` does, for an episode that runs while it is drawn; each scene contains the part of the episode
+        that is known at the scene's time.
 
         Args:
             moments: scenes of the painter's episode, and ascending times, s.
@@ -195,8 +196,8 @@ class Painter:
         each: Sequence[str] | None = None,
         outlines: Sequence[Doubles | None] = (),
     ) -> None:
-        """Draw bodies, in a single colour or each in its own, with a mark for the heading: outlines where they are given, discs
-        otherwise.
+        """Draw bodies, in a single colour or each in its own colour, with a mark for the heading; bodies without an outline are
+        drawn as discs.
         """
         edge, ahead = self.colours["ground"], np.stack([np.cos(heading), np.sin(heading)], axis=1)
         front, disc = np.array(radius, np.float64), np.ones(len(place), np.bool_)
@@ -283,8 +284,8 @@ class Painter:
             x -= 20
 
     def _words(self, pixels: Pixels, scene: Scene, moment: Frame) -> None:
-        """Write the time and, once the episode has ended, the outcome at the upper right; also the dials, and the reason for the
-        end.
+        """Write the dials at the upper left and the time at the upper right. Once the episode has ended, also write the outcome
+        next to the time, and the caption below the scene.
         """
         font, small, end = ImageFont.load_default(17), ImageFont.load_default(14), scene.duration
         if moment.readings is not None:
@@ -320,13 +321,13 @@ def write_video(
     """Write an episode as an MP4 file that browsers and presentation programs can play.
 
     Args:
-        path: path that ends in ``.mp4``; the file appears when it is complete.
+        path: path of the video, which must end in ``.mp4``; the file appears when it is complete.
         recording: the episode.
         fps: frames per second.
         size: width and height in pixels, both even; None to fit the scene, at most 960 x 720 plus the text below it.
         speed: simulated seconds per second of video.
-        hold: time for which the last frame with the outcome is held, s; None for 1 s, or 4 s if it explains why the robot failed.
-        focus: show only this far around the robot's path and goal, m; None for everything.
+        hold: time for which the last frame, with the outcome, is held, s; None for 1 s, or 4 s if it explains why the robot failed.
+        focus: distance around the robot's path and goal that is shown, m; None to show everything.
         title: text at the top.
         colours: colour of each role: `agora.viewer.scene.COLOURS` or ``DARK``.
         progress: function called with the number of frames written and the total number of frames.

@@ -19,10 +19,10 @@ from agora.viewer.planned import path_at
 __all__ = ["Why", "why"]
 
 _BACK = 1.0  # time before a contact at which the robot's speed is compared with its speed at the contact, s
-_STOOD = 3.0  # s without motion before a timeout after which the robot counts as having stopped
+_STOOD = 3.0  # time without motion before a timeout after which the robot counts as having stopped, s
 _COURSE = math.cos(math.pi / 4)  # within 45 degrees, a person counts as walking towards or away from the robot
-_WAITED = 5.0  # s of standing before a contact that count as waiting
-_NEAR, _NEAR_FOR = 0.25, 1.0  # m and s: closer to the touched party than this for this long before the contact is too close
+_WAITED = 5.0  # time of standing still before a contact that counts as waiting, s
+_NEAR, _NEAR_FOR = 0.25, 1.0  # m and s: a robot this close to the touched party for this long before the contact got too close
 _CHANGED = 0.7  # two speeds differ if one is below this fraction of the other
 _TELLS = 0.1  # smaller differences in an intermediate speed are not mentioned, m/s
 _TOLD = 6  # maximum number of spoiling events described in the text; further events are only counted
@@ -49,7 +49,7 @@ class Why(NamedTuple):
 
     Attributes:
         time: decisive time: the time of the contact or of the robot's final stop, s.
-        words: a few sentences.
+        words: explanation in a few sentences.
     """
 
     time: float
@@ -57,7 +57,7 @@ class Why(NamedTuple):
 
 
 def why(recording: Recording) -> Why:
-    """Return how an episode ended and what led to it, as far as the recording shows."""
+    """Return an explanation of how an episode ended and what led to this end, as far as the recording shows."""
     end = float(recording.time[-1])
     contact = _last(recording)
     if contact is not None:
@@ -287,7 +287,7 @@ def _about(recording: Recording, k: int, but: Contact | None = None) -> str:
 
 
 def _noted(recording: Recording, k: int, last: int | None = None) -> str:
-    """Describe the reason that the planner noted at a call, or at most of the calls from sample k to the last."""
+    """Describe the reason that the planner noted at a call, or most often at the calls from sample k to sample ``last``."""
     if recording.reason is None or not len(recording.reason):
         return ""
     first = min(k, len(recording.reason) - 1)
@@ -310,7 +310,9 @@ def _most_noted(reasons: Ints) -> str:
 
 
 def _of_timeout(recording: Recording) -> Why:
-    """Describe the timeout: whether the robot stood still, made no progress, or was still driving; where; and near which object."""
+    """Describe the timeout: whether the robot stood still, made no progress, or was still driving, where it was, and near which
+    object.
+    """
     end, last = float(recording.time[-1]), len(recording.time) - 1
     head = f"{end:.1f} s: time-out, {goal_distances(recording)[-1]:.1f} m from the goal."
     none = "" if math.isfinite(recording.shortest_path) else "There is no path to the goal for this robot."
@@ -341,7 +343,7 @@ def _of_timeout(recording: Recording) -> Why:
 
 
 def _stands_since(recording: Recording, k: int) -> float:
-    """Return the time since which the robot had been standing still at sample k, s; the time of the sample itself if it was
+    """Return the time since which the robot had been standing still at sample k, s; the time of the sample itself if the robot was
     moving.
     """
     drove = np.flatnonzero(norm(recording.twist[: k + 1, :2]) >= STANDING)
@@ -360,7 +362,7 @@ def _longest_stand(recording: Recording) -> tuple[int, int, float]:
 
 
 def _ahead(recording: Recording, k: int) -> str:
-    """Describe what was near at a sample: the nearest person, with side and motion, and the nearest wall."""
+    """Describe what was near the robot at a sample: the nearest person, with side and motion, and the nearest wall."""
     gaps, walls, words = surface_distances(recording)[k], wall_gaps(recording), []
     if len(gaps) and np.isfinite(gaps.min()):
         slot = int(gaps.argmin())
@@ -372,8 +374,8 @@ def _ahead(recording: Recording, k: int) -> str:
 
 
 def _asked(recording: Recording, k: int, last: int) -> str:
-    """Describe the speed that the planner requested while the robot stood still, from sample k to the last; empty if it was not
-    recorded.
+    """Describe the speed that the planner requested while the robot stood still, from sample k to the last; empty if the command
+    was not recorded.
     """
     if recording.command is None or not len(recording.command[k:last]):
         return ""

@@ -1,4 +1,6 @@
-"""Everything that has a name, in the format used by the pages: components with their fields, suites, planners, robots, policies."""
+"""A catalogue of everything that has a name, in the format used by the front end: components with their fields, suites, planners,
+robots, policies.
+"""
 
 from __future__ import annotations
 
@@ -94,7 +96,8 @@ def fields_of(record: type) -> Iterator[dict[str, Any]]:
 
 
 def fields_with_values(record: type, values: Mapping[str, Any], inside: str = "") -> Iterator[dict[str, Any]]:
-    """Yield the fields of a dataclass with the given values in place of defaults, and with the ``fields`` of components.
+    """Yield the fields of a dataclass with the given values in place of the defaults; each has the ``fields`` of the component that
+    is its value.
 
     Args:
         record: the dataclass.
@@ -110,7 +113,7 @@ def fields_with_values(record: type, values: Mapping[str, Any], inside: str = ""
 
 
 def _record_of(hint: Any, value: Any) -> type | None:
-    """Return the dataclass of a value that is written as a mapping; None if none exists."""
+    """Return the dataclass of a value that is written as a mapping; None if there is no such dataclass."""
     if not isinstance(value, Mapping):
         return None
     if (plug := plug_of(hint)) is not None:
@@ -180,7 +183,7 @@ def _generator_names(place: Any) -> list[str]:
 
 @cache
 def planners() -> list[dict[str, Any]]:
-    """Return all planners and presets, each with the reason why it cannot run on this machine, if any."""
+    """Return all planners and presets, each with the reason, if any, why it cannot run on this machine."""
     _, reasons = runnable_planners()
     return [_planner(name, "planner", reasons.get(name, "")) for name in sorted(available("planners"))] + [
         _planner(name, "preset", "") for name in preset_names()

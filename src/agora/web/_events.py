@@ -21,7 +21,7 @@ class Events:
         return bool(self._queues)
 
     def tell(self, message: dict[str, Any]) -> None:
-        """Send a message to each listener; a full queue drops its oldest message."""
+        """Send a message to each listener; if a listener's queue is full, its oldest message is dropped."""
         for queue in self._queues:
             if queue.full():
                 queue.get_nowait()

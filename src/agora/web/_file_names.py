@@ -1,4 +1,4 @@
-"""Names of stored content, which become file names."""
+"""Names of stored content, which are also used as file names."""
 
 from __future__ import annotations
 

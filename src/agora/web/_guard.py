@@ -3,8 +3,8 @@ them.
 
 A foreign page in a browser can send requests to a server, through scripts or through a host name that resolves to this machine. The
 headers `Host` and `Origin`, which scripts cannot change, identify such requests. A server without accounts lets anyone do
-everything, so it only responds to names of this machine. On a server with accounts, a cookie or a token identifies the person, and
-browsers send a cookie only to the name that set it.
+everything, so it only responds to requests that address it by a name of this machine. On a server with accounts, a cookie or a
+token identifies the person, and browsers send a cookie only to the name that set it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ COOKIE, SAFE_COOKIE = "agora_session", "__Host-agora_session"
 """Names of the session cookie over http and over https; no other host can set the latter."""
 
 SIGNED_OUT = 4401
-"""Code with which a socket is closed if its person is not signed in, or no longer is."""
+"""Status code with which a socket is closed if its person is not signed in, or is no longer signed in."""
 
 CHECKS = 2.0
 """Period at which the person behind a socket is rechecked, s."""
@@ -65,7 +65,7 @@ class RefusedError(HTTPException):
     """Raised for a rejected request.
 
     Attributes:
-        code: code with which a socket is closed.
+        code: status code with which a socket is closed.
     """
 
     def __init__(self, status: int, words: str, code: int = FORBIDDEN, headers: dict[str, str] | None = None) -> None:
@@ -79,7 +79,8 @@ class Guard:
     Args:
         app: application that handles accepted requests.
         settings: settings of the server.
-        known: function that returns the person for a kind of key and its secret; None if none exists.
+        known: function that returns the person who holds a key, given its kind and secret; it returns None if there is no such
+            person.
     """
 
     def __init__(self, app: ASGIApp, settings: Settings, known: Callable[[str, str], Person | None]) -> None:
@@ -113,7 +114,7 @@ class Guard:
 
     async def _person(self, asked: HTTPConnection) -> Person | None:
         """Return the person behind a request to a server with accounts; None if no one is signed in and the request does not
-        require it.
+        require signing in.
         """
         address = f"address {network_of(asked.client.host if asked.client else '')}"
         try:
@@ -161,7 +162,7 @@ class Guard:
                 task.cancel()
             with suppress(asyncio.CancelledError):
                 await serving
-        with suppress(RuntimeError):  # the other end may be gone
+        with suppress(RuntimeError):  # the other end may have closed the connection
             await send({"type": "websocket.close", "code": SIGNED_OUT, "reason": "you are signed out"})
 
     async def _wait_for_change(self, asked: HTTPConnection) -> None:
@@ -215,7 +216,9 @@ def rate_limit_error(wait: float) -> RefusedError:
 
 
 def is_ours(asked: HTTPConnection, settings: Settings | None = None) -> bool:
-    """Return whether a request is addressed to a name of this server, and comes from its own page or from a program."""
+    """Return whether a request is addressed to a name of this server, and comes from one of the server's own pages or from a
+    program.
+    """
     host, origin = asked.headers.get("host", ""), asked.headers.get("origin")
     name = (host if host.endswith("]") else host.rpartition(":")[0] or host).lower()
     known = settings.names if settings is not None and settings.accounts else HERE

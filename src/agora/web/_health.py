@@ -24,7 +24,7 @@ LOW = 256 << 20
 
 
 def find_problems(queue: RunQueue, folder: Path) -> list[str]:
-    """Return descriptions of all problems that keep a server from working; empty if it is healthy."""
+    """Return descriptions of all problems that keep a server from working; empty if the server is healthy."""
     found = []
     if (free := shutil.disk_usage(folder).free) < LOW:
         found.append(f"the disk has {free >> 20} MiB left; expected at least {LOW >> 20}")
@@ -42,7 +42,7 @@ class ServerMetrics(Collector):
     Args:
         queue: queue of the server's runs.
         folder: folder of the server.
-        lives: function that returns its live episodes.
+        lives: function that returns the server's live episodes.
     """
 
     def __init__(self, queue: RunQueue, folder: Path, lives: Callable[[], LiveSessions]) -> None:
@@ -53,7 +53,7 @@ class ServerMetrics(Collector):
         self.requests = Histogram("agora_request_seconds", "Response time of requests, by route.", names, registry=self._registry)
 
     def text(self) -> bytes:
-        """Return the metrics in the format of Prometheus (https://prometheus.io/docs/instrumenting/exposition_formats/)."""
+        """Return the metrics in Prometheus's text format (https://prometheus.io/docs/instrumenting/exposition_formats/)."""
         return generate_latest(self._registry)
 
     def collect(self) -> Iterator[Metric]:
@@ -80,11 +80,11 @@ class ServerMetrics(Collector):
 
 
 class RequestTimer:
-    """Measures the times of requests.
+    """Measures how long requests take.
 
     Args:
         app: application that handles the requests.
-        requests: histogram of times by method, address and status.
+        requests: histogram of the durations of requests by method, address and status.
     """
 
     def __init__(self, app: ASGIApp, requests: Histogram) -> None:

@@ -37,15 +37,15 @@ class Run(Base):
             (`agora.web._runs.trainings`).
         done: number of finished episodes, or of finished `PARTS` of a training run.
         total: total number of episodes, or `PARTS`; 0 until the run has started.
-        message: reason for a failure, or notice about work that takes long.
+        message: reason for a failure, or notice about work that takes a long time.
         stop: whether a stop was requested.
-        worker: name of the worker that executes it; empty if there is none.
-        deaths: number of times its worker has died since it was last requested or made progress.
+        worker: name of the worker that executes the run; empty if there is none.
+        deaths: number of times a worker has died while executing the run, since the run was last requested or made progress.
         beat: time of the worker's last heartbeat.
         created: time of the request.
-        started: time at which it was started or resumed.
-        ended: time at which it ended.
-        owner: name of the user who requested it; empty on a server without accounts.
+        started: time at which the run was started or resumed.
+        ended: time at which the run ended.
+        owner: name of the user who requested the run; empty on a server without accounts.
     """
 
     __tablename__ = "runs"
@@ -69,7 +69,7 @@ class Run(Base):
     owner: Mapped[str] = mapped_column(default="", server_default="")
 
     def plain(self) -> dict[str, Any]:
-        """Return the run in the format used by the pages."""
+        """Return the run in the format used by the front end."""
         times = {name: iso_time(getattr(self, name)) for name in ("created", "started", "ended")}
         names = ("id", "kind", "title", "state", "done", "total", "message", "stop", "form", "owner")
         return {name: getattr(self, name) for name in names} | times
@@ -80,7 +80,7 @@ class WorkerHeartbeat(Base):
 
     Attributes:
         worker: name of the worker.
-        beat: time of its last heartbeat.
+        beat: time of the worker's last heartbeat.
     """
 
     __tablename__ = "workers"
@@ -95,5 +95,5 @@ def now() -> datetime:
 
 
 def iso_time(time: datetime | None) -> str | None:
-    """Return a time in the format used by the pages."""
+    """Return a time in the format used by the front end."""
     return None if time is None else time.isoformat(timespec="milliseconds") + "Z"

@@ -129,7 +129,7 @@ def create_app(settings: Settings, engine: Engine) -> FastAPI:
 
 
 def _places(settings: Settings, own: UserContent, policies: Policies) -> dict[str, Callable[[str], Path]]:
-    """Return, for each kind of owned content, a function that finds its files."""
+    """Return, for each kind of owned content, a function that returns the path of the content with a given name."""
     return {
         "scenario": own.scenarios.store.place,
         "suite": own.suites.store.place,
@@ -149,7 +149,7 @@ def _add_own(app: FastAPI, own: UserContent, policies: Policies, previews: Previ
 
 
 def _keep(queue: RunQueue, drive: Mapping[str, Any]) -> None:
-    """Add a stored drive to the runs."""
+    """Add a stored, manually driven episode to the runs."""
     queue.put_finished(drive["id"], drive["title"], drive["form"], drive["count"], drive["owner"])
 
 
@@ -197,7 +197,7 @@ def _add_error_handlers(app: FastAPI) -> None:
 
 
 def _key_of(error: Mapping[str, Any]) -> str:
-    """Return the key of a request that an error is about; errors from Agora's own checks always concern the body."""
+    """Return the key of the request that an error concerns; errors from Agora's own checks always concern the body."""
     place = error["loc"][1:] if error["type"] == EXPECTED else error["loc"]
     return ".".join(map(str, place))
 
@@ -213,7 +213,7 @@ class _ImmutableFiles(StaticFiles):
 
 
 def _add_pages(app: FastAPI) -> None:
-    """Add the front end: its files, and its single page for every other path."""
+    """Add the front end: its files, and a single page that is returned for every other path."""
     if (STATIC / "index.html").is_file():
         app.mount("/static", _ImmutableFiles(directory=STATIC), name="static")
 

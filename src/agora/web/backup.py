@@ -1,7 +1,7 @@
 """The backup of a server: a single file with all its content, which can be restored to any folder and any kind of database.
 
 The file is a gzipped tar. ``tables/`` holds the rows of every table as JSON lines, read in one transaction; ``folder/`` holds the
-files. The last member lists the contents of the file, so that truncated files are detected.
+files. The archive's last member lists the contents of the file, so that truncated files are detected.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def back_up(settings: Settings, path: Path, say: Callable[[str], None]) -> dict[
         say: function that shows lines at the terminal.
 
     Returns:
-        Numbers of rows by table, and of ``files``.
+        The number of rows in each table, and the number of ``files``.
 
     Raises:
         InputError: there is no such server, or its database cannot be reached. OSError: the file cannot be written.
@@ -73,10 +73,10 @@ def restore(settings: Settings, path: Path, say: Callable[[str], None]) -> dict[
     Args:
         settings: settings of the server, whose database may be of a different kind from the one that was backed up.
         path: file that `back_up` wrote.
-        say: shows lines at the terminal.
+        say: function that shows lines at the terminal.
 
     Returns:
-        Numbers of rows by table, and of ``files``.
+        The number of rows in each table, and the number of ``files``.
 
     Raises:
         InputError: the file is not a complete backup or comes from a newer version of Agora, or the folder or the database is not
@@ -125,7 +125,7 @@ def _restore(member: tarfile.TarInfo, tar: tarfile.TarFile, connection: Connecti
 
 
 def _look_over(path: Path) -> dict[str, Any]:
-    """Read a backup completely, and return the content of its last member."""
+    """Read a backup completely, and return the content of the archive's last member."""
     found, names, last = dict[str, int](), 0, b""
     with _whole(path), tarfile.open(path) as tar:
         for member in tar:
@@ -168,13 +168,13 @@ def _tables(connection: Connection) -> dict[str, Table]:
 
 
 def _tables_into(tar: tarfile.TarFile, engine: Engine) -> dict[str, int]:
-    """Write the rows of all tables from a single snapshot, and return their numbers."""
+    """Write the rows of all tables from a single snapshot, and return the number of rows in each table."""
     level = "REPEATABLE READ" if engine.dialect.name == "postgresql" else "SERIALIZABLE"
     counts = {}
     with engine.connect().execution_options(isolation_level=level) as connection:
         tables = _tables(connection)
         connection.rollback()
-        if engine.dialect.name == "sqlite":  # on its own, the driver begins a transaction only for writes
+        if engine.dialect.name == "sqlite":  # by default, the driver begins a transaction only for writes
             connection.exec_driver_sql("BEGIN")
         for name, table in tables.items():
             lines = [_line(row, table) for row in connection.execute(select(table)).mappings()]
@@ -184,7 +184,7 @@ def _tables_into(tar: tarfile.TarFile, engine: Engine) -> dict[str, int]:
 
 
 def _folder_into(tar: tarfile.TarFile, folder: Path, without: set[Path], say: Callable[[str], None]) -> int:
-    """Write the files in a folder, except those of the database, and return their number."""
+    """Write the files in a folder, except those of the database, and return the number of files written."""
     count = size = 0
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
@@ -227,7 +227,7 @@ def _line(row: Any, table: Table) -> bytes:
 
 
 def _row(line: bytes, table: Table) -> dict[str, Any]:
-    """Return the row of a line."""
+    """Return the table row in a line of JSON."""
     row: dict[str, Any] = json.loads(line)
     for name, value in row.items():
         kind = table.columns[name].type

@@ -19,8 +19,8 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from agora.errors import InputError
 
 _ARGUMENTS: dict[str, dict[str, Any]] = {
-    "sqlite": {"timeout": 30.0},  # s, maximum time that a statement waits for another process
-    "postgresql": {"client_encoding": "utf8"},  # strings are decoded whatever the encoding of the database
+    "sqlite": {"timeout": 30.0},  # maximum time that a statement waits for another process, s
+    "postgresql": {"client_encoding": "utf8"},  # decode strings regardless of the database's encoding
 }
 
 _ALONE = {"sqlite": "BEGIN IMMEDIATE", "postgresql": "SELECT pg_advisory_xact_lock(20261127)"}
@@ -29,7 +29,7 @@ _ALONE = {"sqlite": "BEGIN IMMEDIATE", "postgresql": "SELECT pg_advisory_xact_lo
 
 @contextmanager
 def open_database(url: str, version: str = "head") -> Iterator[Engine]:
-    """Open a database, migrate its tables, and close its connections at the end.
+    """Return a context manager that opens a database, migrates its tables, and closes its connections at the end.
 
     Args:
         url: URL of the database, such as ``sqlite:///PATH`` or ``postgresql+psycopg://USER@HOST/NAME``.
@@ -57,7 +57,7 @@ def open_database(url: str, version: str = "head") -> Iterator[Engine]:
 
 
 def migrate(engine: Engine, version: str = "head") -> None:
-    """Migrate the tables to a version, the latest by default; programs that start at the same time take turns."""
+    """Migrate the tables to a version, the latest by default; programs that start at the same time do this one after another."""
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
     wanted = ScriptDirectory.from_config(config).get_revision(version)

@@ -48,7 +48,7 @@ def serve(settings: Settings, host: str, port: int, workers: int, *, opens: bool
         host: address of this machine to listen on; an address that other machines can reach requires ``settings.accounts``.
         port: port to listen on; 0 for any free port.
         workers: number of workers.
-        opens: whether to open the page in a browser.
+        opens: whether to open the web interface in a browser.
         say: function that shows lines at the terminal.
 
     Raises:

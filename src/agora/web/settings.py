@@ -17,13 +17,13 @@ class Quotas(Checked):
     """Limits for a person with an account; they do not apply to administrators.
 
     Attributes:
-        runs: number of waiting and active runs at the same time.
-        episodes: number of episodes per run, over all its planners.
-        processors: number of workers per run times the threads of each worker.
-        lives: number of live episodes at the same time.
-        results: size of the results of all runs, MiB.
-        uploads: number of the person's scenarios, worlds and other content.
-        upload_size: total size of this content, MiB.
+        runs: maximum number of runs that are waiting or active at the same time.
+        episodes: maximum number of episodes per run, over all of the run's planners.
+        processors: maximum number of workers per run times the number of threads per worker.
+        lives: maximum number of live episodes at the same time.
+        results: maximum size of the results of all runs, MiB.
+        uploads: maximum number of the person's scenarios, worlds and other content.
+        upload_size: maximum total size of this content, MiB.
     """
 
     runs: Natural = 4
@@ -59,7 +59,7 @@ class Limits(Checked):
     Attributes:
         quotas: limits per person.
         rates: rate limits for requests.
-        lives: number of live episodes of all users at the same time.
+        lives: maximum number of live episodes of all users at the same time.
         code: whether users who may start runs may upload planners as code, which runs in a sandbox.
     """
 
@@ -88,7 +88,7 @@ class Settings:
         database: URL of the database (SQLAlchemy); if empty, an SQLite file in ``folder``.
         executor: executor of the runs' jobs, in the format of `agora bench`; if empty, the setting of each run.
         accounts: whether people need an account.
-        names: host names of a server with accounts, without port; any name is accepted if empty.
+        names: host names of a server with accounts, without the port; if empty, any name is accepted.
         proxies: addresses of trusted proxies, in addition to those of this machine.
         limits: limits for people with accounts, and for live episodes.
         allow_code: whether planners may be uploaded as code regardless of ``limits``.

@@ -24,7 +24,7 @@ def run_workers(settings: Settings, engine: Engine, count: int) -> Iterator[None
     """Keep ``count`` workers for benchmark runs alive, and one training worker while training runs are waiting; dead workers are
     replaced.
 
-    Training runs take hours; because they have their own worker, other runs need not wait for them.
+    Training runs take hours. They have a worker of their own, so that other runs need not wait for them.
     """
     queue, over = RunQueue(engine), threading.Event()
     kinds = [*[BENCH] * count, TRAINING] if count else []

@@ -1,4 +1,6 @@
-"""An episode before it begins: everything that was decided by chance or by a file, and the conditions under which it is run."""
+"""An episode before it begins: everything that was drawn at random or read from a file, and the conditions under which the episode
+is run.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,8 @@ class Episode:
 
     Attributes:
         number: number of the reset, for readers that follow several episodes.
-        start: the resolved start.
-        stage: conditions of its stage.
+        start: resolved start of the episode.
+        stage: conditions of the episode's stage.
     """
 
     number: int

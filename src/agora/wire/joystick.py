@@ -2,10 +2,10 @@
 
 Keys, their order, types and values are those of CMU-TBD/SocNavBench 2724ea85: ``simulators/sim_state.py`` (``to_json``),
 ``agents/robot_agent.py`` (``manage_data``), ``agents/robot_utils.py`` (``establish_handshake``), ``utils/socnav_utils.py``
-(``construct_environment``). Poses in that code are float32, so they are written as float32 values here too.
+(``construct_environment``). Poses in that code are float32, so this module also writes them as float32 values.
 
-Images are our addition: that simulator does not send any, although its paper says that it does (3.2). `seen` describes what is sent
-in full-render mode.
+Images are our addition: SocNavBench's simulator does not send any, although the SocNavBench paper says that it does (3.2). `seen`
+describes what is sent in full-render mode.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ class Agent:
     Attributes:
         name: name of the agent.
         pose: x, y, heading, m and rad, float32.
-        start: pose at the start.
+        start: pose at the start of the episode.
         goal: pose of the goal.
         radius: radius, m.
-        cooldown: steps until it may collide again.
-        last_collision: time of its last collision, s.
+        cooldown: number of steps until the agent may collide again.
+        last_collision: time of the agent's last collision, s.
     """
 
     name: str
@@ -68,7 +68,7 @@ class Agent:
     last_collision: float = NEVER
 
     def plain(self, whole: bool) -> dict[str, Any]:
-        """Return the agent as in a message; with start and goal if ``whole``."""
+        """Return the agent in the form used in messages, with start and goal if ``whole``."""
         ends = {"start_config": self.start, "goal_config": self.goal} if whole else {}
         said = {"radius": self.radius, "collision_cooldown": self.cooldown, "last_collision_t": self.last_collision}
         return {"name": self.name, **ends, "current_config": self.pose, **said}
@@ -82,7 +82,7 @@ class State:
         pedestrians: the pedestrians that are present, in order of arrival.
         robot: the robot.
         period: period of the simulator, s.
-        longest: time limit, s.
+        longest: time limit of the episode, s.
         time: time since the episode began, s.
     """
 
@@ -97,7 +97,7 @@ class State:
 
         Args:
             first: environment and name of the episode, included in the message that begins an episode.
-            last: content in addition to SocNavBench's.
+            last: content that Agora adds to SocNavBench's message.
         """
         whole = first is not None
         said = {
@@ -116,8 +116,8 @@ class State:
 def seen(images: Mapping[str, Array]) -> dict[str, Any]:
     """Return the images of the robot's camera, with rows from the top, in the form used in a state.
 
-    Each has its ``shape``, its ``dtype`` (uint8, float32 or int32) and its ``data``: its values in base64, with the last axis
-    varying fastest and in little-endian order.
+    Each image has ``shape``, ``dtype`` (uint8, float32 or int32) and ``data``: the values in base64, little-endian, with the last
+    axis varying fastest.
     """
     told = {}
     for name, image in images.items():
@@ -129,8 +129,7 @@ def seen(images: Mapping[str, Array]) -> dict[str, Any]:
 def opening(place: Map, map_name: str, episode: str, mode: RenderMode = "schematic") -> dict[str, Any]:
     """Return the environment and name of an episode, for its first message. The map's corner is the origin of all poses.
 
-    In full-render mode, the cells that people leave free are included too; in SocNavBench's own message, all of these cells are
-    free.
+    In full-render mode, the cells that people leave free are also included; as in SocNavBench's own message, all cells are free.
     """
     rows, columns = place.occupied.shape
     centre = np.array([columns * 0.5, rows * 0.5, 0.0]) * place.resolution

@@ -31,7 +31,7 @@ _CHUNK = 1 << 20
 
 
 class RefusedError(PlannerError):
-    """The program gave a reason for not answering; the connection stays open."""
+    """Raised if the program gives a reason for not answering; the connection stays open."""
 
 
 class Line:
@@ -184,7 +184,7 @@ class Line:
             raise PlannerError(f"{self._name}: {error}") from error
 
     def _bytes(self, count: int, until: float, what: str) -> bytes:
-        """Receive this number of bytes."""
+        """Receive ``count`` bytes."""
         data = bytearray()
         while len(data) < count:
             try:

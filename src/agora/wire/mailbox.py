@@ -1,8 +1,8 @@
 """Texts sent between two processes on one machine, with one connection per text: connect, send, close. The end of the stream marks
 the end of the text.
 
-SocNavBench's framing (CMU-TBD/SocNavBench 2724ea85, ``agents/robot_utils.py`` and ``utils/utils.py: conn_recv``): UTF-8 without a
-length prefix.
+The framing is SocNavBench's (CMU-TBD/SocNavBench 2724ea85, ``agents/robot_utils.py`` and ``utils/utils.py: conn_recv``): UTF-8
+without a length prefix.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _CHUNK = 1 << 16
 
 
 class SenderGoneError(AgoraError):
-    """The process at the other end has exited."""
+    """Raised if the process at the other end has exited."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Mailbox:
         self._selector.register(self._listener, selectors.EVENT_READ)
 
     def watch(self, process: int) -> None:
-        """Make `wait` report when a process (0 if none) has exited, if the system can tell."""
+        """Make `wait` report when a process (0 for no process) has exited, if the system can detect this."""
         if process and hasattr(os, "pidfd_open"):
             with suppress(OSError):
                 self._watched = os.pidfd_open(process)
@@ -125,7 +125,7 @@ class Mailbox:
         return self._letters.popleft()
 
     def _pass(self, until: float) -> bool:
-        """Receive what arrives by ``until``; return False if nothing has arrived."""
+        """Receive the data that arrive by ``until``; return False if no data have arrived."""
         seconds = None if math.isinf(until) else max(0.0, until - time.monotonic())
         ready = {key.fd for key, _ in self._selector.select(seconds)}
         if self._listener.fileno() in ready:
@@ -222,7 +222,7 @@ def _make_way(address: Address) -> None:
     """Remove the file of a socket on which no process is listening any more.
 
     Raises:
-        InputError: a process is listening on it, or the file is not a socket.
+        InputError: a process is listening on the socket, or the file is not a socket.
     """
     path = Path(address.path)
     try:

@@ -45,7 +45,7 @@ FORMATS: dict[str, type] = {
 
 _NUMBERED = "since version 2 an answer repeats the number of its question"
 _CHANGED = dict.fromkeys(("agora.hello", "agora.question", "agora.answer"), (2, _NUMBERED))
-"""Versions of the formats that are no longer at version 1, with what has changed."""
+"""Versions of the formats that are no longer at version 1, each with the change that was made."""
 
 LONGEST_HEADER = 1 << 20
 """Maximum size of the header of a message from an external program, bytes; parsed JSON takes many times its length in memory."""

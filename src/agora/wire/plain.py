@@ -38,7 +38,7 @@ def to_plain(value: Any) -> Any:
     """Return a record, or anything made of records, as plain data; arrays are not copied.
 
     Raises:
-        InputError: it contains a value that is not plain data.
+        InputError: the record contains a value that cannot be converted to plain data.
     """
     if isinstance(value, np.ndarray):
         return value

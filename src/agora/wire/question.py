@@ -19,10 +19,10 @@ class Hello:
 
     Attributes:
         needs: channels that the planner reads. Each is a name, or a mapping with ``name`` and the channel's parameters.
-        notes: notes that it returns at every call.
-        turns_at_goal: whether it turns to the goal heading itself; otherwise the library does this.
-        top_speed: its maximum speed, m/s, if the robot can be faster; None for the robot's top speed.
-        period: control period for which it was designed, s; 0 for any.
+        notes: notes that the planner returns at every call.
+        turns_at_goal: whether the planner itself turns the robot to the goal heading; otherwise, the library does this.
+        top_speed: maximum speed of the planner, m/s, if the robot can be faster; None for the robot's top speed.
+        period: control period for which the planner was designed, s; 0 for any.
         deadline: maximum time from a question to its answer, s. A call that takes longer fails.
     """
 
@@ -55,7 +55,7 @@ class Reply(Answer):
     """The answer to a question.
 
     Attributes:
-        number: number of the question.
+        number: number of the question that this reply answers.
     """
 
     number: int = field(kw_only=True)

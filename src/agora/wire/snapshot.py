@@ -18,7 +18,7 @@ _F, _I = np.float32, np.int32
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PedestriansNow:
-    """One generation of a world's pedestrians, with P slots; values in empty slots are undefined.
+    """The pedestrians of a world at one instant, in P slots; values in empty slots are undefined.
 
     Attributes:
         present: (P,) whether the slot holds a pedestrian.
@@ -64,7 +64,7 @@ class PedestriansNow:
         return PedestriansNow(present=people.active[world, :count].copy(), **found)
 
     def put(self, people: Pedestrians, traits: Traits, minds: Minds, world: int = 0) -> None:
-        """Write the pedestrians into a world of records that have enough slots."""
+        """Write the pedestrians into one world of records that have enough slots."""
         count = len(self.present)
         traits.count[world] = count
         people.active[world] = False
@@ -85,10 +85,10 @@ def _sources(people: Pedestrians, traits: Traits, minds: Minds) -> dict[str, Any
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RobotsNow:
-    """One generation of a world's R robots.
+    """The R robots of a world at one instant.
 
     Attributes:
-        active: (R,) False once a robot has ended and left the world.
+        active: (R,) whether the robot is in the world; False once its episode has ended and the robot has left.
         x: (R,) position, x, m.
         y: (R,) position, y, m.
         heading: (R,) heading, rad.
@@ -117,7 +117,7 @@ class RobotsNow:
         return RobotsNow(**{name: getattr(robots, name)[world].copy() for name in ("active", *ROBOTS)})
 
     def put(self, robots: Robots, world: int = 0) -> None:
-        """Write the robots into a world of a record with the same number of robots."""
+        """Write the robots into one world of a record with the same number of robots."""
         for name in ("active", *ROBOTS):
             getattr(robots, name)[world] = getattr(self, name)
 
@@ -131,7 +131,7 @@ class Snapshot:
     """The state of one world at a given instant.
 
     Attributes:
-        step: physics steps since the episode began.
+        step: number of physics steps since the episode began.
         time: time since the episode began, s.
         pedestrians: the pedestrians.
         robots: the robots.

@@ -54,7 +54,7 @@ class Apartment(Area):
         self.check_cells("hallway", "door")
 
     def generate(self, stream: Stream) -> Place:
-        """Return an apartment.
+        """Generate an apartment from a random stream.
 
         Raises:
             PlacementError: the rooms do not fit.
@@ -108,7 +108,9 @@ class Apartment(Area):
     def _stand(
         self, plan: FloorPlan, stream: Stream, set_: Set, room: Rectangle, taken: list[Rectangle], fronts: list[Rectangle]
     ) -> None:
-        """Place a set against a wall where it blocks neither other furniture nor access to it, if such a place is found."""
+        """Place a set of furniture against a wall, if a place is found where it blocks neither other furniture nor the space in
+        front of other furniture.
+        """
         left, _, right, depth = outline(set_)
         for _ in range(_TRIES):
             side, u = stream.integer(0, 3), float(stream.uniform())
@@ -128,7 +130,7 @@ class Apartment(Area):
                 return
 
     def _front(self, box: Rectangle, side: int) -> Rectangle:
-        """Return the free space in front of a set at a wall."""
+        """Return the space in front of a set of furniture against a wall, which must stay free."""
         x0, y0, x1, y1 = box
         way = self.lane
         return ((x0, y1, x1, y1 + way), (x0 - way, y0, x0, y1), (x0, y0 - way, x1, y0), (x1, y0, x1 + way, y1))[side]

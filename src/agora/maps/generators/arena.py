@@ -1,9 +1,11 @@
 """Arena 3.0's map generators under their own names, with their own parameters.
 
-Arena gives lengths in cells of ``map_properties.resolution``; here they are in metres. A radius of ``r`` cells makes squares and
-corridors ``1 + 2 r`` cells wide, so it becomes ``(r + 0.5) * resolution``. Distances between rows are given in half cells.
+Arena gives lengths in cells of ``map_properties.resolution``, whereas Agora gives them in metres. A radius of ``r`` cells makes
+squares and corridors ``1 + 2 r`` cells wide, so it becomes ``(r + 0.5) * resolution``. Distances between rows are given in half
+cells.
 
-Arena's cells are 0.5 m wide. Here they are finer, because robots and pedestrians know walls only as precisely as the map's cells.
+Arena's cells are 0.5 m wide. Agora's cells are finer, because robots and pedestrians know walls only as precisely as the map's
+cells.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from agora.registry import Named, available
 
 __all__ = ["from_arena", "parse_generator"]
 
-_FINE = 0.1  # m per cell
+_FINE = 0.1  # length of a cell, m
 
 
 @dataclass(frozen=True)
@@ -43,8 +45,8 @@ class ArenaGenerator:
     """Arena's ``map_generator.yaml`` file, and the ``map_generator`` field of its curricula.
 
     Attributes:
-        algorithm: ``barn``, ``rosnav``, ``rosmap``, or a name from the paper.
-        algorithm_config: parameters of the algorithm; ``map_type`` for ``rosnav`` and ``rosmap``.
+        algorithm: name of the algorithm: ``barn``, ``rosnav``, ``rosmap``, or a name from the paper.
+        algorithm_config: parameters of the algorithm, including ``map_type`` for ``rosnav`` and ``rosmap``.
         map_properties: size of the map.
         episode_per_map: number of episodes on each map.
         generation_timeout: maximum time to generate a map, s; not used by Agora.
@@ -58,16 +60,16 @@ class ArenaGenerator:
 
 
 Translation = dict[str, tuple[str, Callable[[float, float], float] | None] | None]
-"""Arena's parameters: the name in Agora, and how (value, resolution) is converted; None if there is no counterpart."""
+"""For each of Arena's parameters: the name in Agora and a converter of (value, resolution); None if there is no counterpart."""
 
 
 def _radius(cells: float, resolution: float) -> float:
-    """Convert a radius in cells, counted on each side of a centre cell, to m."""
+    """Convert a radius in cells, counted on each side of a centre cell, to metres."""
     return (cells + 0.5) * resolution
 
 
 def _halves(cells: float, resolution: float) -> float:
-    """Convert a number of half cells to m."""
+    """Convert a number of half cells to metres."""
     return 0.5 * cells * resolution
 
 
@@ -151,8 +153,8 @@ def from_arena(values: Mapping[str, Any], where: str = "map_generator") -> Named
     """Return the map generator that Arena's ``algorithm``, ``algorithm_config`` and ``map_properties`` describe.
 
     Args:
-        values: contents of Arena's ``map_generator.yaml``. An algorithm that Arena does not have may be one of Agora's generators,
-            with its own parameters.
+        values: contents of Arena's ``map_generator.yaml``. If Arena does not have the algorithm, it may be one of Agora's
+            generators, with that generator's own parameters.
         where: name of the source of these values, for messages.
 
     Raises:
@@ -197,8 +199,8 @@ def from_arena(values: Mapping[str, Any], where: str = "map_generator") -> Named
 
 
 def _of_type(given: Mapping[str, Any], name: str, kind: str) -> dict[str, Any]:
-    """Return the parameters for a map type, which may be in a group with its name; the groups of other types are ignored, as in
-    Arena.
+    """Return the parameters for a map type, including the parameters in a group named after the type; groups for other types are
+    ignored, as in Arena.
     """
     known = {*_ALGORITHMS, *_PAPER}
     groups = {key: group for key, group in given.items() if f"{name}_{key}" in known and isinstance(group, Mapping)}
@@ -206,7 +208,7 @@ def _of_type(given: Mapping[str, Any], name: str, kind: str) -> dict[str, Any]:
 
 
 def parse_generator(text: str, where: str = "algorithm") -> Named:
-    """Return the map generator that a text describes, in Agora's or Arena's terms: ``canteen(width=20)``,
+    """Return the map generator that a string describes in Agora's or Arena's terms, for example ``canteen(width=20)`` or
     ``rosnav(map_type=outdoor)``.
 
     Raises:

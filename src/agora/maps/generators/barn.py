@@ -1,6 +1,7 @@
 """Clumps of walls from a cellular automaton, as in the BARN data set.
 
-Perille, Truong, Xiao and Stone, "Benchmarking metric ground navigation", SSRR 2020; the rule is that of Arena's ``barn`` generator.
+Perille, Truong, Xiao and Stone, "Benchmarking metric ground navigation", SSRR 2020. The automaton uses the same rule as Arena's
+``barn`` generator.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class Barn(Area):
         smooth_iter: number of smoothing passes. With 0, single blocks remain, and a robot of 0.5 m gets through only if few blocks
             are filled (``fill_pct`` 0.05) or the blocks are large (``cell`` 1.0).
         cell: edge of a block, m (BARN: 0.15; Arena: its map's resolution, 0.5).
-        tries: number of fields drawn before giving up.
+        tries: maximum number of fields drawn before the generator gives up.
     """
 
     fill_pct: Chance = 0.2
@@ -46,11 +47,11 @@ class Barn(Area):
             raise ValueError(f"cell: must be at most width and height, {self.width} and {self.height} m, got {self.cell}")
 
     def generate(self, stream: Stream) -> Place:
-        """Return a field.
+        """Generate a field from a random stream.
 
         Raises:
-            PlacementError: no field had a path from left to right, or enough free space. The error blames the lack of smoothing, or
-                the fraction of filled blocks.
+            PlacementError: no field had a path from left to right, or enough free space. The error names ``fill_pct`` as the cause
+                or, if ``smooth_iter`` is 0, ``smooth_iter``.
         """
         blame = "fill_pct" if self.smooth_iter else "smooth_iter"
         return drawn(self, lambda: self._field(stream), blame, self.tries)

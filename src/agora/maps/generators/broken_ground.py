@@ -19,7 +19,8 @@ from agora.seeds import Stream
 class BrokenGround(Area):
     """A hall in which breaks in the ground run from wall to wall, alternating between gaps and steps.
 
-    Each break has one bridge or ramp where wheeled robots can cross. A legged robot with sufficient limits can cross anywhere.
+    Each break has one bridge or ramp where wheeled robots can cross. A legged robot that can step high and far enough can cross
+    anywhere.
 
     Attributes:
         breaks: number of gaps and steps.
@@ -36,7 +37,7 @@ class BrokenGround(Area):
     slope: Annotated[float, Within(0.01, 1.0)] = 0.1
 
     def generate(self, stream: Stream) -> Place:
-        """Return a hall.
+        """Generate a hall from a random stream.
 
         Raises:
             PlacementError: there are too many breaks, or the slope is too steep for the cell size.
@@ -82,14 +83,16 @@ class BrokenGround(Area):
         return slice(round(low / self.resolution), round(high / self.resolution))
 
     def _cut(self, ground: Floats, at: float, gap: float, low: float, bridge: float) -> None:
-        """Cut a gap across the hall, except for a bridge."""
+        """Cut a gap across the hall, leaving a bridge."""
         columns, rows = self._cells(at, at + gap), self._cells(low, low + bridge)
         kept = ground[rows, columns].copy()
         ground[:, columns] = -np.inf
         ground[rows, columns] = kept
 
     def _raise(self, ground: Floats, at: float, step: float, ramp: float, low: float, bridge: float) -> None:
-        """Make the ground rise or fall at a line across the hall, and gradually along a ramp on the lower side of the step."""
+        """Make the ground rise or fall abruptly along a line across the hall, except at a ramp on the lower side of the step, where
+        the change is gradual.
+        """
         rows, after = self._cells(low, low + bridge), self._cells(at, at + ground.shape[1] * self.resolution)
         ground[:, after] += np.float32(step)
         columns = self._cells(at - ramp, at) if step > 0 else self._cells(at, at + ramp)

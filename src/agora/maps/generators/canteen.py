@@ -16,7 +16,7 @@ from agora.maps.place import Place
 from agora.ranges import Chance, Distance, Within
 from agora.seeds import Stream
 
-_REACH = 0.8  # from the centre of a table to that of a chair, m
+_REACH = 0.8  # distance between the centres of a table and a chair, m
 _MOST_COUNTERS = 4
 _ENTRANCE = 2.4  # m
 
@@ -27,8 +27,9 @@ class Canteen(Area):
 
     Attributes:
         obstacle_num: number of tables.
-        obstacle_extra_radius: half the edge of the square reserved for a table, m; larger if its chairs and ``passage`` require it.
-        chair_chance: probability of each of a table's four chairs.
+        obstacle_extra_radius: half the edge length of the square reserved for a table, m; larger if its chairs and ``passage``
+            require it.
+        chair_chance: probability that each of a table's four chairs is present.
         counter: whether there is a counter.
     """
 
@@ -38,7 +39,7 @@ class Canteen(Area):
     counter: bool = True
 
     def generate(self, stream: Stream) -> Place:
-        """Return a canteen.
+        """Generate a canteen from a random stream.
 
         Raises:
             PlacementError: the tables or the counter do not fit.

@@ -12,7 +12,7 @@ from agora.ranges import Within
 from agora.seeds import Stream
 
 _THINGS = ("bench", "cabinet", "plant", "bookcase")
-_PITCH = 1.6  # length of wall for an object, m
+_PITCH = 1.6  # length of wall reserved for an object, m
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,7 @@ class Corridor(Area):
         self.check_cells("corridor_width", "alcove_width")
 
     def generate(self, stream: Stream) -> Place:
-        """Return a corridor.
+        """Generate a corridor from a random stream.
 
         Raises:
             PlacementError: the corridor is too wide for the place or too narrow for the robot, or something does not fit.

@@ -34,7 +34,7 @@ class Crossing(Area):
         self.check_cells("corridor_width", "crossing_width")
 
     def generate(self, stream: Stream) -> Place:
-        """Return a crossing.
+        """Generate a crossing from a random stream.
 
         Raises:
             PlacementError: a corridor is too wide for the place or too narrow for the robot.

@@ -34,7 +34,7 @@ class Doorway(Area):
         self.check_cells("door")
 
     def generate(self, stream: Stream) -> Place:
-        """Return two rooms.
+        """Generate two rooms from a random stream.
 
         Raises:
             PlacementError: the doors are too narrow for the robot, there are too many of them, or the wall leaves too little room.

@@ -12,7 +12,7 @@ from agora.maps.place import Place
 from agora.ranges import Chance, Within
 from agora.seeds import Stream
 
-_BED = 2.3  # length of wall for a bed with its cabinet, m
+_BED = 2.3  # length of wall reserved for a bed with its cabinet, m
 _ENTRANCE = 1.3  # part of a room's depth reserved for the door and the basin, m
 
 
@@ -24,7 +24,7 @@ class HospitalWard(Area):
         corridor_width: width of the corridor, m.
         room_width: minimum width of a room, m; larger if ``passage`` requires it.
         beds: number of beds per room.
-        occupancy: probability that each bed exists.
+        occupancy: probability that each bed is present.
         door: minimum width of the doors, m; larger if ``passage`` requires it.
     """
 
@@ -41,7 +41,7 @@ class HospitalWard(Area):
         self.check_cells("corridor_width", "room_width", "door")
 
     def generate(self, stream: Stream) -> Place:
-        """Return a ward.
+        """Generate a ward from a random stream.
 
         Raises:
             PlacementError: rooms, beds or corridor do not fit.
@@ -84,7 +84,7 @@ class HospitalWard(Area):
         return plan.finish("hospital_ward")
 
     def _room(self, plan: FloorPlan, stream: Stream, room: Rectangle, upper: bool, number: int) -> None:
-        """Add a room: the heads of the beds are at one side wall, and the door to the corridor is near the other side."""
+        """Add a room with the heads of the beds at one side wall and the door to the corridor near the opposite side wall."""
         cell, door = self.resolution, max(plan.snap(self.door), self.opening)
         x0, y0, x1, y1 = room
         wall = (x0 - cell, y0 - cell, x1 + cell, y0) if upper else (x0 - cell, y1, x1 + cell, y1 + cell)
@@ -98,7 +98,7 @@ class HospitalWard(Area):
         for k in range(self.beds):
             if stream.uniform() >= self.occupancy:
                 continue
-            far = 0.1 + (k + 0.5) * _BED  # from the wall with the windows
+            far = 0.1 + (k + 0.5) * _BED  # distance from the wall with the windows
             along = far if (side == 3) == upper else y1 - y0 - far
             pose = at_wall(room, side, along)
             bed = row("hospital_bed", "bedside_cabinet", gap=0.1)

@@ -15,15 +15,15 @@ from agora.maps.place import Place
 from agora.ranges import Chance, NotNegative, Within
 from agora.seeds import Stream
 
-_BAYS = 5  # shelves in a row before an aisle crosses it
+_BAYS = 5  # number of shelves in a row between crossing aisles
 _JACKS = ("pallet_jack_1", "pallet_jack_2", "pallet_jack_3")
-_PARKED = 0.9  # width of an aisle that a parked pallet jack or a pallet takes up, m
+_PARKED = 0.9  # width that a parked pallet jack or pallet takes up in an aisle, m
 
 
 @dataclass(frozen=True, kw_only=True)
 class IndustrialHall(Area):
-    """Rows of shelves, all along or all across the hall, some with a rack behind them, and with pallets and pallet jacks in front
-    of them.
+    """Rows of shelves, either all along or all across the hall. Some shelves have a rack behind them; pallets and pallet jacks are
+    parked in front of shelves.
 
     Attributes:
         obstacle_num: number of shelves.
@@ -42,7 +42,7 @@ class IndustrialHall(Area):
     aisle: NotNegative = 2.4
 
     def generate(self, stream: Stream) -> Place:
-        """Return a hall.
+        """Generate a hall from a random stream.
 
         Raises:
             PlacementError: the shelves do not fit, or there are too few of them for the parked pallets and pallet jacks.

@@ -23,7 +23,7 @@ Set = tuple[tuple[str, float, float, float], ...]
 
 
 def at_wall(box: Rectangle, side: int, along: float) -> Pose:
-    """Return the pose of a set whose back is against a side of a rectangle and whose front faces inwards.
+    """Return the pose of a set of furniture whose back is against a side of a rectangle and whose front faces inwards.
 
     Args:
         box: rectangle.
@@ -53,7 +53,7 @@ def row(*models: str, gap: float = 0.0) -> Set:
 
 
 def outline(set_: Set, pose: Pose = (0.0, 0.0, 0.0)) -> Rectangle:
-    """Return the bounding rectangle of a set at a pose; the set and its pieces must be turned by multiples of 90 degrees."""
+    """Return the bounding rectangle of a set at a pose; the set and its pieces must be rotated by multiples of 90 degrees."""
     boxes = []
     for model, x, y, heading in set_:
         mine = _moved(model_of(model).extent, (x, y, heading))
@@ -63,7 +63,7 @@ def outline(set_: Set, pose: Pose = (0.0, 0.0, 0.0)) -> Rectangle:
 
 
 def _moved(box: Rectangle, pose: Pose) -> Rectangle:
-    """Return a rectangle given in the frame of a pose, transformed by that pose; the pose is turned by a multiple of 90 degrees."""
+    """Transform a rectangle from the frame of a pose to the plan's frame; the pose's heading must be a multiple of 90 degrees."""
     c, s = round(math.cos(pose[2])), round(math.sin(pose[2]))
     xs, ys = (c * box[0] - s * box[1], c * box[2] - s * box[3]), (s * box[0] + c * box[1], s * box[2] + c * box[3])
     return min(xs) + pose[0], min(ys) + pose[1], max(xs) + pose[0], max(ys) + pose[1]
@@ -99,7 +99,7 @@ class FurnitureRows:
 
 
 def slots(box: Rectangle, length: float, depth: float, aisle: float, crossing: float, block: int, stream: Stream) -> FurnitureRows:
-    """Divide a rectangle into rows of objects side by side, with aisles between the rows, and across them after every ``block``
+    """Divide a rectangle into rows of slots for objects, with aisles between the rows, and crossing aisles after every ``block``
     objects.
 
     Args:
@@ -133,7 +133,9 @@ def slots(box: Rectangle, length: float, depth: float, aisle: float, crossing: f
 
 
 def capacity(box: Rectangle, half: float) -> tuple[int, int]:
-    """Return how many columns and rows of squares fit in a rectangle; no other arrangement holds more squares."""
+    """Return how many columns and rows of squares with half edge length ``half`` fit in a rectangle; no other arrangement holds
+    more squares.
+    """
     columns, rows = (max(int((box[k + 2] - box[k]) / (2 * half) + 1e-9), 0) for k in (0, 1))
     return columns, rows
 
@@ -141,15 +143,15 @@ def capacity(box: Rectangle, half: float) -> tuple[int, int]:
 def scatter(stream: Stream, box: Rectangle, half: float, count: int, misses: int = 100) -> Doubles:
     """Return the centres (count, 2) of non-overlapping squares at random places in a rectangle.
 
-    The squares are drawn one after another. After ``misses`` consecutive draws without room, all squares are arranged in rows
-    instead, with the remaining width and height divided at random.
+    The squares are drawn one after another. After ``misses`` consecutive draws in which a square does not fit, all squares are
+    arranged in rows instead, with the remaining width and height divided at random.
 
     Args:
         stream: stream of random numbers.
         box: rectangle that contains the squares.
-        half: half the edge of a square, m.
+        half: half the edge length of a square, m.
         count: number of squares; at most the `capacity`.
-        misses: number of consecutive draws without room after which rows are formed.
+        misses: number of consecutive failed draws after which the squares are arranged in rows.
     """
     low, high = np.array(box[:2]) + half, np.array(box[2:]) - half
     centres: Doubles = np.empty((count, 2))

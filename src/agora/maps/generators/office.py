@@ -17,7 +17,7 @@ from agora.seeds import Stream
 
 __all__ = ["Office"]
 
-_DESKS = 4  # workplaces side by side before an aisle crosses the row
+_DESKS = 4  # number of workplaces side by side between crossing aisles
 _WORKPLACE: Set = (("separator", 0.0, 0.03, 0.0), ("office_desk", 0.0, 0.47, 0.0), ("office_chair", 0.0, 1.22, -math.pi / 2))
 _CHAIRS = tuple(("chair", x, y, turn) for y, turn in ((-0.85, math.pi / 2), (0.85, -math.pi / 2)) for x in (-0.75, 0.0, 0.75))
 _MEETING: Set = (("meeting_table", 0.0, 0.0, 0.0), *_CHAIRS)
@@ -45,7 +45,7 @@ class Office(Area):
     door: NotNegative = 1.2
 
     def generate(self, stream: Stream) -> Place:
-        """Return an office.
+        """Generate an office from a random stream.
 
         Raises:
             PlacementError: workplaces, meeting rooms or storage do not fit.
@@ -78,7 +78,7 @@ class Office(Area):
         return plan.finish("office")
 
     def _meeting_rooms(self, plan: FloorPlan, stream: Stream) -> Rectangle:
-        """Divide off the meeting rooms at the lower side of the floor; return the rest of the floor."""
+        """Partition off the meeting rooms at the lower side of the floor; return the rest of the floor."""
         x0, y0, x1, y1 = plan.inner
         _, low, half, high = outline(_MEETING)
         cell, door = self.resolution, max(plan.snap(self.door), self.opening)

@@ -23,12 +23,12 @@ from agora.seeds import Stream
 
 _MOST_CELLS = 1 << 26
 _FARTHEST = 10_000.0  # m
-_DEEP = 1.0  # m, of the strip in front of an entrance
+_DEEP = 1.0  # depth of the strip in front of an entrance, m
 _HALF_DIAGONAL = math.sqrt(0.5)  # of a cell, in cells
 
 
 class Blocked(Exception):  # noqa: N818
-    """Raised inside the generators when a draw fails; after several tries, they raise `PlacementError` instead."""
+    """Raised inside a generator when a draw fails; after several failed draws, the generator raises `PlacementError` instead."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,10 +61,10 @@ class Area(Checked):
             raise ValueError(f"width and height give more than {_MOST_CELLS} cells of {self.resolution} m")
 
     def check_cells(self, *names: str, cells: float = 1.0) -> None:
-        """Check that the named lengths are at least ``cells`` cells.
+        """Check that the lengths with the given names are at least ``cells`` cells long.
 
         Raises:
-            ValueError: a length is shorter.
+            ValueError: a length is too short.
         """
         for name in names:
             if not getattr(self, name) >= cells * self.resolution:
@@ -97,7 +97,7 @@ class FloorPlan:
         height: height of the plan, a whole number of cells, m.
         inner: rectangle inside the outer wall.
         walls: (rows, columns) cells that are walls.
-        furniture: pieces of furniture so far.
+        furniture: pieces of furniture placed so far.
         reached: (rows, columns) cells whose centre the robot can occupy; set when the plan is finished.
     """
 
@@ -120,7 +120,7 @@ class FloorPlan:
         self.walls[:, [0, -1]] = True
 
     def snap(self, length: float) -> float:
-        """Return the nearest boundary between cells, m."""
+        """Return the cell boundary nearest to a coordinate along one axis, m."""
         return round(length / self.area.resolution) * self.area.resolution
 
     def wall(self, box: Rectangle) -> None:
@@ -166,7 +166,7 @@ class FloorPlan:
 
         Args:
             name: name of the map.
-            fill: whether to fill the cells that the robot cannot reach; if False, such cells count as a failure.
+            fill: whether to fill the cells that the robot cannot reach; if False, unreachable cells count as a failure.
 
         Raises:
             Blocked: the robot cannot get everywhere; with ``fill``, it can reach less than half of the cells in which it fits, or
@@ -208,11 +208,11 @@ class FloorPlan:
 
 
 def reachable(occupied: Bools, area: Area) -> tuple[Ints, int]:
-    """Return the connected components (rows, columns) of the cells whose centre the robot can occupy, with 1 as the largest, and
-    the number of components.
+    """Label the connected components of the cells whose centre the robot can occupy. Return the labels (rows, columns), in which 1
+    is the largest component, and the number of components.
 
-    The robot is a disc of radius ``passage``, and occupied cells are squares. The robot moves from cell to cell across sides,
-    during which it gets no closer to a square than it is at one of the two cell centres.
+    The robot is a disc of radius ``passage``, and occupied cells are squares. The robot moves between cells that share a side.
+    During such a move, it gets no closer to a square than it is at one of the two cell centres.
     """
     from scipy.ndimage import label
 
@@ -240,10 +240,11 @@ def _pockets(labels: Ints, area: Area) -> Bools:
 
 
 def drawn(area: Area, draw: Callable[[], Place], blame: str, tries: int = 20) -> Place:
-    """Return the first place that a drawing function completes.
+    """Return the first place that the function ``draw`` completes without a failure.
 
     Raises:
-        PlacementError: all tries failed; the error blames a parameter and gives the reason for the last failure.
+        PlacementError: all tries failed; the error names the parameter ``blame`` as the cause and gives the reason for the last
+            failure.
     """
     reason = ""
     for _ in range(tries):

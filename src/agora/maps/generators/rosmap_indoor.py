@@ -1,6 +1,6 @@
 """Rooms joined by corridors.
 
-Rosmap Indoor of Kästner et al., "Arena 3.0", arXiv 2406.00837, 2024; its code has only corridors (``rosnav``, map type indoor),
+Rosmap Indoor of Kästner et al., "Arena 3.0", arXiv 2406.00837, 2024; Arena's code has only corridors (``rosnav``, map type indoor),
 which this generator reproduces with rooms as wide as a corridor.
 """
 
@@ -41,7 +41,7 @@ class RosmapIndoor(Area):
             raise ValueError(f"room: must be [min, max], got {list(self.room)}")
 
     def generate(self, stream: Stream) -> Place:
-        """Return a floor.
+        """Generate a floor from a random stream.
 
         Raises:
             PlacementError: the corridors are too narrow for the robot, or wider than the place.

@@ -23,14 +23,14 @@ class RosmapOutdoor(Area):
 
     Attributes:
         obstacle_num: number of trees.
-        obstacle_extra_radius: half the edge of the square reserved for a tree, m; larger if ``passage`` requires it.
+        obstacle_extra_radius: half the edge length of the square reserved for a tree, m; larger if ``passage`` requires it.
     """
 
     obstacle_num: Annotated[int, Within(0, 100_000)] = 15
     obstacle_extra_radius: Distance = 1.0
 
     def generate(self, stream: Stream) -> Place:
-        """Return a park.
+        """Generate a park from a random stream.
 
         Raises:
             PlacementError: the trees do not fit.

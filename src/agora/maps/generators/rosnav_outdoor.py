@@ -1,6 +1,6 @@
 """Square blocks at random places.
 
-Rosnav Outdoor of Kästner et al., "Arena 3.0", arXiv 2406.00837, 2024; called ``rosnav`` with map type outdoor in the code.
+Rosnav Outdoor of Kästner et al., "Arena 3.0", arXiv 2406.00837, 2024; called ``rosnav`` with map type outdoor in Arena's code.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class RosnavOutdoor(Area):
 
     Attributes:
         obstacle_num: number of blocks.
-        obstacle_extra_radius: half the edge of a block, m.
+        obstacle_extra_radius: half the edge length of a block, m.
     """
 
     obstacle_num: Annotated[int, Within(0, 100_000)] = 10
@@ -31,7 +31,7 @@ class RosnavOutdoor(Area):
         self.check_cells("obstacle_extra_radius", cells=0.5)
 
     def generate(self, stream: Stream) -> Place:
-        """Return a yard.
+        """Generate a yard from a random stream.
 
         Raises:
             PlacementError: the blocks leave the robot too little free space.

@@ -1,1 +1,1 @@
-"""Places in three dimensions: walls and furniture as solids, and files for simulators and viewers."""
+"""Places in three dimensions: walls and furniture as solids, and their export to files for simulators and viewers."""

@@ -21,7 +21,7 @@ def model_yaml(bodies: Iterable[SolidGroup]) -> str:
     """Return the text (JSON, which is valid YAML) of a model in the map frame, made of circles and of convex polygons with 3 or 4
     corners.
 
-    Parts that begin above the floor are left out, because Flatland is two-dimensional.
+    Parts that begin above the floor are omitted, because Flatland is two-dimensional.
 
     Raises:
         InputError: the edges of a polygon cross.

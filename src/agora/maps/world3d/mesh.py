@@ -1,7 +1,8 @@
 """Meshes: glTF 2.0 (one binary ``.glb``) and Wavefront OBJ with its MTL.
 
 Both are right-handed with y up, as glTF requires: a point (x, y, z) in the map frame, where z is up, is written as (x, z, -y).
-Lengths are in metres. In glTF, each furniture model is one mesh that all its pieces share; in OBJ, each body is an object.
+Lengths are in metres. In glTF, each furniture model is a single mesh shared by all pieces of that model; in OBJ, each body is an
+object.
 """
 
 from __future__ import annotations

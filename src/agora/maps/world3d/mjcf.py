@@ -1,4 +1,4 @@
-"""MuJoCo XML (MJCF): static bodies on a floor; prisms are convex meshes whose corners are in the file."""
+"""MuJoCo XML (MJCF): static bodies on a floor; prisms are convex meshes whose corners are stored in the file."""
 
 from __future__ import annotations
 

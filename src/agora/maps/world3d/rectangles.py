@@ -1,9 +1,9 @@
 """Division of cells into the fewest rectangles that cover each cell exactly once.
 
 The minimum partition of a rectilinear region, which may have holes, is found in two steps. First, as many chords as possible are
-drawn between its concave corners without crossing each other; they are a maximum independent set of a bipartite graph. Then, one
-cut is made from every remaining concave corner. Source: Ferrari, Sankar and Sklansky, "Minimal rectangular partitions of digitized
-blobs", Computer Vision, Graphics, and Image Processing 28, 1984. Cells that touch only at a corner are not connected.
+drawn between the region's concave corners without crossing each other; they are a maximum independent set of a bipartite graph.
+Then, one cut is made from every remaining concave corner. Source: Ferrari, Sankar and Sklansky, "Minimal rectangular partitions of
+digitized blobs", Computer Vision, Graphics, and Image Processing 28, 1984. Cells that touch only at a corner are not connected.
 """
 
 from __future__ import annotations

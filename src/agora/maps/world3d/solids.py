@@ -29,7 +29,7 @@ class Prism:
     Attributes:
         outline: (V, 2) corners of the bottom face in the body's frame, counter-clockwise, m.
         z: height of the bottom face, m.
-        height: height, m.
+        height: height of the prism, m.
         colour: red, green, blue in [0, 1].
     """
 
@@ -44,7 +44,7 @@ class SolidGroup:
     """Solids that belong together.
 
     Attributes:
-        name: name, unique within the world.
+        name: name of the group, unique within the world.
         x: pose in the map frame, x, m.
         y: pose in the map frame, y, m.
         heading: pose in the map frame, heading, rad.
@@ -89,15 +89,15 @@ class Solids:
 def solids(place: Place, *, height: float = 2.5, thickness: float = 0.05, name: str = "") -> Solids:
     """Return a place in three dimensions.
 
-    Occupied cells become the fewest possible boxes, segments become thin boxes, discs cylinders, and polygons boxes or prisms. The
-    walls do not include the place's furniture: cells that a piece covers at least in part, and shapes that are outlines of a piece,
-    are left out.
+    Occupied cells become the fewest possible boxes, segments become thin boxes, discs become cylinders, and polygons become boxes
+    or prisms. The walls do not include the place's furniture: cells that a piece covers at least in part, and shapes that are
+    outlines of a piece, are omitted.
 
     Args:
         place: map and furniture.
         height: height of walls, m.
         thickness: thickness of segments, half of it on either side, m.
-        name: name of the world; the map's name by default.
+        name: name of the world; the map's name if empty.
 
     Raises:
         InputError: a height or thickness is not positive, a furniture model is unknown, or the edges of a polygon cross.

@@ -16,7 +16,7 @@ from agora.maps.world3d.solids import FLOOR, Prism, SolidGroup, Solids
 
 
 def unity(world: Solids) -> str:
-    """Return the text of a scene: ``floor``, ``walls`` and ``furniture``; the poses of parts are in the body's frame."""
+    """Return the text of a scene with ``floor``, ``walls`` and ``furniture``; the poses of parts are relative to their bodies."""
     x0, y0, x1, y1 = world.bounds
     document = {
         "format": "agora-scene",

@@ -24,7 +24,7 @@ OLDEST_SESSION = timedelta(days=90)
 """A session ends after this time even if it is in use."""
 
 _STEP = timedelta(hours=1)  # minimum time between two updates of a session
-_SHOWN = 16  # characters of the hash that identify a key on the pages
+_SHOWN = 16  # number of characters of the hash that identify a key in the web interface
 
 
 class Keys:
@@ -42,9 +42,9 @@ class Keys:
 
         Args:
             kind: kind of the key.
-            user: name of the user.
+            user: name of the user who holds the key.
             life: validity period of the key; if None, the default for its kind.
-            said: values of further columns of the key.
+            said: values for other columns of the key.
         """
         secret = secrets.token_urlsafe(32)
         key = Key(hash=hash_of(secret), kind=kind, user=user, created=now(), expires=now() + (life or LIVES[kind]), **said)
@@ -74,13 +74,13 @@ class Keys:
         return user
 
     def invitation(self, secret: str) -> Key | None:
-        """Return an invitation, even if it is used or expired; None if it is unknown."""
+        """Return an invitation, even if it has been used or has expired; None if it is unknown."""
         with Session(self._engine, expire_on_commit=False) as session:
             key = session.get(Key, hash_of(secret))
         return key if key is not None and key.kind == INVITATION else None
 
     def all(self, kind: str, user: str = "") -> Sequence[Key]:
-        """Return the valid keys of a kind, newest first: those of the given user, or of all users if ``user`` is empty."""
+        """Return the valid keys of a kind, newest first, for the given user or, if ``user`` is empty, for all users."""
         wanted = [Key.kind == kind, Key.expires > now(), *([Key.user == user] if user else [])]
         if kind == INVITATION:
             wanted.append(Key.used.is_(None))
@@ -96,7 +96,7 @@ class Keys:
         self._delete(Key.user == user)
 
     def end_named(self, kind: str, name: str, user: str = "") -> None:
-        """Invalidate the key of a kind that has the given name on the pages.
+        """Invalidate the key of a kind that the web interface shows under the given name.
 
         Raises:
             UnknownNameError: the key does not exist, or belongs to another user.
@@ -118,5 +118,5 @@ def hash_of(secret: str) -> str:
 
 
 def shown_name(key: Key) -> str:
-    """Return the name under which the pages show a key; the name does not grant access."""
+    """Return the name under which the web interface shows a key; the name does not grant access."""
     return key.hash[:_SHOWN]

@@ -20,7 +20,8 @@ class Ownership:
 
     Args:
         engine: engine of the database.
-        places: for each kind of content, a function that returns the file or folder for a name; it need not exist.
+        places: for each kind of content, a function that returns the path of the file or folder for a name; the file or folder need
+            not exist.
     """
 
     def __init__(self, engine: Engine, places: Mapping[str, Callable[[str], Path]]) -> None:
@@ -45,7 +46,7 @@ class Ownership:
             return {one.name: one.owner for one in session.scalars(select(Owned).where(Owned.kind == kind))}
 
     def put(self, owner: str, *new: tuple[str, str]) -> None:
-        """Record the owner of new content, given as kinds and names; an empty ``owner`` means no owner.
+        """Record the owner of new content, given as pairs of kind and name; an empty ``owner`` means no owner.
 
         If the database cannot be written, for instance because the disk is full, the content is removed again and the error is
         raised.
@@ -63,8 +64,8 @@ class Ownership:
             raise
 
     def forget(self, kind: str, name: str) -> None:
-        """Remove the owner of deleted content; if the database cannot be written, the next content with this name overwrites the
-        owner.
+        """Remove the record of who owned deleted content. If the database cannot be written, the record is overwritten when new
+        content gets this name.
         """
         with suppress(SQLAlchemyError), Session(self._engine) as session:
             session.execute(delete(Owned).where(Owned.kind == kind, Owned.name == name))

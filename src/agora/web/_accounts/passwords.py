@@ -19,7 +19,7 @@ server.
 HASHER = PasswordHasher()
 """Hasher with the cost parameters that RFC 9106 recommends for limited memory: 64 MiB, three passes, four lanes."""
 
-_AT_ONCE = 2  # hashes computed at the same time: each takes 64 MiB
+_AT_ONCE = 2  # maximum number of hashes computed at the same time, each of which takes 64 MiB
 
 
 def check_password(password: str, name: str) -> None:
@@ -44,7 +44,7 @@ class Passwords:
 
     @cached_property
     def _nobody(self) -> str:
-        """The hash that is checked for unknown user names; it is computed when it is first needed."""
+        """The hash against which passwords for unknown user names are checked; it is computed on first use."""
         return HASHER.hash("a password without a user")
 
     async def hash(self, password: str) -> str:

@@ -29,7 +29,7 @@ class Person:
     Attributes:
         name: name of the account; empty if the server has no accounts.
         role: role of the person.
-        quotas: limits of the person; None if there are none.
+        quotas: limits that apply to the person; None if there are none.
     """
 
     name: str = ""

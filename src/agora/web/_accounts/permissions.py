@@ -14,7 +14,7 @@ from starlette.requests import HTTPConnection
 from agora.web._accounts.people import ADMINISTER, LOOK, RUN, Person
 
 FORBIDDEN = 4403
-"""Code with which a socket is closed if the person's role does not permit it."""
+"""Status code with which a socket is closed if the person's role does not permit its use."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,8 @@ class Permission:
 
     Attributes:
         role: role that the route requires; empty if no sign-in is required.
-        own: kind of the content named in the path that the person must own, except for sockets; empty if there is none.
+        own: kind of content that the person must own; the path names the content. Empty if the person need not own any content;
+            routes of sockets check the owner themselves.
     """
 
     role: str = ""
@@ -125,7 +126,7 @@ WORDS = {LOOK: "look", RUN: "run planners", ADMINISTER: "administer"}
 
 
 def is_open(method: str, path: str) -> bool:
-    """Return whether a request does not require signing in: the pages and their files, and the sign-in routes."""
+    """Return whether a request does not require signing in: the front end's pages and files, and the sign-in routes."""
     return not path.startswith("/api/") or PERMISSIONS.get(f"{method} {path}") == OPEN
 
 
@@ -162,7 +163,7 @@ def check_owner(person: Person, kind: str, name: str, owner: str | None) -> None
         person: person who makes the request.
         kind: kind of the content.
         name: name of the content.
-        owner: name of its owner; empty if it has no owner, None if the content is missing.
+        owner: name of the content's owner; empty if there is no owner, None if the content is missing.
 
     Raises:
         HTTPException: the content does not belong to the person.

@@ -25,7 +25,7 @@ class Use:
     Attributes:
         runs: number of waiting and active runs.
         results: size of the results of all runs, MiB.
-        uploads: number of the person's files and folders stored by the pages.
+        uploads: number of files and folders that the person has stored through the web interface.
         upload_size: total size of these files and folders, MiB.
     """
 
@@ -50,7 +50,7 @@ class Ledger:
         self._weighed: dict[str, tuple[object, int]] = {}
 
     def turn(self, person: Person) -> AbstractContextManager[Any]:
-        """Return a lock that a route holds from checking a quota until it has added the content, so that simultaneous requests
+        """Return a lock that a route holds from checking a quota until the content has been added, so that simultaneous requests
         cannot exceed the quota.
         """
         return nullcontext() if person.quotas is None else self._turns.setdefault(person.name, threading.Lock())
@@ -87,7 +87,7 @@ class Ledger:
         Args:
             person: person who makes the request.
             episodes: number of episodes of the run, over all its planners.
-            processors: number of the run's workers times the threads of each worker.
+            processors: number of the run's workers times the number of threads per worker.
 
         Raises:
             InputError: a quota would be exceeded; the message states the usage and the limit.
@@ -139,7 +139,7 @@ class Ledger:
             )
 
     def plain(self, person: Person) -> dict[str, Any]:
-        """Return quotas and usage in the format used by the pages."""
+        """Return quotas and usage in the format used by the front end."""
         quotas = None if person.quotas is None else asdict(person.quotas)
         return {"quotas": quotas, "use": asdict(self.use(person.name)) if person.name else None}
 

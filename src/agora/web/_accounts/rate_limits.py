@@ -40,7 +40,9 @@ class Buckets:
 
 
 def network_of(address: str) -> str:
-    """Return the key of an address. For IPv6, this is the network of a household, because a household has very many addresses."""
+    """Return the key of the bucket for an address. For an IPv6 address, the key is the household's network, because a household has
+    very many addresses.
+    """
     try:
         found = ipaddress.ip_address(address)
     except ValueError:

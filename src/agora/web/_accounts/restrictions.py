@@ -18,8 +18,8 @@ _OWN = re.compile(r"\bown/[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
 def check_restrictions(person: Person, form: Mapping[str, Any], *but: str) -> None:
-    """Reject strings that refer to anything that the pages do not offer; administrators may use everything that the command line
-    accepts.
+    """Reject strings that refer to anything that the web interface does not offer; administrators may use everything that the
+    command line accepts.
 
     Args:
         person: person who filled in the form.

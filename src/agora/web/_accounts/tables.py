@@ -45,9 +45,9 @@ class Key(Base):
         hash: SHA-256 of the secret, hexadecimal.
         kind: browser session, program token, or invitation.
         user: name of the user; empty if a new person is invited.
-        role: role that an invitation grants; empty if it does not change the role, and for other kinds of keys.
-        label: name of a token; for an invitation, the name of the inviting administrator, or empty if it was created at the
-            terminal.
+        role: role that an invitation grants; empty for other kinds of keys, and for invitations that do not change the role.
+        label: name of a token; for an invitation, the name of the inviting administrator, or empty if the invitation was created at
+            the terminal.
         created: time of creation.
         expires: time at which the secret becomes invalid.
         used: time at which an invitation was accepted, or a token was last used.
@@ -72,7 +72,7 @@ class Owned(Base):
     Attributes:
         kind: kind of the content, such as scenario or world.
         name: name of the content, unique within its kind.
-        owner: name of the user.
+        owner: name of the user who owns the content.
     """
 
     __tablename__ = "owned"

@@ -39,12 +39,12 @@ class Users:
             return session.scalars(select(User).order_by(User.key)).all()
 
     def find(self, name: str) -> User | None:
-        """Return the user with a name, ignoring case; None if there is no such user."""
+        """Return the user with the given name, ignoring case; None if there is no such user."""
         with self._session() as session:
             return session.scalars(select(User).where(User.key == key_of(name))).one_or_none()
 
     def get(self, name: str) -> User:
-        """Return the user with a name.
+        """Return the user with the given name.
 
         Raises:
             UnknownNameError: there is no such user.
@@ -93,8 +93,8 @@ class Users:
         return key
 
     def accept_invitation(self, secret: str, name: str, password: str) -> User:
-        """Accept an invitation, which can be done once: create a user, or set a user's password, which ends all their sessions and
-        tokens.
+        """Accept an invitation, which is possible only once: create a user, or set a user's password, which ends all of the user's
+        sessions and tokens.
 
         Args:
             secret: secret of the invitation.
@@ -129,7 +129,7 @@ class Users:
             self._keys.end_all(name)
 
     def change(self, name: str, fields: dict[str, Any]) -> User:
-        """Change a user's role or quotas, or block the user, which ends all their sessions and tokens.
+        """Change a user's role or quotas, or block the user; blocking ends all of the user's sessions and tokens.
 
         Raises:
             UnknownNameError: there is no such user.

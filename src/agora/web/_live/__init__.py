@@ -1,1 +1,1 @@
-"""Live episodes; each runs in its own process, and is watched and driven from the pages."""
+"""Live episodes, each of which runs in its own process and is watched and driven in the web interface."""

@@ -1,4 +1,4 @@
-"""Manual drives, stored as runs, so that their rows can be compared with those of planners, and learners can read them as
+"""Manually driven episodes, stored as runs, so that their rows can be compared with planners' rows and learners can use them as
 demonstrations.
 """
 
@@ -25,12 +25,13 @@ LABEL = "driven by hand"
 def write_drive(folder: Path, suite: Suite, stage: str, episode: int, start: Start, recordings: list[Recording]) -> None:
     """Write an episode that a person drove as a separate run, with its report.
 
-    The run's record has the same data as a benchmark's, so that comparisons pair the drive with planners' episodes.
+    The run's record has the same data as a benchmark's, so that comparisons pair the manually driven episode with planners'
+    episodes.
 
     Args:
         folder: folder of the run; it is created.
         suite: suite of the episode.
-        stage: name of its stage.
+        stage: name of the episode's stage.
         episode: number of the episode.
         start: start of the episode.
         recordings: recordings of the episode's robots.

@@ -1,4 +1,4 @@
-"""A live episode in a separate process; it runs in real time and follows its watchers' commands.
+"""A live episode in a separate process, which runs in real time and follows its watchers' commands.
 
 Live episodes are never included in results. `agora.episode.Episodes` runs them as in a benchmark, except that control periods are
 paced to real time. A pipe connects the process to the server: commands come in (`agora.web._live.teleoperation`), and text messages
@@ -33,7 +33,7 @@ from agora.web._live.teleoperation import EpisodeChangeError, TeleoperatedPlanne
 from agora.web._runs.queue import fresh_id
 from agora.world.start import Start
 
-_LATE = 0.5  # s, maximum delay that the episode makes up for
+_LATE = 0.5  # maximum delay for which the episode catches up with real time, s
 
 
 @dataclass(frozen=True)
@@ -42,10 +42,10 @@ class LiveForm:
 
     Attributes:
         suite: name of the suite.
-        planner: planner, in the format of `agora run`; ignored if a person drives.
+        planner: planner string, in the format of `agora run`; ignored if a person drives.
         stage: name of the stage; if empty, the suite's first stage.
         episode: number of the episode in its stage.
-        seed: seed instead of the suite's, as in `agora.benchmark.request_form.RequestForm`.
+        seed: seed that replaces the suite's seed, as in `agora.benchmark.request_form.RequestForm`.
         drive: whether one of the watchers drives the robot.
         label: label of the planner; if empty, the planner's string.
     """
@@ -75,9 +75,9 @@ def play(form: LiveForm, pipe: Connection, runs: Path) -> None:
     """Run episodes until the pipe closes; this is the entry point of the process.
 
     Args:
-        form: the first episode.
+        form: request for the first episode.
         pipe: pipe to the server.
-        runs: folder of the server's runs; manual drives are stored there.
+        runs: folder of the server's runs, in which manually driven episodes are stored.
     """
     teleoperation = Teleoperation()
     live = _Live(form, teleoperation, pipe, runs)
@@ -123,7 +123,7 @@ class _Live:
         self._encode_frame: Callable[[], bytes] = bytes
 
     def listen(self) -> None:
-        """Receive commands; the process ends if the server is gone."""
+        """Receive commands until the server is gone, and then end the process."""
         try:
             while True:
                 wish = self._pipe.recv()
@@ -184,7 +184,7 @@ class _Live:
                 number += other.offset
 
     def _keep_drive(self, suite: Suite, stage: str, number: int, start: Start, recordings: list[Recording]) -> None:
-        """Store a drive as a run, and notify the server."""
+        """Store a manually driven episode as a run, and notify the server."""
         id = fresh_id()
         try:
             write_drive(self._runs / id, suite, stage, number, start, recordings)
@@ -196,7 +196,7 @@ class _Live:
         self._send(json.dumps({"kept": {"id": id, "title": title, "form": form, "count": len(recordings)}}))
 
     def _show_and_wait(self, what: str) -> None:
-        """Send the current frame and wait for its time before the world advances by a step."""
+        """Send the current frame, and wait until it is due before the world advances by a step."""
         if what != WORLD:
             return
         self._send(self._encode_frame())

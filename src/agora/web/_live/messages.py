@@ -1,4 +1,6 @@
-"""A live episode in the format used by the pages: its surroundings, sent once as JSON, and its frames, as `agora.wire` messages."""
+"""A live episode in the format used by the front end: its surroundings, sent once as JSON, and its frames, as `agora.wire`
+messages.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +61,7 @@ def _body(robot: RobotStart) -> dict[str, Any]:
 
 
 def _lidar(lidar: Lidar | None) -> dict[str, Any] | None:
-    """Return the pose of a lidar in the robot's frame, the angle of its first beam, the angular step, and its range."""
+    """Return the pose of a lidar in the robot's frame, the angle of the first beam, the angular step, and the maximum range."""
     if lidar is None:
         return None
     angles = lidar.angles
@@ -76,7 +78,7 @@ class FrameEncoder:
     """Encodes the frames of a single episode.
 
     Args:
-        episodes: the episode.
+        episodes: object that runs the episode.
         start: start of the episode.
     """
 

@@ -26,11 +26,11 @@ MEMORY = 8 << 30
 """Memory limit of the process, bytes."""
 
 _MOST_WAYS = 60
-_SOON = 0.4  # s at the start over which the direction of a recorded pedestrian is measured
+_SOON = 0.4  # duration at the start over which the direction of a recorded pedestrian is measured, s
 
 
 class Previews:
-    """The process that creates episodes; it starts with the first preview, and restarts after a preview has timed out.
+    """The process that creates episodes. It starts when the first preview is requested, and restarts after a preview has timed out.
 
     Args:
         folder: the server's folder.

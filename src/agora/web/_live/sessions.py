@@ -26,7 +26,9 @@ _MOST_TEXTS = 200
 
 
 class Watcher:
-    """A watcher; it receives every text message, but only the newest frame when it is ready for one."""
+    """A watcher of a live episode. It receives every text message; whenever it is ready for a frame, it receives only the newest
+    one.
+    """
 
     def __init__(self) -> None:
         self._texts: list[str] = []
@@ -34,7 +36,7 @@ class Watcher:
         self._came = asyncio.Event()
 
     def tell(self, message: str | bytes) -> None:
-        """Queue a message; call it in the event loop's thread."""
+        """Queue a message; this method must be called in the event loop's thread."""
         if isinstance(message, bytes):
             self._moment = message
         else:
@@ -58,11 +60,11 @@ class LiveSession:
 
     Args:
         form: request for the episode.
-        played: the same request, with its suite given as a file if it is a scenario of the server.
+        played: the same request, with the suite given as a file if the suite is one of the server's scenarios.
         runs: folder of the server's runs.
-        owner: name of the user who started it; empty on a server without accounts.
-        changed: function called in the event loop's thread when its state changes.
-        kept: called in a separate thread with the description of a stored drive.
+        owner: name of the user who started the episode; empty on a server without accounts.
+        changed: function called in the event loop's thread when the state of the episode changes.
+        kept: function called in a separate thread with the description of a stored, manually driven episode.
 
     Attributes:
         id: name of the episode.
@@ -94,7 +96,7 @@ class LiveSession:
         threading.Thread(target=self._listen, args=(self._pipe,), daemon=True, name=f"live {self.id}").start()
 
     def plain(self) -> dict[str, Any]:
-        """Return the live episode in the format used by the pages."""
+        """Return the live episode in the format used by the front end."""
         said = {"id": self.id, "owner": self.owner, "state": self.state, "watchers": len(self.watchers)}
         return {**said, "form": asdict(self.form), **self._told}
 
@@ -110,8 +112,8 @@ class LiveSession:
         return watcher
 
     def leave(self, watcher: Watcher) -> None:
-        """Remove a watcher. A manual drive pauses when it has no watchers, so that an abandoned drive does not run to its end and
-        get stored.
+        """Remove a watcher. A manually driven episode pauses when it has no watchers, so that it does not run to its end and get
+        stored after its driver has left.
         """
         self.watchers.discard(watcher)
         if self.form.drive and not self.watchers and self.state != ENDED:
@@ -186,7 +188,7 @@ class LiveSessions:
         most: maximum number of live episodes at the same time.
         runs: folder of the server's runs.
         changed: function called in the event loop's thread when the state of an episode changes.
-        kept: called in a separate thread with the description of a stored drive.
+        kept: function called in a separate thread with the description of a stored, manually driven episode.
         suite: function that converts the name of a suite to an argument of `agora.tasks.suite.load_suite`.
         policies: policies of the server.
     """
@@ -210,10 +212,9 @@ class LiveSessions:
 
         Args:
             form: request whose suite, stage and planner exist (checked by `LiveForm.resolve`, which takes a long time).
-            owner: name of the user who starts it; empty on a server without accounts.
+            owner: name of the user who starts the episode; empty on a server without accounts.
             most: maximum number of this user's live episodes at the same time; None for the limit of the server.
-            instead: live episodes of this user that may also be ended if they have a single watcher, who is the person making the
-                request.
+            instead: live episodes of this user that may also be ended if their only watcher is the person making the request.
 
         Raises:
             InputError: the form refers to something unknown, or the limit has been reached and all episodes are being watched.
@@ -238,7 +239,7 @@ class LiveSessions:
         self.end(idle.id)
 
     def resolve_names(self, form: LiveForm) -> LiveForm:
-        """Return a form with files instead of names if its suite or policy belongs to the server.
+        """Return a form in which the names of the server's suites and policies are replaced by files.
 
         Raises:
             InputError: the scenario or policy is unknown.
@@ -262,7 +263,7 @@ class LiveSessions:
         return self._sessions[id]
 
     def owner(self, id: str) -> str | None:
-        """Return the name of a live episode's owner; empty if it has no owner, None if there is no such episode."""
+        """Return the name of a live episode's owner; empty if the episode has no owner, None if there is no such episode."""
         return self._sessions[id].owner if id in self._sessions else None
 
     def end(self, id: str) -> None:

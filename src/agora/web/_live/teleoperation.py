@@ -49,8 +49,8 @@ class Teleoperation:
         """Apply a command; invalid commands are ignored.
 
         Args:
-            wish: command whose ``do`` is pause, go, step, hold (until someone drives), speed (with ``value``), drive (with
-                ``twist``, three fractions), again or next.
+            wish: command. The value of its ``do`` key is pause, go, step, hold (until someone drives), speed (with ``value``),
+                drive (with ``twist``, three fractions), again or next.
         """
         with self._changed:
             match wish:

@@ -53,14 +53,14 @@ class _SignIn:
         self._attempts = Buckets(rates.attempts / 60.0, rates.attempts_burst)
 
     def count(self, request: Request, name: str = "") -> None:
-        """Count an attempt for an address and for a name; reject it if there were too many."""
+        """Count a sign-in attempt for an address and for a name; reject the attempt if there were too many."""
         address = request.client.host if request.client else ""
         for key in [f"address {network_of(address)}", *([f"name {name}"] if name else [])]:
             if wait := self._attempts.take(key):
                 raise rate_limit_error(wait)
 
     async def sign_in(self, request: Request, name: str, password: str) -> User:
-        """Return the user of a name and a password.
+        """Return the user with the given name and password.
 
         Raises:
             RefusedError: the name or password is wrong, there were too many attempts, or the account is blocked.
@@ -93,7 +93,7 @@ def add_accounts(app: FastAPI, settings: Settings, users: Users, keys: Keys, led
 
 
 def _add_sessions(app: FastAPI, settings: Settings, users: Users, keys: Keys, sign_ins: _SignIn) -> None:
-    """Add the routes of sessions."""
+    """Add the routes for sessions."""
 
     @app.get("/api/me", response_model=Me)
     def me(request: Request) -> dict[str, Any]:
@@ -190,7 +190,7 @@ def _add_own_account(app: FastAPI, users: Users, keys: Keys, sign_ins: _SignIn, 
 
 
 def _plain(key: Key) -> dict[str, Any]:
-    """Return a token in the format used by the pages."""
+    """Return a token in the format used by the front end."""
     times = {"created": iso_time(key.created), "expires": iso_time(key.expires), "used": iso_time(key.used)}
     return {"id": shown_name(key), "name": key.label, **times}
 
@@ -206,7 +206,7 @@ def _check_name(person: Person) -> None:
 
 
 def make_person_lookup(users: Users, keys: Keys) -> Callable[[str, str], Person | None]:
-    """Return a function that returns the person for the kind and the secret of a key."""
+    """Return a function that looks up the person who holds a key, given the key's kind and secret."""
 
     def find_person(kind: str, secret: str) -> Person | None:
         user = keys.user(kind, secret)

@@ -1,4 +1,4 @@
-"""Routes for everything that has a name."""
+"""Routes for the catalogue of everything that has a name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from agora.web.settings import Settings
 
 
 def add_catalogue(app: FastAPI, settings: Settings, own: UserContent, policies: Policies) -> None:
-    """Add the routes for everything that has a name."""
+    """Add the routes for the catalogue of everything that has a name."""
 
     @app.get("/api/about", response_model=About)
     def about() -> dict[str, Any]:

@@ -33,7 +33,7 @@ async def read_body(request: Request) -> dict[str, Any]:
 
 
 def get_text(fields: Mapping[str, Any], key: str) -> str:
-    """Return a string field of a request; empty if it is omitted.
+    """Return a string field of a request; empty if the field is omitted.
 
     Raises:
         InputError: the value is not a string.

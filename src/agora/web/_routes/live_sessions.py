@@ -78,7 +78,7 @@ def add_live_sessions(app: FastAPI, events: Events, sessions: Callable[[], LiveS
 
 
 async def _serve(socket: WebSocket, live: LiveSession, may: bool) -> None:
-    """Send messages to a watcher, and receive its commands if it is allowed to send any, until it leaves."""
+    """Send messages to a watcher, and receive the watcher's commands if these are allowed, until the watcher leaves."""
     watcher = live.watch()
 
     async def send() -> None:

@@ -53,7 +53,7 @@ def _add_run_results(app: FastAPI, folder: Callable[[str], Path]) -> None:
     def rows(
         id: str, offset: int = 0, limit: int = 100, sort: str = "", down: bool = False, find: str = "", columns: str = ""
     ) -> dict[str, Any]:
-        """A page of the rows of a run."""
+        """One page of a run's rows."""
         names = [name for name in columns.split(",") if name]
         return results.page(folder(id), offset=offset, limit=limit, sort=sort, down=down, find=find, columns=names)
 
@@ -66,7 +66,7 @@ def _add_run_results(app: FastAPI, folder: Callable[[str], Path]) -> None:
 
     @app.get("/api/runs/{id}/table", response_class=PlainTextResponse)
     def table(id: str, format: str = "markdown", metric: str = "") -> PlainTextResponse:
-        """A table of a run's results for papers."""
+        """The results of a run as a table for papers."""
         return PlainTextResponse(results.table_text(folder(id), format, [name for name in metric.split(",") if name]))
 
     @app.get("/api/runs/{id}/files/{kind}", **file_response("text/csv", "application/vnd.apache.parquet"))
@@ -94,13 +94,13 @@ def _add_comparisons(app: FastAPI, settings: Settings, queue: RunQueue, folder: 
 
     @app.get("/api/compare", response_class=HTMLResponse)
     def compare(run: str) -> HTMLResponse:
-        """A page that compares runs, given by their names, separated by commas."""
+        """A page that compares the runs with the given names, which are separated by commas."""
         ids = [id for id in run.split(",") if id]
         return _page_response(results.comparison([folder(id) for id in ids], [queue.run(id).title for id in ids]))
 
     @app.get("/api/leaderboard", response_class=HTMLResponse)
     def board() -> HTMLResponse:
-        """The leaderboard of the entries included in Agora and those in the server's folder ``leaderboard``."""
+        """The leaderboard of the entries included in Agora and the entries in the server's folder ``leaderboard``."""
         own = settings.folder / "leaderboard"
         place = settings.folder / "leaderboard.html"
         leaderboard.write([own] if own.is_dir() else [], place)

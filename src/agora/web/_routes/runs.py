@@ -84,7 +84,9 @@ def _add_one_run(app: FastAPI, settings: Settings, queue: RunQueue, suite: Calla
 
     @app.get("/api/runs/{id}/suite", response_model=RunSuite)
     def run_suite(id: str) -> dict[str, str]:
-        """The file of a run's suite at the time of the request and, if the suite is one of yours, its state since then."""
+        """The file of a run's suite at the time of the request and, if the suite is one of yours, whether it has changed or been
+        removed since then.
+        """
         asked = queue.run(id)
         return describe_suite(settings.runs / id, str(asked.form.get("suite", "")), suite)
 

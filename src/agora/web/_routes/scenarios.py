@@ -50,7 +50,7 @@ def add_scenarios(app: FastAPI, scenarios: Scenarios, ownership: Ownership, ledg
 
     @app.get("/api/scenarios/{name}", response_model=Scenario)
     def scenario(name: str) -> dict[str, Any]:
-        """One of your scenarios, with the name of its ``owner``, which is empty if it has none."""
+        """One of your scenarios, with the name of its ``owner``, which is empty if there is no owner."""
         return scenarios.get(name) | {"owner": ownership.owner("scenario", name) or ""}
 
     @app.get("/api/worlds/{world}/scenarios/{name}", response_model=WorldScenario)

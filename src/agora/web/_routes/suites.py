@@ -68,7 +68,7 @@ def add_suites(app: FastAPI, own: UserContent, previews: Previews, ownership: Ow
 
     @app.get("/api/suites/own/{name}", response_model=OwnSuite)
     def suite(name: str) -> dict[str, Any]:
-        """One of your suites, with the name of its ``owner``, which is empty if it has none."""
+        """One of your suites, with the name of its ``owner``, which is empty if there is no owner."""
         found = suites.get(name) | {"owner": ownership.owner("suite", name) or ""}
         Thread(target=previews.start, daemon=True).start()
         return found

@@ -75,7 +75,7 @@ def _add_requested(app: FastAPI, settings: Settings, queue: RunQueue) -> None:
 
     @app.get("/api/runs/{id}/training", response_model=TrainingProgress)
     def progress(id: str) -> dict[str, Any]:
-        """A requested training run: its file, its seeds with their checkpoints, its policy and card."""
+        """A requested training run: the training file, the seeds with their checkpoints, the policy, and the policy's card."""
         return training_progress.describe_training(folder(id), policies)
 
     @app.get("/api/runs/{id}/curve/{seed}", response_model=CurvePart)

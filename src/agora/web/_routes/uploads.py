@@ -52,8 +52,8 @@ def add_uploads(app: FastAPI, importer: Importer, policies: Policies, ownership:
         name: str = "",
         world: str = "",
     ) -> Answer:
-        """Import files. The body is their concatenation, ``file`` gives the name of each file and, if there are several, ``size``
-        its size in bytes.
+        """Import files. The body is the concatenation of all files. ``file`` gives the name of each file and, if there are several
+        files, ``size`` gives each file's size in bytes.
 
         Accepted files are scenarios of Agora, Arena or arena-tools, a map_server map with its image, and a world folder as a zip
         archive. ``name`` is the name of the new world; ``world`` is the world for scenarios that do not name one.
@@ -82,7 +82,7 @@ async def read_upload(request: Request) -> bytes:
     """Return the body of a request, read up to the size limit for files.
 
     Raises:
-        HTTPException: with status 413, if the body is longer, regardless of its declared length.
+        HTTPException: the body exceeds the limit, regardless of its declared length; the status is 413.
     """
     body = bytearray()
     async for part in request.stream():

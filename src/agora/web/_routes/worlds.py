@@ -91,7 +91,7 @@ def _add_views(app: FastAPI, worlds: Worlds, ownership: Ownership) -> None:
 
     @app.get("/api/worlds/{name}", response_model=World)
     def world(name: str) -> dict[str, Any]:
-        """A world in the format used by the pages."""
+        """A world in the format used by the front end."""
         return worlds.world(name)
 
     @app.get("/api/worlds/{name}/file", **file_response("application/zip"))

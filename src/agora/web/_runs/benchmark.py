@@ -1,4 +1,4 @@
-"""Benchmark runs: the request from a page or a program, and its execution by `agora.benchmark.bench`."""
+"""Benchmark runs: the request from the front end or a program, and its execution by `agora.benchmark.bench`."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from agora.web._user_planners.policies import Policies
 def form_of(
     fields: Any, folder: Path, executor: str = "", suite: Callable[[str], str] = str, planner: Callable[[str], str] = str
 ) -> RequestForm:
-    """Return the form filled in by a user, with a folder on the server.
+    """Return the form filled in by a user, with a folder on the server as the folder of the results.
 
     Args:
         fields: fields of `RequestForm` by name, as plain data.
         folder: folder of the results; if it holds a run, the run is resumed.
         executor: executor of the run's jobs; if empty, the form's executor.
         suite: function that converts the name of a suite to an argument of `agora.tasks.suite.load_suite`.
-        planner: function that converts the string of a planner to an argument of `agora.planners.presets.named_planner`.
+        planner: function that converts a planner string to an argument of `agora.planners.presets.named_planner`.
 
     Raises:
         InputError: a field is unknown or invalid.
@@ -63,7 +63,7 @@ def request_of(fields: Any, folder: Path, suite: Callable[[str], str], policies:
 
 
 class BenchmarkExecution(Execution):
-    """A benchmark run executed by a worker; its rows equal those of the same request on the command line."""
+    """A benchmark run executed by a worker; the rows are the same as for the same request on the command line."""
 
     def work(self) -> None:
         """Run the episodes, and write the report."""

@@ -37,7 +37,7 @@ class Execution:
         fields: fields of the filled-in form.
         folder: folder of the run.
         done: progress so far, in the units of ``total``.
-        total: value of ``done`` at the end; 0 until the run has started.
+        total: value that ``done`` has at the end; 0 until the run has started.
         status: one line on the state of the work.
         token: token that requests the work to stop.
     """
@@ -124,7 +124,7 @@ class _Notice(logging.Handler):
 
 @contextmanager
 def _reporting_compilation(execution: Execution) -> Iterator[None]:
-    """Report the compilation of kernels for a run while the block is executed."""
+    """Report the compilation of kernels for a run while the ``with`` block is executed."""
     log, notice = logging.getLogger("agora.core.compiling"), _Notice(execution)
     log.setLevel(logging.INFO)
     log.addHandler(notice)

@@ -1,4 +1,4 @@
-"""Detects workers that have gone silent, by the observer's clock.
+"""Detects workers that have gone silent, using the observer's clock.
 
 Clocks are adjusted and laptops sleep, so times of day are not compared. If a heartbeat does not change for too long, as measured by
 the observer's own clock, its worker is gone.
@@ -26,7 +26,7 @@ class HeartbeatMonitor:
         """Return the names whose heartbeat has not changed for longer than ``patience``.
 
         Args:
-            beats: the newest heartbeat for each name from which heartbeats are still expected.
+            beats: the newest heartbeat of each worker from which heartbeats are still expected, by name.
             patience: maximum time between two heartbeats.
         """
         now = self._clock()

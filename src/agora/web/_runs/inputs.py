@@ -1,4 +1,4 @@
-"""The server content that a run uses, copied to the run's folder in its state at the time of the request.
+"""The server content that a run uses, copied to the run's folder as it was at the time of the request.
 
 The folder ``asked`` of a run has the layout of the server's folder: ``suites``, ``scenarios``, ``worlds``, ``policies``, ``runs``.
 Workers read from it, so later edits and removals neither change a run nor keep it from being resumed.
@@ -24,8 +24,8 @@ from agora.web.settings import Settings
 
 
 def settings_of_run(settings: Settings, run: Path) -> Settings:
-    """Return settings whose folder provides the content for a run: the run's folder ``asked`` or, if it does not exist, the
-    server's folder.
+    """Return settings whose folder provides the content for a run: the run's folder ``asked`` or, if that folder does not exist,
+    the server's folder.
     """
     return replace(settings, folder=run / ASKED, database=settings.url) if (run / ASKED).is_dir() else settings
 
@@ -36,7 +36,7 @@ def keep_inputs(settings: Settings, run: Path, suite: str, planners: Iterable[An
     Args:
         settings: settings of the server.
         run: folder of the run.
-        suite: name or file of its suite, for `agora.tasks.suite.load_suite`.
+        suite: name or file of the run's suite, for `agora.tasks.suite.load_suite`.
         planners: planners of the run.
 
     Raises:
@@ -51,11 +51,12 @@ def keep_inputs(settings: Settings, run: Path, suite: str, planners: Iterable[An
 
 
 def describe_suite(run: Path, name: str, suite: Callable[[str], str]) -> dict[str, str]:
-    """Return the suite of a run: its ``name``, the ``path`` and ``text`` of its original file, and its current state, ``now``.
+    """Return the suite of a run: its ``name``, the ``path`` and ``text`` of its original file, and ``now``, which is "changed" or
+    "gone" if a user's suite has changed or been removed since then, and empty otherwise.
 
     Args:
         run: folder of the run.
-        name: name of the suite on the pages.
+        name: name of the suite in the web interface.
         suite: function that converts the name of a suite to an argument of `agora.tasks.suite.load_suite`.
 
     Raises:
@@ -77,7 +78,9 @@ def describe_suite(run: Path, name: str, suite: Callable[[str], str]) -> dict[st
 
 
 def _files(settings: Settings, suite: str, planners: tuple[Any, ...]) -> Iterator[Path]:
-    """Yield the files that a run uses. All stages of a user's suite are included, because its file is read completely."""
+    """Yield the files that a run uses. All stages of a user's suite are included, because the suite's file is always read
+    completely.
+    """
     file = Path(suite).resolve()
     parts: list[Any] = [planners]
     if file.is_relative_to(settings.folder.resolve()):

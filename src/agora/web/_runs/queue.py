@@ -1,7 +1,8 @@
 """The queue of runs, stored in the database. Servers add runs, and workers take them one at a time.
 
-A run belongs to the worker that wrote its name to it. Workers send a heartbeat every few seconds. If a worker goes silent, its run
-returns to the queue, and the next worker continues with the existing rows. A run whose workers die repeatedly fails.
+A run belongs to the worker that has written its own name to the run. Workers send a heartbeat every few seconds. If a worker goes
+silent, its run returns to the queue, and the next worker continues with the existing rows. A run whose workers die repeatedly
+fails.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ from agora.web._runs.heartbeats import HeartbeatMonitor
 from agora.web._tables import BENCH, CANCELLED, FAILED, FINISHED, KINDS, QUEUED, RUNNING, Run, WorkerHeartbeat, now
 
 SILENT = timedelta(seconds=15)
-"""A worker that has not sent a heartbeat for this time counts as lost."""
+"""Time without a heartbeat after which a worker counts as lost."""
 
 MOST_DEATHS = 3
-"""A run fails after this many deaths of its workers without progress in between."""
+"""Number of deaths of a run's workers, without progress in between, after which the run fails."""
 
 
 def fresh_id() -> str:
@@ -44,11 +45,11 @@ class RunQueue:
         self._runs, self._workers = HeartbeatMonitor(clock), HeartbeatMonitor(clock)
 
     def put(self, title: str, form: dict[str, Any], kind: str = BENCH, id: str = "", owner: str = "") -> Run:
-        """Add a run to the end of the queue, and return it; its folder may already exist if its ``id`` is given."""
+        """Add a run to the end of the queue, and return the run. If its ``id`` is given, its folder may already exist."""
         return self._add(Run(id=id or fresh_id(), kind=kind, title=title, state=QUEUED, form=form, created=now(), owner=owner))
 
     def put_finished(self, id: str, title: str, form: dict[str, Any], count: int, owner: str = "") -> Run:
-        """Add a run whose episodes were executed elsewhere, and return it."""
+        """Add a run whose episodes were executed elsewhere, and return the run."""
         times = {"created": now(), "ended": now()}
         run = Run(id=id, title=title, state=FINISHED, form=form, done=count, total=count, owner=owner, **times)
         return self._add(run)
@@ -83,12 +84,12 @@ class RunQueue:
         return found
 
     def owner(self, id: str) -> str | None:
-        """Return the name of a run's owner; empty if it has no owner, None if there is no such run."""
+        """Return the name of a run's owner; empty if the run has no owner, None if there is no such run."""
         with self._session() as session:
             return session.scalar(select(Run.owner).where(Run.id == id))
 
     def take(self, worker: str, kinds: Collection[str] = KINDS) -> Run | None:
-        """Assign the oldest waiting run of some kinds to a worker, and return it; None if no such run is waiting."""
+        """Assign the oldest waiting run of the given kinds to a worker, and return the run; None if no such run is waiting."""
         self.requeue_silent()
         waiting = select(Run.id).where(Run.state == QUEUED, Run.kind.in_(kinds)).order_by(Run.created, Run.id)
         with self._session() as session:
@@ -102,7 +103,7 @@ class RunQueue:
         return None
 
     def has_waiting(self, kind: str) -> bool:
-        """Return whether a run of a kind is waiting."""
+        """Return whether a run of the given kind is waiting."""
         self.requeue_silent()
         with self._session() as session:
             return session.scalar(select(Run.id).where(Run.state == QUEUED, Run.kind == kind).limit(1)) is not None
@@ -178,7 +179,7 @@ class RunQueue:
         self._set(Run.id == id, Run.worker == worker, state=state, message=message, worker="", ended=now(), stop=False)
 
     def cancel(self, id: str) -> Run:
-        """Remove a run from the queue, or request its worker to stop; finished episodes are kept.
+        """Remove a run from the queue, or ask the run's worker to stop; finished episodes are kept.
 
         Raises:
             UnknownNameError: there is no such run.
@@ -188,11 +189,11 @@ class RunQueue:
         return self.run(id)
 
     def resume(self, id: str, changed: Mapping[str, Any] | None = None) -> Run:
-        """Requeue a cancelled or failed run, which continues after the part that is finished.
+        """Requeue a cancelled or failed run, which then continues where it ended.
 
         Args:
             id: name of the run.
-            changed: changed fields of its form.
+            changed: new values for fields of the run's form.
 
         Raises:
             UnknownNameError: there is no such run. InputError: the run is finished.

@@ -1,4 +1,4 @@
-"""The results of a run in the format used by the pages: pages of rows, tables, downloads, and replays."""
+"""The results of a run in the format used by the front end: pages of rows, tables, downloads, and replays."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def page(
     find: str = "",
     columns: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Return a page of rows of a run.
+    """Return one page of a run's rows.
 
     Args:
         run: folder of the run.
@@ -128,7 +128,7 @@ def _table(run: Path, stamp: tuple[tuple[str, int], ...]) -> pa.Table:
 
 
 def table_text(run: Path, kind: str, chosen: Sequence[str]) -> str:
-    """Return a table of a run's results for papers.
+    """Return a run's results as a table for papers.
 
     Args:
         run: folder of the run.

@@ -20,7 +20,7 @@ _FEW = {"success": "success", "reached": "success", "validation_success": "succe
 
 
 class TrainingExecution(Execution):
-    """The execution of a training run by a worker; it continues from the checkpoints in its folder."""
+    """The execution of a training run by a worker, which continues from the checkpoints in the run's folder."""
 
     def work(self) -> None:
         """Train with each seed, test the policies, and write the card."""
@@ -43,8 +43,8 @@ class TrainingExecution(Execution):
             raise StoppedError(f"its time limit was reached after {', '.join(short)}; the policy was tested")
 
     def _hear(self, training: Training, seed: int, share: float | None, words: str) -> None:
-        """Record the progress of the training run with a seed; progress never decreases, even if seeds that were already trained
-        are resumed later.
+        """Record the progress of training with a seed. The progress never decreases, even if seeds that were already trained are
+        resumed later.
         """
         if share is not None:
             self.done = max(self.done, int(PARTS * (training.seeds.index(seed) + share) / len(training.seeds)))

@@ -1,4 +1,4 @@
-"""A training run in its folder, in the format used by the pages: the progress of each seed, its curve, and its files."""
+"""A training run in its folder, in the format used by the front end: the progress of each seed, its curve, and its files."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ def curve(run: Path, seed: int, version: str = "", offset: int = 0) -> dict[str,
         offset: bytes read by previous requests.
 
     Returns:
-        ``version`` and ``offset`` for the next request, the new ``points``, ``fresh``, which is true if they start with the first
-        point, and ``more``, which is true if there are further points.
+        ``version`` and ``offset`` for the next request, the new ``points``, ``fresh``, which is true if the new points start with
+        the curve's first point, and ``more``, which is true if there are further points.
 
     Raises:
         UnknownNameError: the training run does not have this seed.

@@ -1,4 +1,4 @@
-"""The training runs that users can request, which are the configurations included in Agora with changed fields, and their forms."""
+"""The training runs that users can request: the training configurations included in Agora, with changed fields, and their forms."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class TrainingForm:
         training: name of a training configuration included in Agora.
         changes: changed field values by dotted name, such as ``trainer.steps``; a string that begins with [ or { is read as YAML.
         seeds: seeds to train with; if empty, the seeds of the configuration.
-        minutes: time after which the training with each seed stops; the resulting policy is still tested.
+        minutes: time after which training with each seed stops, min; the resulting policy is still tested.
     """
 
     training: str
@@ -54,8 +54,8 @@ class Trainings:
         self._policies, self._suite = policies, suite
 
     def all(self) -> list[dict[str, Any]]:
-        """Return a list of all training configurations, each with the reason why it cannot run on this machine, if any; nothing is
-        imported for this.
+        """Return a list of all training configurations, each with the reason why it cannot run on this machine, if any. No modules
+        are imported for this.
         """
         absent, suites = lacking(("learning",)), {one["name"]: one["missing"] for one in _catalogue.suites()}
         return [_list_entry(name, absent, suites) for name in training_names()]
@@ -120,7 +120,7 @@ class Trainings:
 
 
 def write_training(place: Path, training: Training) -> None:
-    """Write a training file to the folder of a run, and create the folder."""
+    """Write a training file to the folder of a run, which is created."""
     place.mkdir(parents=True, exist_ok=True)
     write_whole(place / RECORD, dump(training))
 

@@ -1,8 +1,8 @@
 """The base of all schemas, and the route class that documents its response with a schema.
 
 A response is sent as returned by the route's function, with the keys in the same order and without a second pass over large data.
-The model describes the response in ``/api/docs`` and in the types used by the pages. The tests of `agora.web` check every response
-against its model.
+The model describes the response in ``/api/docs`` and in the types used by the front end. The tests of `agora.web` check every
+response against its model.
 """
 
 from __future__ import annotations

@@ -171,7 +171,7 @@ class Card(OpenModel):
 
 
 class Policy(Model):
-    """A policy; trained policies have a card and a run, uploaded policies have the keys from ``size`` on."""
+    """A policy; trained policies have a card and a run, uploaded policies have the keys from ``size`` onwards."""
 
     name: str
     card: Card | None

@@ -27,7 +27,7 @@ class WorldZone(Model):
 
 
 class Place(Model):
-    """A map as pages draw it."""
+    """A map as drawn by the front end."""
 
     size: list[float]
     resolution: float
@@ -40,7 +40,7 @@ class Place(Model):
 
 
 class World(Place):
-    """A world as pages draw it."""
+    """A world as drawn by the front end."""
 
     name: str
     origin: Literal["library", "imported", "own"]

@@ -27,7 +27,7 @@ class LiveEpisode(Model):
 
 
 class Live(Model):
-    """A live episode; the last three keys are set once it runs."""
+    """A live episode; the last three keys are set once the episode runs."""
 
     id: str
     owner: str
@@ -71,7 +71,7 @@ class Body(Model):
 
 
 class SceneLidar(Model):
-    """The pose of a lidar in the robot's frame, the angle of its first beam, the angular step, and its range."""
+    """The pose of a lidar in the robot's frame, the angle of the first beam, the angular step, and the maximum range."""
 
     pose: Pose
     angles: tuple[float, float]

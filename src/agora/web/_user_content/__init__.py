@@ -1,1 +1,3 @@
-"""Worlds, scenarios and suites that users store on a server; they are edited or drawn on the pages, or imported from files."""
+"""Worlds, scenarios and suites that users store on a server; users edit or draw them in the web interface, or import them from
+files.
+"""

@@ -19,9 +19,9 @@ class UserContent:
         settings: settings of the server.
 
     Attributes:
-        worlds: worlds.
-        scenarios: scenarios.
-        suites: suites.
+        worlds: worlds of the server.
+        scenarios: scenarios of users and of worlds.
+        suites: users' suites.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -30,7 +30,7 @@ class UserContent:
         self.scenarios.store.others, self.suites.store.others = [self.suites.store], [self.scenarios.store]
 
     def all(self) -> list[dict[str, Any]]:
-        """Return users' suites, and users' scenarios as suites of one episode, in the format used by the pages."""
+        """Return users' suites, and users' scenarios as suites of one episode, in the format used by the front end."""
         return [*self.suites.all(), *self.scenarios.suites()]
 
     def suite(self, name: str) -> str:

@@ -1,4 +1,4 @@
-"""The drawings of users' worlds, which are edited on the pages: walls as grid cells, zones and furniture.
+"""The drawings of users' worlds, which are edited in the web interface: walls as grid cells, zones and furniture.
 
 A drawing is stored as the world's folder ``map``, which every command reads. Walls are cells of a map_server image. If a wall is
 drawn in a world with exact shapes, the world is converted to cells; if only zones or furniture change, it keeps its shapes. The
@@ -53,7 +53,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 @dataclass(frozen=True)
 class _EditedDrawing:
-    """A drawing as sent by a page.
+    """A drawing as sent by the front end.
 
     Attributes:
         version: version on which the edits are based.
@@ -80,7 +80,7 @@ class Drawings:
         self._worlds, self._scenarios, self._writing = worlds, scenarios, threading.Lock()
 
     def get(self, name: str) -> dict[str, Any]:
-        """Return the drawing of a user's world, with coordinates in the frame of its file.
+        """Return the drawing of a user's world, with coordinates in the frame of the world's file.
 
         Raises:
             UnknownNameError: there is no user's world with this name. InputError: the world cannot be read, or is too large to draw
@@ -118,7 +118,8 @@ class Drawings:
             fields: ``version``, ``zones``, ``furniture`` and, if walls were drawn, ``cells``, as returned by `get`.
 
         Returns:
-            The new ``version``, ``problems`` and ``notes`` of the world, and the ``scenarios`` that use it, each with its problems.
+            The new ``version``, ``problems`` and ``notes`` of the world, and the ``scenarios`` that use the world, each with its
+            problems.
 
         Raises:
             UnknownNameError: there is no user's world with this name. InputError: the drawing is invalid; nothing is written.
@@ -152,7 +153,7 @@ class Drawings:
 
 
 def _walls(folder: Path, place: Place) -> Bools:
-    """Return which cells of a place are walls, excluding its furniture."""
+    """Return which cells of a place are walls, excluding furniture."""
     if place.map.has_shapes:
         polygons, discs = place.shapes_of_walls()
         return replace(place.map, polygons=polygons, discs=discs).cells
@@ -170,7 +171,7 @@ def _pixels(folder: Path) -> Array:
 
 
 def _cells(text: str, place: Place) -> Array:
-    """Return the cells (rows, columns) from the string sent by a page.
+    """Return the cells (rows, columns) from the string sent by the front end.
 
     Raises:
         InputError: the string is invalid, or has the wrong size.
@@ -276,7 +277,7 @@ def _paint(path: Path, walls: Bools, under: Bools, unknown: Bools | None) -> Non
 
 
 def _swap(folder: Path, write: Callable[[Path], None]) -> None:
-    """Replace the folder ``map`` by a new one; if this is interrupted, `Worlds.own` completes the replacement."""
+    """Replace the folder ``map`` by a new one; if the replacement is interrupted, `Worlds.own` completes it."""
     part, before = folder / f".{os.getpid()}.part", folder / ".map.before"
     shutil.rmtree(part, ignore_errors=True)
     try:

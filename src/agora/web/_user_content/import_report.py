@@ -15,11 +15,11 @@ from agora.yaml_tree import join
 
 @dataclass
 class ImportReport:
-    """The understood and the ignored keys of files; all entries of a list share one line.
+    """The understood and the ignored keys of files; keys of all entries of a list share one line.
 
     Attributes:
-        understood: lines on understood keys, by file and key.
-        dropped: lines on ignored keys, by file and key.
+        understood: lines about understood keys, by file and key.
+        dropped: lines about ignored keys, by file and key.
     """
 
     understood: dict[tuple[str, str, str], int] = field(default_factory=dict)
@@ -34,7 +34,7 @@ class ImportReport:
         _count(self.dropped, file, key, words)
 
     def plain(self) -> dict[str, Any]:
-        """Return both lists in the format used by the pages."""
+        """Return both lists in the format used by the front end."""
         return {"understood": _lines(self.understood), "dropped": _lines(self.dropped)}
 
 

@@ -53,7 +53,7 @@ class Importer:
         self._worlds, self._scenarios = worlds, scenarios
 
     def import_files(self, files: Sequence[tuple[str, bytes]], name: str, world: str) -> dict[str, Any]:
-        """Import some files.
+        """Import one or more files.
 
         Args:
             files: names and contents of the files.

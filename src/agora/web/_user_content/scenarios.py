@@ -1,5 +1,5 @@
-"""The scenarios of a server: its worlds' scenarios, which can be viewed and copied, and users' scenarios, which are edited on the
-pages.
+"""The scenarios of a server: its worlds' scenarios, which can be viewed and copied, and users' scenarios, which are edited in the
+web interface.
 
 A user's scenario is the file ``scenarios/NAME.json`` in the server's folder, which `agora run` and `agora bench` read directly. It
 is written atomically, and only if the change is based on its latest version.
@@ -50,7 +50,7 @@ class Scenarios:
         self._worlds, self.store = worlds, Store(folder, "scenario", ".json", self.get)
 
     def all(self) -> list[dict[str, Any]]:
-        """Return all scenarios in the format used by the pages, users' scenarios first."""
+        """Return all scenarios in the format used by the front end, users' scenarios first."""
         own = [(file, "") for file in self.store.files().values()]
         others = [(file, world) for world in self._worlds.names() for file in sorted(self._files(world))]
         return [_summary(file, file.stat().st_mtime_ns, world) for file, world in own + others]
@@ -204,7 +204,7 @@ def _world_of(scenario: Scenario) -> str:
 
 
 def _problem(line: str) -> dict[str, Any]:
-    """Return a line of a message as a problem in the format used by the pages."""
+    """Return a line of a message as a problem in the format used by the front end."""
     text = re.sub(r"^scenario(?::\d+)?: |^scenario of '[^']*': ", "", line)
     found = _KEYS.match(text)
     if found is None:
@@ -231,7 +231,7 @@ def _summary(file: Path, changed: int, world: str) -> dict[str, Any]:
 
 
 def furniture_outline(model: str) -> dict[str, Any]:
-    """Return the outline of a furniture model in the format used by the pages: the parts that touch the floor, in the model's
+    """Return the outline of a furniture model in the format used by the front end: the parts that touch the floor, in the model's
     frame.
 
     Raises:

@@ -1,4 +1,6 @@
-"""Named files edited on the pages. Each is written atomically, and only if the change is based on its latest version."""
+"""Named files that are edited in the web interface. Each file is written atomically, and only if the change is based on the file's
+latest version.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ class ConflictError(InputError):
     """Raised if a file or a world has been changed in the meantime, or its name is taken.
 
     Attributes:
-        present: current state in the format used by the pages (for a world, only its version); empty if there is none.
+        present: current state in the format used by the front end (for a world, only its version); empty if there is none.
     """
 
     def __init__(self, message: str, present: dict[str, Any]) -> None:
@@ -33,7 +35,7 @@ class Store:
         folder: folder of the files; created when the first file is stored.
         what: word for a single file, used in messages.
         suffix: suffix of the file names.
-        shown: function that returns the file with a given name in the format used by the pages.
+        shown: function that returns the file with a given name in the format used by the front end.
     """
 
     def __init__(self, folder: Path, what: str, suffix: str, shown: Callable[[str], dict[str, Any]]) -> None:
@@ -42,15 +44,15 @@ class Store:
         """Stores of other kinds, whose names are not available for new files."""
 
     def files(self) -> dict[str, Path]:
-        """Return the files by name, sorted."""
+        """Return the files, keyed and sorted by name."""
         return {file.stem: file for file in sorted(self._folder.glob(f"[!.]*{self._suffix}"))}
 
     def place(self, name: str) -> Path:
-        """Return the path for a name; the file need not exist."""
+        """Return the path of the file with a given name; the file need not exist."""
         return self._folder / f"{name}{self._suffix}"
 
     def path(self, name: str) -> Path:
-        """Return a file.
+        """Return the path of an existing file.
 
         Raises:
             UnknownNameError: there is no file with this name.
@@ -96,7 +98,7 @@ class Store:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Lock out all other writers of any kind, in this and other processes."""
+        """Lock out all other writers of files of any kind, in this and other processes."""
         self._folder.parent.mkdir(parents=True, exist_ok=True)
         with (self._folder.parent / ".editing").open("wb") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)

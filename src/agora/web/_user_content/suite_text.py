@@ -17,7 +17,7 @@ from agora.config import parse
 from agora.errors import InputError
 
 _WIDTH, _KEPT = 120, 4096
-"""Maximum characters per line in a new file, and in a file whose lines should stay unchanged."""
+"""Maximum number of characters per line in a new file, and in a file whose lines should stay unchanged."""
 _SHORT = 110
 """Maximum length of a mapping or list that is written on one line, characters."""
 _SHARED = re.compile(r"(^|[\s,\[{])[&*]\w", re.MULTILINE)

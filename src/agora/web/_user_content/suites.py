@@ -1,5 +1,5 @@
-"""The suites of a server's users, which are edited on the pages. They are files ``suites/NAME.yaml`` in the server's folder, in the
-format of `agora bench`.
+"""The suites of a server's users, which are edited in the web interface. They are files ``suites/NAME.yaml`` in the server's
+folder, in the format of `agora bench`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Suites:
         self._home, self.store = folder, Store(folder / "suites", "suite", ".yaml", self.get)
 
     def all(self) -> list[dict[str, Any]]:
-        """Return users' suites in the format used by the pages."""
+        """Return users' suites in the format used by the front end."""
         return [_summary(name, file, file.stat().st_mtime_ns) for name, file in self.store.files().items()]
 
     def get(self, name: str) -> dict[str, Any]:
@@ -76,7 +76,7 @@ class Suites:
         return self.get(name)
 
     def check(self, name: str, given: Any) -> dict[str, Any]:
-        """Return the problems of a suite by key, the number of episodes of each stage, and the text of its file."""
+        """Return the problems of a suite by key, the number of episodes of each stage, and the text of the suite's file."""
         problems, stages, text = list[dict[str, str]](), list[dict[str, Any]](), ""
         try:
             text = self._text(name, given)
@@ -152,7 +152,9 @@ def _list(value: Any) -> list[Any]:
 
 
 def _paths(value: Any, key: str) -> Iterator[tuple[str, str]]:
-    """Yield the file paths in a suite's content, with their keys. Pages may only read content that has a name on the server."""
+    """Yield the file paths in a suite's content, with their keys. The front end may only read content that has a name on the
+    server.
+    """
     if isinstance(value, Mapping):
         for name, item in value.items():
             here = join(key, str(name))

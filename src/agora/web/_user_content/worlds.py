@@ -38,14 +38,14 @@ class Worlds:
     """The worlds that a server's scenarios may name.
 
     Args:
-        folder: folder of users' worlds; it may not exist yet.
+        folder: folder of users' worlds, which may not exist yet.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def own(self) -> list[str]:
-        """Return the names of users' worlds; this completes any interrupted replacement of a drawing."""
+        """Complete any interrupted replacement of a drawing, and return the names of users' worlds."""
         folders = [path for path in self._folder.iterdir() if path.name[0] != "."] if self._folder.is_dir() else []
         for path in folders:
             if (path / ".map.next").is_dir() and not (path / "map").exists():
@@ -91,11 +91,11 @@ class Worlds:
         return _read(self.folder(name))
 
     def all(self) -> list[dict[str, Any]]:
-        """Return all worlds in the format used by the pages."""
+        """Return all worlds in the format used by the front end."""
         return [{"name": name, "origin": origin, **_size(self.folder(name))} for name, origin in sorted(self.names().items())]
 
     def world(self, name: str) -> dict[str, Any]:
-        """Return a world in the format used by the pages, with coordinates in the frame of its file.
+        """Return a world in the format used by the front end, with coordinates in the frame of the world's file.
 
         Raises:
             UnknownNameError: there is no world with this name. InputError: it cannot be read.
@@ -103,7 +103,7 @@ class Worlds:
         return {"name": name, "origin": self.names().get(name, ""), **describe_place(self.place(name))}
 
     def make(self, name: str, generator: str, parameters: Mapping[str, Any], seed: int) -> dict[str, Any]:
-        """Atomically create a user's world with a generator, and return it.
+        """Atomically create a user's world with a generator, and return the world.
 
         Raises:
             InputError: a world with this name exists, or the generator fails.
@@ -121,7 +121,7 @@ class Worlds:
             name: name of the world.
             size: extent along x and y, m.
             resolution: length of a cell, m.
-            wall: thickness of the wall around it, m; 0 for no wall.
+            wall: thickness of the wall around the world, m; 0 for no wall.
 
         Raises:
             InputError: a world with this name exists, or a number is invalid.
@@ -213,7 +213,7 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def generate_place(generator: str, parameters: Mapping[str, Any], seed: int) -> Place:
-    """Return a generated place.
+    """Generate a place, and return it.
 
     Raises:
         InputError: the generator is unknown, a parameter is invalid, or the place would be too large or cannot be generated.
@@ -236,7 +236,7 @@ def generate_place(generator: str, parameters: Mapping[str, Any], seed: int) -> 
 
 
 def describe_place(place: Place) -> dict[str, Any]:
-    """Return a place in the format used by the pages, in the frame of its file: its map, its size, and all colours."""
+    """Return a place in the format used by the front end, in the frame of the place's file: the map, its size, and all colours."""
     plan, (x, y) = encode_map(place.map), place.map.offset
     left, bottom, right, top = reach(place.map, [], 0.3)
     return {

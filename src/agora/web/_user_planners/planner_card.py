@@ -1,6 +1,7 @@
-"""A program that reads a planner's file for a page, sandboxed like the planner itself. It returns the planner's card or an error.
+"""A program that reads a planner's file for the web interface, sandboxed like the planner itself. It returns the planner's card or
+an error.
 
-Its arguments are the file descriptor of a pipe and the file; it writes JSON to the pipe.
+The arguments are the file descriptor of a pipe and the path of the file; the program writes JSON to the pipe.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def _card(file: Path) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Read a file and write its card."""
+    """Read a planner's file and write its card."""
     file = Path(sys.argv[2])
     begin([file], MEMORY)
     try:

@@ -1,7 +1,7 @@
 """The policies of a server's users, trained or uploaded, and the planners that use them.
 
-In a planner's parameter ``file``, a user's policy is called ``own/NAME``; ``own/NAME`` alone denotes the planner that uses it.
-Pages cannot name any other files.
+A user's policy is called ``own/NAME`` in a planner's ``file`` parameter. ``own/NAME`` on its own denotes the planner that uses the
+policy. The front end cannot name any other files.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ OWN = "own/"
 """Prefix of the names of users' policies and planners."""
 
 CONTAINED = "contained"
-"""The planner that runs a file of code."""
+"""Name of the planner that runs an uploaded Python file."""
 
 _OWN = re.compile(r"(?<![\w/.-])own/([A-Za-z0-9][\w-]*)(?![\w/.-])")
 _ALONE = re.compile(r"own/([^:+,=()]*)(:?)")
@@ -59,7 +59,7 @@ class Policies:
         self.uploaded, self.code = UploadedPolicies(settings.policies), UploadedPlanners(settings.planners, allowed=settings.code)
 
     def all(self) -> list[dict[str, Any]]:
-        """Return all policies in the format used by the pages: trained policies, newest first, then uploaded policies."""
+        """Return all policies in the format used by the front end: trained policies, newest first, then uploaded policies."""
         trained = [self._describe_trained(run, file) for run, file in sorted(self._trainings(), reverse=True)]
         return [*trained, *map(self._describe_uploaded, self.uploaded.names())]
 
@@ -81,7 +81,7 @@ class Policies:
         ]
 
     def of_run(self, run: Path) -> dict[str, Any] | None:
-        """Return the policy of a training run in the format used by the pages; None until its first round has ended."""
+        """Return the policy of a training run in the format used by the front end; None until its first round has ended."""
         file = _policy_of(run)
         return None if file is None else self._describe_trained(run, file)
 
@@ -117,7 +117,7 @@ class Policies:
     def planner(self, text: str) -> str:
         """Return a planner string for `agora.planners.presets.named_planner`, with files substituted for users' policies.
 
-        ``own/NAME`` alone becomes the planner that uses the policy, which is ``policy`` for uploaded policies.
+        ``own/NAME`` on its own becomes the planner that uses the policy, which is ``policy`` for uploaded policies.
 
         Raises:
             UnknownNameError: there is no user's policy with this name. InputError: the string names a file, or the path of the
@@ -202,7 +202,7 @@ class Policies:
         }
 
     def _describe_uploaded(self, name: str) -> dict[str, Any]:
-        """Return an uploaded policy in the format used by the pages."""
+        """Return an uploaded policy in the format used by the front end."""
         said = {"name": f"{OWN}{name}", "card": None, "run": "", "planner": _with_file("policy", name)}
         return said | self.uploaded.describe(name)
 
@@ -243,7 +243,7 @@ def _with_values(name: str, rest: str) -> str:
 
 
 def _as_typed(found: re.Match[str]) -> str:
-    """Return the label of an uploaded planner as written on the page."""
+    """Return the label of an uploaded planner as written in the web interface."""
     values = re.sub(r"(^|,)(\w+): ", r"\1\2=", found[2] or "")
     return f"{found[1]}{f':{values}' if values else ''}"
 

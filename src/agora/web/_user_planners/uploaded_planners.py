@@ -60,7 +60,7 @@ class _Field:
 
 @dataclass(frozen=True)
 class PlannerCard:
-    """The description of a planner's file. It is untrusted, because the process that runs the file reports it.
+    """The description of a planner's file. The card is untrusted, because it is reported by the process that runs the file.
 
     Attributes:
         wrong: problem with the file; empty if there is none.
@@ -174,11 +174,11 @@ class UploadedPlanners:
             self._card(name).unlink(missing_ok=True)
 
     def all(self) -> list[dict[str, Any]]:
-        """Return all planners in the format used by the pages."""
+        """Return all planners in the format used by the front end."""
         return [self.describe(name) for name in self.names()]
 
     def describe(self, name: str) -> dict[str, Any]:
-        """Return a planner in the format used by the pages.
+        """Return a planner in the format used by the front end.
 
         Raises:
             UnknownNameError: there is no planner with this name.

@@ -1,7 +1,7 @@
 """Uploaded policies: weight files that the ``policy`` planner uses.
 
-Each is a file ``policies/NAME.safetensors`` in the server's folder. Weights are data: files that could be code, and files that do
-not match the network named in their header, are rejected.
+Each is a file ``policies/NAME.safetensors`` in the server's folder. Weights are data, so files that could contain code are
+rejected, as are files that do not match the network named in their header.
 """
 
 from __future__ import annotations

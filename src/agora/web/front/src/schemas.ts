@@ -192,7 +192,7 @@ export type KindOfComponent = {
   names: string[];
 };
 
-/** A live episode; the last three keys are set once it runs. */
+/** A live episode; the last three keys are set once the episode runs. */
 export type Live = {
   id: string;
   owner: string;
@@ -300,7 +300,7 @@ export type Piece = {
   heading: number;
 };
 
-/** A map as pages draw it. */
+/** A map as drawn by the front end. */
 export type Place = {
   size: number[];
   resolution: number;
@@ -335,7 +335,7 @@ export type Planner = {
   path?: string;
 };
 
-/** A policy; trained policies have a card and a run, uploaded policies have the keys from ``size`` on. */
+/** A policy; trained policies have a card and a run, uploaded policies have the keys from ``size`` onwards. */
 export type Policy = {
   name: string;
   card: Card | null;
@@ -479,7 +479,7 @@ export type RunRequest = {
   [key: string]: unknown;
 };
 
-/** The file of a run's suite when the run was requested, and the state of that file since then. */
+/** The file of a run's suite when the run was requested; ``now`` states whether it has since changed or been removed. */
 export type RunSuite = {
   name: string;
   path: string;
@@ -570,7 +570,7 @@ export type SceneDoor = {
   thickness: number;
 };
 
-/** The pose of a lidar in the robot's frame, the angle of its first beam, the angular step, and its range. */
+/** The pose of a lidar in the robot's frame, the angle of the first beam, the angular step, and the maximum range. */
 export type SceneLidar = {
   pose: [number, number, number];
   angles: [number, number];
@@ -804,7 +804,7 @@ export type UserChange = {
   [key: string]: unknown;
 };
 
-/** A world as pages draw it. */
+/** A world as drawn by the front end. */
 export type World = {
   size: number[];
   resolution: number;

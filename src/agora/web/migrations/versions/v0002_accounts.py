@@ -44,7 +44,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Remove them."""
+    """Remove the tables and the owners of runs."""
     for table in ("owned", "keys", "users"):
         op.drop_table(table)
     op.drop_column("runs", "owner")
