@@ -1,7 +1,7 @@
-"""Agora: developing, training, simulating and benchmarking robot navigation among people.
+"""Agora: a platform to develop, train, simulate and benchmark robot navigation among people.
 
-Most programs need only these names. Each name is imported from its module on first use. The manual's page "Python API" lists all
-public names.
+Most programs need only the names in this module. Each name is imported from its module when it is first used. The page "Python API"
+in the manual lists all public names.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
 """User files in YAML or JSON, read once and checked strictly into the frozen dataclasses that the code uses.
 
-Unknown keys, missing keys, wrong types, non-finite numbers, duplicate keys, and values that ``__post_init__`` rejects with a
-`ValueError` are problems. All problems in a file are reported together, each as ``file:line: key.path: what was expected, got
-what``. The only conversions are from an integer to a float and from a list to a tuple.
+All problems in a file are reported together, each as ``file:line: key.path: what was expected, got what``. Problems are unknown
+keys, missing keys, wrong types, non-finite numbers, duplicate keys, and values that ``__post_init__`` rejects with a `ValueError`.
+The only conversions are from an integer to a float and from a list to a tuple.
 
-A key that is given but not read is also a problem. If the values of a dataclass determine which of its keys are read, the class has
-a method ``unread``. It returns the keys that are not read, with dots between nested keys, and the reason, such as "with source:
-truth".
+A key that is given but not read is also a problem. A dataclass whose values determine which of its keys are read has a method
+``unread``. It returns the keys that are not read, with dots between nested keys, and the reasons, such as "with source: truth".
 """
 
 from __future__ import annotations
@@ -61,7 +60,7 @@ _CALLED = re.compile(r"(\w+)\((.*)\)")
 
 
 class _Wrong(Exception):  # noqa: N818
-    """Raised inside the builder once a problem has been noted; it never leaves this module."""
+    """Raised inside the builder after a problem has been recorded; never leaves this module."""
 
 
 def load(path: str | Path, kind: type[T]) -> T:
@@ -98,7 +97,7 @@ def build(values: Any, kind: type[T], where: str = "configuration", *, complete:
         values: the data.
         kind: type that the data describe.
         where: name of the data in messages.
-        complete: whether the data was written by `plain`, which writes every key, so that keys without effect are not errors.
+        complete: whether the data was written by `plain`, which writes every key; if so, keys without effect are not errors.
 
     Raises:
         InputError: as for `load`.
@@ -116,7 +115,7 @@ def build_component(kind: str, values: Mapping[str, Any], where: str = "configur
 
 
 def parse_parameters(text: str, where: str) -> dict[str, Any]:
-    """Return the values of ``key=value,key=value``; values are written as in YAML.
+    """Parse a text of the form ``key=value,key=value``, in which values are written as in YAML, and return the values by key.
 
     Raises:
         InputError: the text does not have this form.
@@ -127,7 +126,7 @@ def parse_parameters(text: str, where: str) -> dict[str, Any]:
 
 
 def parse_component(kind: str, text: str, where: str = "configuration") -> Named:
-    """Build a component from a string: its name, ``name(key=value, key=value)`` or ``name:key=value,key=value``.
+    """Build a component from a string, which is its name, ``name(key=value, key=value)`` or ``name:key=value,key=value``.
 
     Raises:
         InputError: the component is unknown, does not have a parameter or rejects a value, or the text has another form.
@@ -149,7 +148,7 @@ def component_values(text: str, where: str) -> dict[str, Any]:
 
 
 def parse_components(kind: str, text: str, where: str = "configuration") -> tuple[Named, ...]:
-    """Build the components in a comma-separated list: ``groups,social_states(weights={phone: 2, queue: 0})``.
+    """Build the components in a comma-separated list, such as ``groups,social_states(weights={phone: 2, queue: 0})``.
 
     Raises:
         InputError: as for `parse_component`.
@@ -158,7 +157,7 @@ def parse_components(kind: str, text: str, where: str = "configuration") -> tupl
 
 
 def split(text: str) -> list[str]:
-    """Split a text at its commas, except for commas inside brackets."""
+    """Split a text at commas, except for commas inside brackets."""
     parts, depth, current = [], 0, ""
     for letter in text:
         depth += (letter in "[{(") - (letter in "]})")
@@ -176,7 +175,7 @@ class Builder:
     Attributes:
         where: name of the document in messages.
         problems: problems found so far, at most `_MOST_PROBLEMS`.
-        complete: whether a program wrote every key of every record, so that keys without effect are not errors.
+        complete: whether a program wrote every key of every record; if so, keys without effect are not errors.
     """
 
     def __init__(self, where: str, complete: bool = False) -> None:
@@ -185,7 +184,7 @@ class Builder:
         self.problems: list[str] = []
 
     def run(self, node: Node, kind: Any) -> Any:
-        """Build the value of a whole document, or raise an `InputError` with every problem."""
+        """Build the value of a whole document; raise an `InputError` that lists all problems, if there are any."""
         try:
             value = self.value(node, kind, "")
         except _Wrong:
@@ -198,21 +197,21 @@ class Builder:
         return value
 
     def wrong(self, line: int | None, path: str, message: str) -> _Wrong:
-        """Note a problem, and return the exception to raise."""
+        """Record a problem, and return the exception to raise."""
         place = self.where if line is None else f"{self.where}:{line}"
         if len(self.problems) < _MOST_PROBLEMS:
             self.problems.append(f"{place}: {clip(path)}: {message}" if path else f"{place}: {message}")
         return _Wrong()
 
     def unexpected(self, node: Node, path: str, expected: str) -> _Wrong:
-        """Note that a value is not what was expected, and return the exception to raise."""
+        """Record that a value is not as expected, and return the exception to raise."""
         hint = ""
         if isinstance(node.value, str) and expected in ("a number", "an integer"):
             hint = "; remove the quotes" if looks_numeric(node.value) else ""
         return self.wrong(node.line, path, f"expected {expected}, got {value_text(node.value)}{hint}")
 
     def value(self, node: Node, kind: Any, path: str) -> Any:
-        """Build a value of a type; ``path`` is its key in messages."""
+        """Build a value of type ``kind``; ``path`` is its key in messages."""
         origin, arguments = typing.get_origin(kind), typing.get_args(kind)
         if origin is typing.Annotated:
             if (plug := plug_of(kind)) is None:
@@ -332,7 +331,7 @@ class Builder:
         raise self.unexpected(node, path, " or ".join(type_name(kind) for kind in kinds))
 
     def member(self, node: Node, records: list[Any], path: str) -> Any:
-        """Build the member of a union that the key ``kind`` or ``mode`` selects; without that key, the member that has no such
+        """Build the member of a union that the key ``kind`` or ``mode`` selects; without such a key, the member that lacks this
         field.
         """
         for key in ("kind", "mode"):
@@ -393,7 +392,7 @@ class Builder:
         return node.value
 
     def fields(self, kind: Any) -> tuple[dict[str, Any], list[str], dict[str, str]]:
-        """Return, for a record's fields, the types by key, the required keys, and the field names by key."""
+        """Return the types of a record's fields, keyed by key, the required keys, and the field names, keyed by key."""
         return fields_of(kind)
 
     def record(self, node: Node, kind: Any, path: str) -> Any:

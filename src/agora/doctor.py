@@ -36,7 +36,7 @@ UPSTREAMS = {
     ),
     "ros_tcp_endpoint": ("simulator:=unity", "build it: .rosinstall, ROS-TCP-Endpoint"),
 }
-"""Third-party ROS packages that the graph can use, with their purpose and how to get them."""
+"""Third-party ROS packages that the graph can use, with their purposes and how to install them."""
 
 _OTHERS = {
     "onnxruntime": ("person detection in images", "images"),
@@ -49,11 +49,11 @@ _OTHERS = {
     "ray": ("the ray executor", "ray"),
     "sklearn": ("agora validate", "validate"),
 }
-"""Packages that only some commands need, with their purpose and the extra that includes them."""
+"""Packages that only some commands need, with their purposes and the extras that include them."""
 
 
 def examine() -> Iterator[tuple[str, bool | None]]:
-    """Yield a line for each finding and whether it is as required; None for optional parts that are missing."""
+    """Yield each finding as a line, and whether it is as required; None instead for optional parts that are missing."""
     yield f"Python {sys.version.split()[0]} (3.11 or newer)", sys.version_info >= (3, 11)
     for package, what in {"numba": "kernels", "pyarrow": "results", "matplotlib": "figures", "av": "video"}.items():
         yield f"{package}: {what}", find_spec(package) is not None
@@ -73,7 +73,7 @@ def examine() -> Iterator[tuple[str, bool | None]]:
 
 
 def _optional(what: str, found: object, how: str) -> tuple[str, bool | None]:
-    """Return the line for an optional part: its purpose, and how to get it or manage without it."""
+    """Return the line for an optional part: its purpose, and how to install it or do without it."""
     return (what, True) if found else (f"{what}: not found ({how})", None)
 
 
@@ -83,7 +83,7 @@ def _package(package: str, what: str, extra: str) -> tuple[str, bool | None]:
 
 
 def _kernels() -> tuple[str, bool]:
-    """Return a message on whether a kernel compiles and can be cached, and whether that succeeded."""
+    """Return a message that says whether a kernel compiles and can be cached, and whether the check succeeded."""
     # Imported here, so that a failing import is reported as one of the findings.
     import numba
     import numpy as np
@@ -96,7 +96,7 @@ def _kernels() -> tuple[str, bool]:
 
 
 def _pictures() -> tuple[str, bool | None]:
-    """Return the line about off-screen rendering: the installed libraries, and the one that cameras use."""
+    """Return the line about off-screen rendering: the installed libraries, and which of them cameras use."""
     from agora.rendering.context import backend, libraries
 
     found = ", ".join(f"{name} {'found' if there else 'not found'}" for name, there in libraries().items())

@@ -1,4 +1,4 @@
-"""The episode loop. The benchmark, training, replay and the ROS simulator node run it or are tested against it."""
+"""The episode loop, which the benchmark, training, replay and the ROS simulator node run or are tested against."""
 
 from __future__ import annotations
 
@@ -36,32 +36,32 @@ if TYPE_CHECKING:
 __all__ = ["Conditions", "Episodes"]
 
 PLANNER, WORLD = "a call of the planner", "a step of the world"
-"""Names of the kinds of work that are reported to a watchdog."""
+"""Names of the kinds of work that the loop reports to a watchdog."""
 
 
 class Batch:
-    """The state of a loop over control periods: W worlds, what their robots know, and the episode running in each world.
+    """The state of a loop over control periods: W worlds, what their robots know, and the current episode of each world.
 
-    A control period consists of `look`, `command` and `advance`, after which some episodes have `ended`. Episodes `begin` before
-    `look`, at multiples of `Periods.common`. The conditions select the engine that advances the worlds
+    A control period consists of calls to `look`, `command` and `advance`, after which some episodes may have `ended`. Episodes
+    `begin` before `look`, at multiples of `Periods.common`. The conditions select the engine that advances the worlds
     (`agora.interfaces.Backend`).
 
     Args:
-        starts: the episodes.
-        conditions: conditions of all episodes.
-        needs: channels that the robots read.
-        worlds: W, the number of worlds.
+        starts: starts of the episodes.
+        conditions: conditions shared by all episodes.
+        needs: channels that the robots' planners read.
+        worlds: number of worlds, W.
         threads: number of threads; the worlds are divided among them.
         slots: number of pedestrian slots per world; 0 for the minimum number needed.
         record: names of the channels to record.
-        examples: sample starts from which array sizes are determined if there are too many starts to inspect all of them in
-            advance; worlds then accept any start that the engine `holds`.
+        examples: sample of starts that determines array sizes, for batches with too many starts to inspect in advance; worlds then
+            accept any start accepted by the engine's ``holds``.
 
     Attributes:
         engine: engine that advances the worlds.
         world: state of the worlds.
         observers: observers of the robots.
-        running: (W,) index of the start that each world is running, -1 if none.
+        running: (W,) index of the start whose episode is running in each world, -1 if none.
         goals: (W, R) index of each robot's current goal.
     """
 
@@ -92,7 +92,7 @@ class Batch:
         self._robots: list[tuple[RobotStart, ...]] = [()] * worlds
 
     def begin(self, w: int, index: int, start: Start | None = None) -> None:
-        """Begin the episode of start number ``index`` in world ``w``; the start itself may be passed as well."""
+        """Begin the episode of start number ``index`` in world ``w``. The start itself may be passed as ``start``."""
         start = start or self.starts[index]
         self.engine.reset(w, start)
         self.running[w], self._robots[w] = index, start.robots
@@ -102,13 +102,13 @@ class Batch:
         self._paths.begin(w, start)
 
     def look(self, worlds: Collection[int] | None = None) -> None:
-        """Take the measurements that are due in all or some worlds, and set the next goal of robots that have arrived."""
+        """Take the measurements that are due in all or some worlds, and set the next goals of robots that have arrived."""
         if self.world.tick % self._sensor == 0:
             self.observers.measure(worlds)
         self.next_goals()
 
     def next_goals(self) -> None:
-        """Set the next goal of robots that have arrived, and update the paths that are due."""
+        """Set the next goals of robots that have arrived, and replan the paths that are due."""
         status = self.world.status
         for w, r in np.argwhere(status.goals.arrived & ~status.clock.done[:, None]):
             self.goals[w, r] += 1
@@ -127,12 +127,12 @@ class Batch:
 
     @property
     def active(self) -> Bools:
-        """(N,) rows whose episode is running."""
+        """(N,) whether the episode of each row is running."""
         return self.world.under_way & np.repeat(self.running >= 0, self.world.layout.robots)
 
     @property
     def ended(self) -> Bools:
-        """(W,) worlds whose episode has ended."""
+        """(W,) whether the episode of each world has ended."""
         over: Bools = (self.running >= 0) & self.world.status.clock.done
         return over
 
@@ -151,7 +151,7 @@ class Batch:
         self.engine.advance(self._control, after_step)
 
     def leave(self, w: int) -> None:
-        """Abandon a world: nothing moves in it until the next episode begins."""
+        """Abandon the episode in a world: nothing moves in the world until the next episode begins."""
         self.running[w], self.world.status.clock.done[w] = -1, True
         self.engine.adopt(w)
 
@@ -161,22 +161,24 @@ class Batch:
 
 
 class Episodes:
-    """Runs starts in W worlds, and refills each world when it is done.
+    """Runs the episodes of many starts in W worlds: when an episode is done, its world takes the next start.
 
-    The result of an episode depends only on its start, the planner and the conditions, not on W, threads, slots or order.
+    The result of an episode depends only on its start, the planner and the conditions, not on the number of worlds, threads or
+    slots, or on the order of episodes.
 
     Args:
-        starts: the episodes.
+        starts: starts of the episodes.
         planner: planner that drives every robot.
-        conditions: conditions of all episodes.
-        worlds: W, the number of worlds; 0 for one world per start.
+        conditions: conditions shared by all episodes.
+        worlds: number of worlds, W; 0 for one world per start.
         threads: number of threads; the worlds are divided among them.
         slots: number of pedestrian slots per world; 0 for the minimum number needed.
         record: names of channels whose readings are stored in recordings; planners do not get them.
-        before: function called with the name of the work before each planner call and each step of the world (a watchdog's
-            heartbeat).
+        before: function called with the name of the work before each planner call and each step of the world, such as a watchdog's
+            heartbeat.
         after: function called after each planner call and each step.
-        unmade: number, from 1, of the first planner call to skip, and the reason; the rows running at that time fail.
+        unmade: number of the first planner call to skip, counted from 1, and the reason; the rows that are running at that call
+            fail.
     """
 
     def __init__(
@@ -316,8 +318,8 @@ def recorded(batch: Batch, recorder: Recorder, w: int, r: int, start: Start, las
     """Return the recording of a robot's episode, without the shortest path.
 
     Args:
-        batch: the worlds. recorder: recorder of these worlds.
-        w: index of the world. r: index of the robot in it.
+        batch: state of the worlds. recorder: recorder of these worlds.
+        w: index of the world. r: index of the robot in the world.
         start: start of the episode.
         last: index of the recording's last step.
         outcome: outcome of the episode.

@@ -54,7 +54,7 @@ class AgoraError(Exception):
 
 
 class InputError(AgoraError):
-    """A file or an argument is invalid; nothing was loaded or written, not even in part. The command line exits with status 2."""
+    """A file or an argument is invalid; nothing was loaded or written, not even partially. The command line exits with status 2."""
 
 
 class UnknownNameError(InputError):
@@ -65,12 +65,12 @@ class UnknownNameError(InputError):
         super().__init__(f"no {kind} called {quoted}; {nearest(name, known)}")
 
     def __reduce__(self) -> tuple[type[InputError], tuple[str]]:
-        """Pickle the error as an `InputError` with the same message, which is what leaves a worker process."""
+        """Pickle the error as an `InputError` with the same message, the only form in which it can leave a worker process."""
         return InputError, (str(self),)
 
 
 class FieldError(InputError, ValueError):
-    """A dataclass' field does not accept a value; the message is "name: expected ..., got ..."."""
+    """A field of a dataclass does not accept a value; the message is "name: expected ..., got ..."."""
 
 
 class PlacementError(InputError):
@@ -96,8 +96,8 @@ class DivergedError(AgoraError):
 
 
 class StoppedError(AgoraError):
-    """A run was stopped; the message names the results that were kept. The command line exits with ``code``, which is 128 plus the
-    signal number.
+    """A run was stopped; the message names the results that were kept. The command line exits with status ``code``, which is 128
+    plus the signal number.
     """
 
     def __init__(self, message: str, code: int = 130) -> None:
@@ -107,14 +107,14 @@ class StoppedError(AgoraError):
 
 @contextmanager
 def reading(path: str | Path, what: str) -> Iterator[None]:
-    """Context manager for reading a user's file: any exception raised inside it becomes an `InputError` that names the file.
+    """Turn any exception that is raised in this context, while a user's file is read, into an `InputError` that names the file.
 
     Args:
         path: path of the file.
-        what: expected contents, with an article: "a map".
+        what: expected contents, with an article, such as "a map".
 
     Raises:
-        InputError: the block raised an exception that is not one of Agora's.
+        InputError: the code in this context raised an exception that is not one of Agora's.
     """
     try:
         yield
@@ -127,8 +127,8 @@ def reading(path: str | Path, what: str) -> Iterator[None]:
 
 
 def in_words(error: BaseException) -> str:
-    """Return one encodable line about an error: its message, preceded by the name of its type if the error is not one of
-    Agora's.
+    """Return one line about an error that any output can encode: its message, preceded by the name of its type if the error is not
+    one of Agora's.
     """
     try:
         text = " ".join(str(error).split())
@@ -139,7 +139,9 @@ def in_words(error: BaseException) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return the hint for an error message: the nearest known name, or else the list of known names, truncated if it is long."""
+    """Return the hint in an error message: the nearest known name or, if no name is near, the list of known names, truncated if it
+    is long.
+    """
     names = sorted(known)
     close = difflib.get_close_matches(name, names, n=1) if len(name) <= _LONGEST_NAME else []
     if close:
@@ -149,7 +151,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def similar(name: str, known: Iterable[str]) -> str:
-    """Return the end of a message: the nearest known name if one is similar, otherwise an empty string."""
+    """Return the end of a message, with the nearest known name if one is similar; otherwise an empty string."""
     hint = nearest(name, known)
     return f"; {hint}" if hint.startswith("did you mean") else ""
 
@@ -173,7 +175,7 @@ def placed(error: BaseException, *mine: str) -> str:
 
 
 def place(calls: Sequence[tuple[FrameType, int]]) -> str:
-    """Return file, line, function and source text of the third-party code in a call stack, given outermost call first.
+    """Return the file, line, function and source text of the third-party code in a call stack, whose outermost call comes first.
 
     Args:
         calls: the frames, each with its line number.
@@ -186,8 +188,8 @@ def place(calls: Sequence[tuple[FrameType, int]]) -> str:
 
 
 def _own(frames: Sequence[FrameType]) -> int:
-    """Return the index of the last frame in the third-party package, which is that of the outermost frame outside Agora, if there
-    is one.
+    """Return the index of the last frame in the third-party package, i.e. the package of the outermost frame outside Agora, if
+    there is one.
     """
     roots = [str(frame.f_globals.get("__name__", "")).partition(".")[0] for frame in frames]
     own = next((root for root in roots if root != "agora"), "agora")

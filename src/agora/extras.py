@@ -25,7 +25,7 @@ def packages_of(extra: str) -> list[str]:
 def how_to_install(extra: str) -> str:
     """Return the command that installs the packages of an extra in this environment, from the same source as Agora.
 
-    The command names the packages themselves, so Agora need not be on a package index. In a checkout, the versions are those in
+    The command names the packages, not the extra, so Agora need not be on a package index. In a checkout, the versions are those in
     ``requirements.lock``.
     """
     lock = _CHECKOUT / "requirements.lock"
@@ -34,7 +34,8 @@ def how_to_install(extra: str) -> str:
 
 
 def lacking(extras: Iterable[str]) -> str:
-    """Return a message saying which packages of some extras are missing and how to install them; empty if all are installed.
+    """Return a message that says which packages of the given extras are missing and how to install them; empty if all are
+    installed.
 
     Raises:
         UnknownNameError: an extra is unknown.
@@ -57,10 +58,10 @@ def _is_here(package: str) -> bool:
 
 
 def missing(what: str, package: str, extra: str) -> InputError:
-    """Return the error to raise if a feature needs a package that is not installed.
+    """Return the error to raise when a feature needs a package that is not installed.
 
     Args:
-        what: feature that needs it, with its verb: "reading bags needs".
+        what: feature that needs the package, with a verb, such as "reading bags needs".
         package: name of the package.
         extra: extra that includes the package.
     """

@@ -1,4 +1,4 @@
-"""The meanings of a component's fields, taken from its docstrings; the manual and the web forms show them."""
+"""Extracts the meanings of a component's fields from its docstrings, for the manual and the web forms."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from typing import Any
 
 
 def introduction(component: Any) -> str:
-    """Return the text of a docstring before its sections."""
+    """Return the text of a component's docstring before its sections."""
     return re.split(r"\n\s*\n(?=(?:Attributes|Args|Raises|Returns):\n)|\n(?=Attributes:\n)", inspect.getdoc(component) or "")[0]
 
 
 def meanings(component: type, names: Iterable[str]) -> dict[str, str]:
-    """Return the meanings of fields by name: ``one, two: text.`` at the start of a line or after a full stop.
+    """Return the meanings of fields, keyed by name. A meaning has the form ``one, two: text.``, at the start of a line or after a
+    full stop.
 
-    If the component does not describe a field, the description in a parent class is used.
+    If the component's docstring does not describe a field, the docstring of a parent class is used.
     """
     known, found = set(names), {}
     for parent in reversed(component.__mro__[:-1]):

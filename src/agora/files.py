@@ -1,4 +1,4 @@
-"""Files that are written completely or not at all, even if the process is killed or the disk is full."""
+"""Writes files completely or not at all, even if the process is killed or the disk is full."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Context manager that makes an `OSError` name a file; the system does not name one if the disk is full."""
+    """Make every `OSError` in this context name the file; if the disk is full, the system's error does not name a file."""
     try:
         yield
     except OSError as error:
@@ -18,7 +18,7 @@ def naming(path: Path) -> Iterator[None]:
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file (text as UTF-8) under a temporary name, and rename it once all of it is on the disk.
+    """Write a file (text as UTF-8) under a temporary name, and rename it once it is completely on disk.
 
     Raises:
         OSError: the file cannot be written; the error names it. An existing file is left unchanged.

@@ -1,4 +1,6 @@
-"""Images and arrays in user files. They may be small while compressed, so their size is checked before they are unpacked."""
+"""Reads images and arrays from user files. Their size is checked before they are unpacked, because compressed files may be small
+but expand to any size.
+"""
 
 from __future__ import annotations
 
@@ -22,15 +24,15 @@ _LARGEST_IMAGE = 500_000_000  # bytes of a file
 def image_of(path: Path, formats: tuple[str, ...] | None = None) -> Iterator[Any]:
     """Open an image with Pillow, decoding only its header; the caller checks the size before it requests the pixels.
 
-    The whole file is read into memory first: Pillow requests as many bytes as a chunk claims to have, and Python would allocate all
-    of them.
+    The whole file is read into memory first: Pillow requests as many bytes as a chunk claims to have, and Python would otherwise
+    allocate all of them.
 
     Args:
         path: path of the file.
         formats: accepted formats; None for any format that Pillow supports.
 
     Raises:
-        InputError: the file is not such an image, or is damaged. FileNotFoundError: the file does not exist.
+        InputError: the file is not an image in one of these formats, or is damaged. FileNotFoundError: the file does not exist.
     """
     from PIL import Image, UnidentifiedImageError
 
@@ -47,12 +49,12 @@ def image_of(path: Path, formats: tuple[str, ...] | None = None) -> Iterator[Any
 
 @contextmanager
 def arrays_of(stream: BinaryIO, where: str, most: int) -> Iterator[Any]:
-    """Open a file of arrays (``.npz``) and make sure that it takes no more memory than it declares.
+    """Open a file with arrays (``.npz``), and make sure that it takes no more memory than it declares.
 
     Args:
         stream: the file; it must be seekable.
         where: name of the file in messages.
-        most: maximum total size of its arrays, bytes.
+        most: maximum total size of the arrays, bytes.
 
     Raises:
         InputError: the arrays are larger than ``most`` when unpacked. zipfile.BadZipFile, ValueError, OSError: the file is not a

@@ -1,8 +1,8 @@
-"""The ranges of numbers that fields of files may hold, one type for each kind: ``lookahead: Distance = 0.8`` sets both kind and
-range.
+"""Types for the numbers in the fields of files, each with a range: ``lookahead: Distance = 0.8`` states both the kind of quantity
+and the range.
 
-`agora.config` and `agora.registry` reject values outside the range and name the key. The bounds are far beyond anything that moves
-among people, so they only reject typing errors and wrong units.
+`agora.config` and `agora.registry` reject values outside the range and name the key. The bounds are far beyond the values of
+anything that moves among people, so they only catch typing errors and wrong units.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class Within:
     """Annotates a field with the numbers that it may hold: ``Annotated[float, Within(0.0, 10.0)]``.
 
     Attributes:
-        least: minimum, which is itself allowed unless ``above`` is set.
-        most: maximum, which is itself allowed.
-        above: whether ``least`` itself is not allowed.
+        least: minimum; the value itself is allowed unless ``above`` is set.
+        most: maximum; the value itself is allowed.
+        above: whether values must be above ``least``.
     """
 
     least: float
@@ -53,9 +53,9 @@ class Within:
 
 
 Positive = Annotated[float, Within(0.0, LARGEST, above=True)]
-"""A number above 0 of no more specific kind."""
+"""A number above 0 for which there is no more specific type."""
 NotNegative = Annotated[float, Within(0.0, LARGEST)]
-"""A number of 0 or more of no more specific kind."""
+"""A number of 0 or more for which there is no more specific type."""
 Length = Annotated[float, Within(0.0, 10_000.0, above=True)]
 """A length, m; not 0."""
 Distance = Annotated[float, Within(0.0, 10_000.0)]
@@ -93,7 +93,7 @@ Deviation = Annotated[float, Within(0.0, 6.2832)]
 degrees.
 """
 Factor = Annotated[float, Within(-10_000.0, 10_000.0)]
-"""A factor of a force or a cost."""
+"""Factor by which a force or a cost is multiplied."""
 Rate = Annotated[float, Within(0.0, 10.0)]
 """A learning rate or a limit of learning; may be 0."""
 Weight = Annotated[float, Within(0.0, 10_000.0)]
@@ -113,14 +113,14 @@ Quantity = Annotated[int, Within(1, 1_000_000)]
 Robots = Annotated[int, Within(1, 1000)]
 """Number of robots."""
 Whole = Annotated[int, Within(0, LARGEST_WHOLE)]
-"""An integer of 0 or more of no more specific kind, such as a seed."""
+"""An integer of 0 or more for which there is no more specific type, such as a seed."""
 Natural = Annotated[int, Within(1, LARGEST_WHOLE)]
-"""An integer above 0 of no more specific kind."""
+"""An integer above 0 for which there is no more specific type."""
 
 
 def meant_degrees(angle: float, most: float) -> str:
-    """Return the end of a message that rejects an angle, rad: a hint that the same number of degrees may be meant, if the angle
-    exceeds ``most``.
+    """Return the end of a message that rejects an angle in radians: if the angle exceeds ``most``, a hint that the number may be in
+    degrees.
     """
     return f"; angles are in radians: {angle:g} degrees are {math.radians(angle):.4g} rad" if abs(angle) > most else ""
 
@@ -133,7 +133,7 @@ def range_of(hint: Any) -> Within | None:
 
 
 def type_name(kind: Any) -> str:
-    """Return the description of a type for messages: "a number in (0, 1] or nothing"."""
+    """Return the description of a type for messages, such as "a number in (0, 1] or nothing"."""
     words = {float: "a number", int: "an integer", str: "a string", bool: "true or false", Path: "a path", type(None): "nothing"}
     origin = typing.get_origin(kind)
     if origin is Annotated:
@@ -186,7 +186,7 @@ def _expected(hint: Any, value: Any) -> str:
 
 
 def _faults(name: str, hint: Any, value: Any) -> Iterator[str]:
-    """Yield a message for the value of a field, or for each of its elements, if its type does not accept it."""
+    """Yield a message for a field's value that its type does not accept, or for each element that the type does not accept."""
     members = _members(hint)
     for member in members if isinstance(value, list | tuple | Mapping) else ():
         yield from _faults_inside(name, member, value)
@@ -212,7 +212,7 @@ def _faults_inside(name: str, member: Any, values: Any) -> Iterator[str]:
 def check(kind: type, values: Mapping[str, Any]) -> None:
     """Check that values fit the types of a dataclass's fields: numbers must be finite and in range, strings must be known.
 
-    Numbers in lists, tuples and mappings are checked too; values of other types are not.
+    Numbers in lists, tuples and mappings are also checked; values of other types are not.
 
     Raises:
         FieldError: a value is not accepted.
@@ -224,7 +224,7 @@ def check(kind: type, values: Mapping[str, Any]) -> None:
 
 
 class Checked:
-    """Base of a dataclass whose values are checked when it is created: the type of each field states its range.
+    """Base class of dataclasses whose values are checked on creation: the type of each field states the field's range.
 
     A subclass that must check relations between fields defines ``__post_init__`` and calls ``super().__post_init__()`` first.
     """

@@ -1,6 +1,6 @@
-"""The registry of components by name: entry points that are imported only on request, with clear error messages.
+"""The registry of components, which finds them by name through entry points and imports them only on request.
 
-A component is found through an entry point in the group ``agora.<kind>``. Agora's own components are registered in the same way as
+Components are registered through entry points in the group ``agora.<kind>``, in the same way for Agora's own components as for
 those from other packages.
 """
 
@@ -52,8 +52,8 @@ class Named:
     """A component with its registered name.
 
     Attributes:
-        name: name in the registry.
-        part: the component itself.
+        name: name of the component in the registry.
+        part: the component.
     """
 
     name: str
@@ -61,7 +61,7 @@ class Named:
 
     @staticmethod
     def of(kind: str, name: str, **parameters: Any) -> Named:
-        """Build the component ``name`` of a kind."""
+        """Build the component ``name`` of the given kind."""
         return Named(name, make(kind, name, **parameters))
 
 
@@ -74,7 +74,7 @@ class Plug:
 
     Attributes:
         kind: kind of the component.
-        usual: name of the component to use if a mapping has no ``name``; if empty, ``name`` is required.
+        usual: name of the component to use for a mapping without a ``name``; if empty, ``name`` is required.
     """
 
     kind: str
@@ -82,7 +82,7 @@ class Plug:
 
 
 def plug_of(kind: Any) -> Plug | None:
-    """Return the `Plug` that annotates a type or a member of a union; None if none exists."""
+    """Return the `Plug` that annotates a type or a member of a union; None if there is none."""
     if typing.get_origin(kind) in (typing.Union, types.UnionType):
         return next((plug for member in typing.get_args(kind) if (plug := plug_of(member)) is not None), None)
     return next((part for part in getattr(kind, "__metadata__", ()) if isinstance(part, Plug)), None)
@@ -94,7 +94,7 @@ _ALONE: list[bool] = []
 
 @contextmanager
 def own_alone(alone: bool = True) -> Iterator[None]:
-    """Context in which `load` rejects components from other packages, unless ``alone`` is False."""
+    """Make `load` reject components from other packages in this context, unless ``alone`` is False."""
     _ALONE.extend([True] * alone)
     try:
         yield
@@ -104,13 +104,13 @@ def own_alone(alone: bool = True) -> Iterator[None]:
 
 @functools.cache
 def _points() -> Any:
-    """Return the entry points of all packages; they are read only once, because reading takes 20 ms."""
+    """Return the entry points of all packages, which are read only once, because reading takes 20 ms."""
     return entry_points()
 
 
 @functools.cache
 def available(kind: str) -> dict[str, EntryPoint]:
-    """Return the entry points of a kind by name, without importing them.
+    """Return the entry points of a kind, keyed by name, without importing them.
 
     Raises:
         UnknownNameError: the kind is unknown.
@@ -127,7 +127,7 @@ def available(kind: str) -> dict[str, EntryPoint]:
 
 
 def load(kind: str, name: str) -> Any:
-    """Import and return the component ``name`` of a kind.
+    """Import and return the component ``name`` of the given kind.
 
     Raises:
         UnknownNameError: the component is unknown; the message gives the nearest name.
@@ -150,13 +150,14 @@ def load(kind: str, name: str) -> Any:
 
 
 def is_own(kind: str, name: str) -> bool:
-    """Return whether the component ``name`` of a kind is Agora's own, without importing it."""
+    """Return whether the component ``name`` of the given kind is Agora's own, without importing it."""
     point = available(kind).get(name)
     return point is not None and point.module.partition(".")[0] == "agora"
 
 
 def summary(kind: str, name: str) -> str:
-    """Return the summary of the component ``name`` of a kind: its formula, its title, or its docstring's first paragraph.
+    """Return a summary of the component ``name`` of the given kind: its formula, its title, or the first paragraph of its
+    docstring.
 
     Raises:
         InputError: the component cannot be imported.
@@ -167,7 +168,7 @@ def summary(kind: str, name: str) -> str:
 
 
 def required(kind: str, name: str) -> list[str]:
-    """Return the names of the parameters without a default of the component ``name`` of the given kind."""
+    """Return the names of those parameters of the component ``name`` of the given kind that have no default."""
     fields = [field for field in dataclasses.fields(load(kind, name)) if field.init]
     return [f.name for f in fields if f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING]
 
@@ -197,7 +198,7 @@ def name_of(kind: str, component: Any) -> str:
 
 
 def make(kind: str, name: str, **parameters: Any) -> Any:
-    """Build the component ``name`` of a kind, a dataclass, with the given parameters.
+    """Build the component ``name`` of the given kind with the given parameters.
 
     Raises:
         UnknownNameError: the component is unknown.

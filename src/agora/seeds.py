@@ -1,8 +1,8 @@
 """Random streams, each named after its use.
 
-A stream's key is computed from the suite entry, the seed and the use. Each draw from the stream is addressed by (id, step, index),
-so it does not depend on slots, workers, the order of calls or other draws. Philox4x32-10: Salmon et al., "Parallel random numbers:
-as easy as 1, 2, 3", SC 2011. Host code and kernels use the same implementation.
+A stream's key is computed from the episode's name (suite entry), the seed and the use. Each draw from the stream is addressed by
+(id, step, index), so it does not depend on slots, workers, the order of calls or other draws. Philox4x32-10: Salmon et al.,
+"Parallel random numbers: as easy as 1, 2, 3", SC 2011. Host code and kernels use the same implementation.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ def philox(key, a, b, c, d):
 
 @part
 def uniform_at(key, identity, step, index):
-    """Return the uniform number in [0, 1), with 53 random bits, for (id, step, index) and a key."""
+    """Return the uniformly distributed number in [0, 1), with 53 random bits, for (id, step, index) and a key."""
     x0, x1, _, _ = philox(key, identity, step, index, 0)
     return np.float64(((x0 << np.uint64(21)) ^ (x1 >> np.uint64(11))) & np.uint64(0x1FFFFFFFFFFFFF)) * _TO_UNIT
 
 
 @part
 def normal_at(key, identity, step, index):
-    """Return the standard normal number for (id, step, index) and a key (Box and Muller 1958)."""
+    """Return the normally distributed number with mean 0 and variance 1 for (id, step, index) and a key (Box and Muller 1958)."""
     x0, x1, x2, x3 = philox(key, identity, step, index, 1)
     u = (np.float64(((x0 << np.uint64(21)) ^ (x1 >> np.uint64(11))) & np.uint64(0x1FFFFFFFFFFFFF)) + 1.0) * _TO_UNIT
     v = np.float64(((x2 << np.uint64(21)) ^ (x3 >> np.uint64(11))) & np.uint64(0x1FFFFFFFFFFFFF)) * _TO_UNIT
@@ -57,20 +57,20 @@ def _fill(key, identity, step, first, normal, out):
 
 
 def key_of(entry: str, seed: int, use: str) -> np.uint64:
-    """Return the 64-bit key of the stream for a use, e.g. ``key_of("demo/corridor/3", 7, "crowd")``."""
+    """Return the 64-bit key of an episode's stream for a given use, e.g. ``key_of("demo/corridor/3", 7, "crowd")``."""
     text = "\x1f".join((entry, str(int(seed)), use)).encode()
     return np.uint64(int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little"))
 
 
 def derived(*texts: str) -> int:
-    """Return a seed computed from texts: the first 32 bits, big-endian, of the SHA-256 of the texts joined by newlines."""
+    """Return a seed computed from texts: the first 32 bits, big-endian, of the SHA-256 hash of the texts joined by newlines."""
     return int.from_bytes(hashlib.sha256("\n".join(texts).encode()).digest()[:4], "big")
 
 
 class Stream:
     """A stream for one use, from which numbers are drawn in sequence; used to place objects before an episode.
 
-    The draws are those of `uniform_at` and `normal_at` with ``index`` counting up.
+    The numbers are those of `uniform_at` and `normal_at` for consecutive values of ``index``.
     """
 
     def __init__(self, entry: str, seed: int, use: str, identity: int = 0, step: int = 0) -> None:
@@ -79,8 +79,8 @@ class Stream:
         self._next = 0
 
     def branch(self, use: str) -> Stream:
-        """Return a substream for a use within this stream's use. It does not depend on what has been drawn from this stream, and
-        does not affect later draws.
+        """Return a substream for a use within this stream's use. The substream does not depend on earlier draws from this stream,
+        and does not affect later draws.
         """
         return Stream(f"{int(self.key):016x}", 0, use)
 

@@ -1,6 +1,7 @@
 """The files that come with the library (``configs/``, ``scenarios/`` and the ROS messages), and the user's own data folder.
 
-An installed wheel has the files in ``agora/_share``. A checkout has them next to ``src``, and the messages in their ROS package.
+An installed wheel has the files in ``agora/_share``. A checkout has ``configs`` and ``scenarios`` next to ``src``, and the messages
+in their ROS package.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def checkout() -> Path | None:
 
 
 def home() -> Path:
-    """Return the user's home folder; for a user without one, as in many containers, a folder that does not exist."""
+    """Return the user's home folder; for a user without a home folder, as in many containers, a folder that does not exist."""
     try:
         return Path.home()
     except RuntimeError:  # HOME is not set, and the machine does not know the user

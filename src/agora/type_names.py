@@ -1,4 +1,4 @@
-"""Hints about keys that a type does not have, and checks of the structure of values."""
+"""Checks the structure of values, and gives hints about keys that a type does not have."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ def fits(node: Node, kind: Any) -> bool:
 
 
 def suggest_component(key: str, node: Node, hints: Mapping[str, Any]) -> str:
-    """Return a hint saying which component in a mapping has the parameter that is written next to it; empty if none has it.
+    """Return a hint that says which component in a mapping has a parameter that was written next to the component instead of inside
+    it; empty if no component has the parameter.
 
     Args:
         key: key of the parameter. node: the mapping. hints: types of the mapping's values, by key.
@@ -42,7 +43,8 @@ def suggest_component(key: str, node: Node, hints: Mapping[str, Any]) -> str:
 
 
 def explain_unknown_parameters(node: Node, plug: Plug) -> Iterator[tuple[str, str]]:
-    """Report parameters that the default component does not have; they may belong to another component, whose name is missing.
+    """Yield messages about parameters that the default component does not have, which may belong to another component whose name is
+    missing.
 
     Args:
         node: parameters without a component name. plug: `Plug` with the default component.
@@ -63,7 +65,7 @@ def _parameters(kind: str, name: str) -> set[str]:
 
 
 def looks_numeric(text: str) -> bool:
-    """Return whether a text is a number in quotes."""
+    """Return whether a text that is quoted in a file would be a number without the quotes."""
     try:
         return math.isfinite(float(text))
     except ValueError:

@@ -1,5 +1,5 @@
-"""Writing dataclasses as plain data and as YAML, with the fields that `agora.config` reads: their keys, their types, and which are
-not read.
+"""Writes dataclasses as plain data and as YAML, and describes the fields that `agora.config` reads: their keys, their types, and
+which are not read.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["dump", "fields_of", "key_of", "names_of", "plain", "unread"]
 
 @functools.cache
 def fields_of(kind: Any) -> tuple[dict[str, Any], list[str], dict[str, str]]:
-    """Return, for a dataclass's parameters, the types by key, the keys without a default, and the field names by key."""
+    """Return the types of a dataclass's parameters, keyed by key, the keys without a default, and the field names, keyed by key."""
     hints = typing.get_type_hints(kind, include_extras=True)
     fields = [field for field in dataclasses.fields(kind) if field.init]
     required = [key_of(f) for f in fields if f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING]
@@ -43,7 +43,7 @@ def names_of(record: Any, key: str) -> tuple[str, ...]:
 
 
 def unread(record: Any) -> Mapping[str, str]:
-    """Return the keys that a record does not read given its other values, with the reasons."""
+    """Return the keys that a record does not read because of its other values, with the reasons."""
     found: Mapping[str, str] = record.unread() if hasattr(type(record), "unread") else {}
     return found
 
@@ -54,7 +54,7 @@ def plain(value: Any, kind: Any = Any, *, only_read: bool = False) -> Any:
     Args:
         value: the value to write.
         kind: type of the value; a component whose type is annotated with a `Plug` is written with its registered name.
-        only_read: leave out the keys that are not read, which must not appear in a file.
+        only_read: whether to leave out the keys that are not read, which must not appear in a file.
 
     Raises:
         InputError: the value contains something that a file cannot hold: a non-finite number, an object, or an unregistered

@@ -1,4 +1,4 @@
-"""XML parsed into a tree of elements with line numbers; document types are rejected."""
+"""Parses XML into a tree of elements with line numbers, and rejects document types."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def tree_of_xml(text: str, where: str) -> Element:
     """Return the root element of an XML text. Document types are rejected, because their entities could expand to any size.
 
     Args:
-        text: decoded text; its encoding declaration is ignored.
+        text: decoded text, whose encoding declaration is ignored.
         where: name of the text in messages.
 
     Raises:

@@ -46,7 +46,7 @@ class Node:
 
 
 def require_file(path: Path) -> None:
-    """Check that a path is a regular file, not a folder, or a device or pipe that might never end.
+    """Check that a path is a regular file, rather than a folder, or a device or pipe that might never end.
 
     Raises:
         InputError: the path does not exist or is not a regular file.
@@ -82,10 +82,10 @@ def read_text(path: str | Path) -> str:
 
 
 def tree_of_text(text: str, where: str, is_json: bool) -> Node:
-    """Return the tree of nodes for a text.
+    """Return the tree of nodes in a text.
 
     Raises:
-        InputError: the text is not YAML (or not JSON if JSON is expected), or contains something that files must not contain; the
+        InputError: the text is not YAML (or not JSON if JSON is expected), or contains elements that files must not contain; the
             message gives the line.
     """
     if text.lstrip("\ufeff \t\r\n").startswith("<"):
@@ -112,8 +112,8 @@ def tree_of_text(text: str, where: str, is_json: bool) -> Node:
 
 
 def quick_tree_of_json(text: str, where: str) -> Node | None:
-    """Return the tree of a JSON text without line numbers, much faster than `tree_of_text`; None if the text needs `tree_of_text`
-    to report a problem.
+    """Return the tree of a JSON text without line numbers, much faster than `tree_of_text`; None if the text has a problem that
+    `tree_of_text` must report.
     """
     if "\\ud" in text or "\\uD" in text:
         return None
@@ -170,11 +170,11 @@ _PLAIN = (
     ("float", re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")),
 )
 _MAYBE_PLAIN = frozenset("-+0123456789.~nNtTfF")
-"""The characters with which unquoted non-string scalars of `_PLAIN` (YAML 1.2, core schema) can begin."""
+"""The possible first characters of unquoted non-string scalars in `_PLAIN` (YAML 1.2, core schema)."""
 
 
 class _TreeOfYaml:
-    """Turns the parser's events into nodes; rejects duplicate keys, foreign tags, and aliases that contain themselves."""
+    """Converts the parser's events to nodes, and rejects duplicate keys, foreign tags, and aliases that contain themselves."""
 
     def __init__(self, where: str, parser: Any) -> None:
         self.where, self.parser = where, parser
@@ -186,7 +186,7 @@ class _TreeOfYaml:
         return InputError(f"{self.where}:{event.start_mark.line + 1}: {message}")
 
     def document(self) -> Node:
-        """Return the tree of the only document."""
+        """Return the tree of the document, which must be the only one."""
         self.parser.get_event()
         first = self.parser.get_event()
         if not isinstance(first, DocumentStartEvent):
@@ -222,7 +222,7 @@ class _TreeOfYaml:
         return made
 
     def alias(self, event: Any) -> Node:
-        """Return the value to which an alias refers; it counts towards the size limit each time it is used."""
+        """Return the value to which an alias refers; the value counts towards the size limit each time it is used."""
         if event.anchor in self.open:
             raise self.fail(event, "the aliases in this file refer to themselves or expand to too many values")
         if event.anchor not in self.anchors:
@@ -315,7 +315,7 @@ def tree_of_plain(values: Any, where: str, path: str = "", depth: int = 0) -> No
 
 
 def location_of(path: str | Path, *keys: str | int) -> str:
-    """Return the beginning of a message about a value in a file: ``file:line: key.path``."""
+    """Return the start of a message about a value in a file: ``file:line: key.path``."""
     node, name = _tree_of_file(Path(path), Path(path).stat().st_mtime_ns), ""
     for key in keys:
         node = node.value[key]
@@ -330,7 +330,7 @@ def _tree_of_file(path: Path, changed: int) -> Node:
 
 
 def value_text(value: Any) -> str:
-    """Return a value from a file as quoted in messages."""
+    """Return a value from a file in the form in which messages quote it."""
     if isinstance(value, dict):
         return "a mapping"
     if isinstance(value, list):
@@ -346,7 +346,7 @@ def value_text(value: Any) -> str:
 
 
 def clip(text: str) -> str:
-    """Return a name as quoted in messages: at most 200 characters."""
+    """Return a name in the form in which messages quote it, with at most 200 characters."""
     return text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 3] + "..."
 
 
@@ -370,5 +370,5 @@ def leave_out(tree: dict[str, Any], key: str) -> None:
 
 
 def join(path: str, key: str) -> str:
-    """Return the path of a key in a mapping, as given in messages."""
+    """Return the path of a key in a mapping, in the form used in messages."""
     return f"{path}.{key}" if path else key

@@ -1,1 +1,1 @@
-"""Runs suites with planners: requests, jobs, executors, the results that a run leaves in its folder, and exports of the results."""
+"""Runs suites with planners: requests, jobs, executors, the results in a run's folder, and exports of these results."""

@@ -1,4 +1,4 @@
-"""Adds planners to a run: the new planners drive the same episodes, and existing rows are kept."""
+"""Adds planners to an existing run: the new planners run on the same episodes, and existing rows are kept."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def extended_request(request: Request) -> Request:
         request: suite, options and folder of the run, and the planners to add.
 
     Raises:
-        ResultsError: the folder contains no run or the run of an external planner, or the run already has a different planner with
-            this label.
-        InputError: a planner of the run is not installed, or the request has other levels of perception.
+        ResultsError: the folder contains no run or a run of an external planner, or the run already has a different planner with
+            the same label.
+        InputError: a planner of the run is not installed, or the request's levels of perception differ from those of the run.
     """
     record, folder = RunRecord.read(request.folder), request.folder
     levels = tuple(dict.fromkeys((record.pedestrians or {}).values()))

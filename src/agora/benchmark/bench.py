@@ -1,4 +1,4 @@
-"""Executes a request: runs the missing episodes, keeps the finished ones, and yields the events."""
+"""Executes a request: runs the missing episodes, keeps the finished episodes, and yields the run's events."""
 
 from __future__ import annotations
 
@@ -39,25 +39,25 @@ from agora.tasks.suite import Suite
 __all__ = ["bench", "run_all"]
 
 _LOG = logging.getLogger(__name__)
-_FIRST = 5  # number of first episodes, at least one of which must fit
-_ALIKE = 8  # maximum number of episodes per job on an axis
+_FIRST = 5  # at least one of the first 5 episodes of a stage must be feasible
+_ALIKE = 8  # maximum number of episodes per job in a stage with an axis
 
 
 def bench(request: Request, token: StopToken | None = None) -> Iterator[RunEvent]:
     """Run every episode of a request that has no row yet, and yield the events.
 
     Nothing runs until the first event is requested. The rows and recordings of an episode are on disk when its event `Kept` is
-    yielded. The iterator may run in any thread. To stop the run, close it, or call ``token.stop()`` from another thread; finished
-    episodes are kept, and a request with ``resume`` can continue the run.
+    yielded. The iterator may run in any thread. To stop the run, close the iterator, or call ``token.stop()`` from another thread.
+    Finished episodes are kept, and a request with ``resume`` can continue the run.
 
     Args:
-        request: the suite, its planners, the folder and the options.
-        token: stops the run from another thread.
+        request: the suite, the planners, the results folder and the options.
+        token: token with which another thread can stop the run.
 
     Raises:
         InputError: the suite cannot be built.
         ResultsError: the folder cannot be used, or a file that the episodes depend on was changed.
-        StoppedError: the token requested the stop; the message says what is kept.
+        StoppedError: a stop was requested through the token; the message says what is kept.
     """
     token = token or StopToken()
     try:
@@ -108,7 +108,7 @@ def _bench(request: Request, token: StopToken) -> Iterator[RunEvent]:
 
 
 def _write_down(event: RunEvent, suite: Suite, folder: OpenRun) -> None:
-    """Update the list of episodes that have no row."""
+    """Update the folder's list of episodes without a row after an event."""
     match event:
         case Kept(stage, planner, episodes):
             folder.keep_rows(key_of(suite, stage, episode, planner, 0) for episode in episodes)
@@ -143,15 +143,16 @@ def describe(request: Request) -> RunRecord:
 
 
 def _seeing(planners: Mapping[str, Named]) -> dict[str, Named]:
-    """Return the planners without the informed robot, which reads no channels because it knows everything."""
+    """Return the planners except the informed robot, which reads no channels because it knows everything."""
     return {label: planner for label, planner in planners.items() if not isinstance(planner.part, Informed)}
 
 
 def check(suite: Suite) -> None:
-    """Create one episode of every world that is read from files, and the first feasible episode of every drawn world.
+    """Create one episode of every world read from files, and the first feasible episode of every generated world.
 
     Raises:
-        InputError: a file is invalid, or something does not fit into any of a stage's first episodes.
+        InputError: a file is invalid, or none of a stage's first episodes can be created because something does not fit into the
+            world.
     """
     for stage in suite.stages:
         names = stage.world.part.names()
@@ -163,7 +164,7 @@ def check(suite: Suite) -> None:
                 break
             try:
                 suite.start(stage.name, episode)
-            except PlacementError as error:  # the episode is given up when it is run
+            except PlacementError as error:  # the run will give up this episode
                 failed.append(error)
         if len(failed) == len(first):
             raise failed[0]
@@ -181,7 +182,7 @@ def repeats(suite: Suite, stage: str, episode: int) -> bool:
     made = suite.stage(stage)
     try:
         first, later = suite.start(stage, 0), suite.start(stage, episode)
-    except PlacementError:  # the episode is given up when it is run
+    except PlacementError:  # the run will give up this episode
         return False
     return not draws_on(made, first) and digest_of(made, first) == digest_of(made, later)
 
@@ -221,8 +222,8 @@ def check_sensors(request: Request) -> None:
 def jobs_for(suite: Suite, planners: Mapping[str, Named], finished: set[str], options: Options) -> list[Job]:
     """Return the episodes that have no row yet as jobs, spread evenly over the workers; a job has one stage and one planner.
 
-    On an axis, a job has only a few episodes of similar difficulty, because episodes that run together take as long as the most
-    crowded one.
+    If the stage has an axis, each job contains only a few episodes of similar difficulty, because a batch takes as long as its most
+    crowded episode.
     """
     jobs = []
     for label in planners:

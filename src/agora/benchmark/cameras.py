@@ -16,12 +16,12 @@ __all__ = ["camera_from"]
 
 
 def camera_from(text: str, otherwise: Camera | Mapping[str, Any], where: str) -> Camera:
-    """Return the camera of ``ROBOT``, ``ROBOT,key=value,key=value`` or ``key=value,key=value``.
+    """Return the camera described by ``ROBOT``, ``ROBOT,key=value,key=value`` or ``key=value,key=value``.
 
     Args:
         text: string in one of these formats.
-        otherwise: camera, or its parameters, used if the string names no robot.
-        where: option that the string comes from, for messages.
+        otherwise: camera, or parameters of a camera, used if the string does not name a robot.
+        where: name of the option that contained the string, for messages.
 
     Raises:
         UnknownNameError: no robot has this name.

@@ -1,4 +1,4 @@
-"""Passes jobs to an executor, writes the returned shards, and repeats or gives up the jobs of lost workers."""
+"""Passes jobs to an executor, writes the returned shards, and repeats or gives up jobs whose workers were lost."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def conduct(plan: RunPlan, jobs: Sequence[Job], folder: Path, executor: Executor
         jobs: jobs to run.
         folder: folder of the results.
         executor: runs the jobs.
-        before: number of episodes that ended earlier.
+        before: number of episodes that had already ended before this call.
 
     Raises:
         ResultsError: a shard cannot be written. StoppedError: a stop was requested. Exception: raised by a job.

@@ -15,14 +15,14 @@ from agora.yaml_tree import location_of as located
 
 
 def read_contest(place: str | Path = "") -> tuple[Suite, dict[str, Named]]:
-    """Return the suite of an Arena benchmark, and its planners by label.
+    """Return the suite and the planners of an Arena benchmark; planners are keyed by label.
 
     Args:
         place: folder with ``config.yaml``, ``suites`` and ``contests``; if empty, the benchmark that comes with Agora.
 
     Raises:
-        InputError: a file is missing or invalid, or names an unknown planner or interplanner; the message names the file, the line
-            and the key.
+        InputError: a file is missing or invalid, or refers to an unknown planner or interplanner; the message names the file, the
+            line and the key.
     """
     read = read_arena_benchmark(place)
     planners = {}
@@ -38,10 +38,10 @@ def read_contest(place: str | Path = "") -> tuple[Suite, dict[str, Named]]:
 
 
 def read_benchmark(name: str) -> tuple[Suite, dict[str, Named]]:
-    """Return a suite without planners, or the suite and the planners of an Arena benchmark folder.
+    """Return a suite with no planners or, for an Arena benchmark folder, the folder's suite and planners.
 
     Args:
-        name: name or file of the suite, or the folder.
+        name: name or file of the suite, or the Arena benchmark folder.
 
     Raises:
         InputError: the suite or the benchmark cannot be read.

@@ -1,4 +1,4 @@
-"""Adds reference planners to a run: the control planner, which does not see people, and for stages with an axis also the informed
+"""Adds reference planners to a run: the control planner, which does not see people, and, if a stage has an axis, the informed
 robot.
 """
 
@@ -17,14 +17,14 @@ from agora.tasks.modules.axis import axis_of
 from agora.tasks.suite import Suite
 
 CONTROL = "pure_pursuit"
-"""The control planner, which follows its path and does not see people."""
+"""Name of the control planner, which follows its path and does not see people."""
 
 
 def with_control(suite: Suite, planners: Mapping[str, Named], folder: Path, resume: bool) -> dict[str, Named]:
-    """Return the planners by label, with the control added if it is informative.
+    """Return the planners by label, with the control planner added if it is informative.
 
-    The control is informative on every axis, where it is the lower bound, and in suites with people if no other planner is blind. A
-    resumed run keeps the control if the run started with it.
+    The control planner is informative in every stage with an axis, where it gives the lower bound, and in suites with people unless
+    another planner already ignores people. A resumed run keeps the control planner if the run started with it.
 
     Args:
         suite: suite of the run.
@@ -44,8 +44,8 @@ def with_control(suite: Suite, planners: Mapping[str, Named], folder: Path, resu
 
 
 def entrant(text: str, interplanner: str = "") -> tuple[str, Named]:
-    """Return the label and the planner that a string names, like `agora.planners.presets.named_planner`; the string may also name
-    the informed robot.
+    """Return the label and the planner for a string, like `agora.planners.presets.named_planner`, but also accept the informed
+    robot.
 
     Raises:
         UnknownNameError, InputError: as in `named_planner`.

@@ -16,4 +16,4 @@ BATCH: Final = 64
 """Maximum number of episodes per job."""
 
 TRAJECTORIES: Final = "all"
-"""Choice of the recordings that are kept."""
+"""Which recordings are kept."""

@@ -37,10 +37,10 @@ def draw(
     Args:
         suite: name of a suite that comes with Agora.
         name: name of the edition: year and month, such as 2026.12.
-        text: public text; several lines are joined into one line with single spaces.
+        text: public text; its lines are joined with single spaces.
         published: time at which the text was published, in ISO 8601 with a time zone; must be later than the commit.
         source: address at which the text can be read.
-        episodes: number of episodes per stage; the number of places is scaled in proportion. None keeps the numbers of the suite.
+        episodes: number of episodes per stage; the number of places is scaled in proportion. If None, the suite's numbers are kept.
 
     Raises:
         InputError: the edition already exists, Agora does not run from an unmodified clone, or the text is older than the commit.
@@ -77,7 +77,7 @@ def draw(
 
 
 def _edited(tree: dict[str, Any], suite: Suite, name: str, edition: Edition, episodes: int | None) -> dict[str, Any]:
-    """Return the tree of a suite's file, converted to the tree of its edition."""
+    """Return the plain data of an edition's file, made from the plain data of the suite's file."""
     seed = edition.seed_of(name)
     drawn = with_seed(suite, seed)
     stages = []
@@ -113,7 +113,7 @@ def _frozen() -> tuple[str, str]:
     """Return the checked-out commit and its time.
 
     Raises:
-        InputError: there is no clone, or it has been modified.
+        InputError: Agora does not run from a clone, or the clone has been modified.
     """
     root = checkout()
     if root is None:

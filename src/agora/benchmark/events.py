@@ -9,10 +9,10 @@ __all__ = ["Advanced", "GivenUp", "Kept", "RunEvent"]
 
 @dataclass(frozen=True)
 class Advanced:
-    """Some episodes have ended. The first event of a run reports the episodes that ended earlier.
+    """Some episodes have ended. The first event of a run gives the number of episodes that had already ended.
 
     Attributes:
-        done: number of ended episodes of all planners; it decreases if episodes are restarted.
+        done: number of episodes of all planners that have ended; it decreases if episodes are restarted.
         total: number of episodes of the run.
     """
 

@@ -1,4 +1,4 @@
-"""Writes the results of externally run episodes in the format of a benchmark run: rows, recordings and their maps."""
+"""Writes the results of externally run episodes in the format of a benchmark run: rows, recordings and maps."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ _LOG = logging.getLogger(__name__)
 def write_played(folder: Path, episodes: Sequence[PlayedEpisode]) -> list[dict[str, Any]]:
     """Write the results of episodes, one shard per episode, and return their rows by key.
 
-    If an episode was run several times with one planner, the last complete attempt counts. Episodes that did not end are listed as
-    interrupted.
+    If an episode was run several times with the same planner, the last complete attempt counts. Episodes that did not end are
+    listed as interrupted.
 
     Args:
-        folder: folder of the results, created by this function; it must not contain a run, but may contain results of these
+        folder: folder of the results, created by this function; it must not contain a run, but may contain results of the same
             episodes left by a killed process.
         episodes: at least one episode.
 
@@ -62,7 +62,7 @@ def write_played(folder: Path, episodes: Sequence[PlayedEpisode]) -> list[dict[s
             maps = _write_maps(folder, ended.values())
             run = RunFolder(folder, _record_of(suites[0], list(ended.values()), maps))
             run.write_interrupted(dict(_interruptions(episodes, list(ended.values()))))
-            run.record.write(folder)  # written last: a folder without it was left by a killed process and is written again
+            run.record.write(folder)  # written last; a folder without a record was left by a killed process and is rewritten
         except OSError as error:
             raise ResultsError(f"{folder}: cannot be written: {error.strerror or error}") from error
     return sorted(rows, key=lambda row: str(row["key"]))
@@ -122,7 +122,7 @@ def _digest(place: Map) -> str:
 
 
 def _record_of(suite: str, episodes: Sequence[PlayedEpisode], maps: dict[str, str]) -> RunRecord:
-    """Return the record of the run, with the information that the episodes contain."""
+    """Return the record of the run, filled from the information in the episodes."""
     stages = {played.stage: played.conditions for played in episodes}
     seeds = sorted({played.seed for played in episodes})
     return RunRecord(
@@ -137,7 +137,7 @@ def _record_of(suite: str, episodes: Sequence[PlayedEpisode], maps: dict[str, st
 
 
 def _interruptions(episodes: Iterable[PlayedEpisode], ended: Sequence[PlayedEpisode]) -> Iterator[tuple[str, str]]:
-    """Yield the keys of the episodes that did not end in any file, and the reasons."""
+    """Yield the key of each episode that did not end in any file, and the reason."""
     done = {key for played in ended for key in EndedEpisode.of(played).keys}
     for played in episodes:
         for key in EndedEpisode.of(played).keys if played.interrupted else []:

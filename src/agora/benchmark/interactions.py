@@ -11,7 +11,7 @@ from agora.tasks.cards.card import situation_of
 
 
 def interactions(folder: Path) -> dict[tuple[str, str], tuple[int, int]]:
-    """Return, by stage and planner, the number of episodes in which the card's predicate is true, and the number of kept
+    """Return, by stage and planner, the number of recordings for which the card's predicate is true, and the number of kept
     recordings.
 
     Raises:

@@ -49,8 +49,8 @@ class Job:
         stage: name of the stage.
         planner: label of the planner.
         episodes: numbers of the episodes.
-        unmade: only for a job of one episode: number, from 1, of the planner call that ended a worker and is skipped this time, and
-            how the worker ended.
+        unmade: number, from 1, of the planner call that killed a worker and is now skipped, and how the worker ended; None unless
+            the job is a repeated single episode.
         starts: starts of the episodes by number, or the reason why a start cannot be created; None if the worker creates them from
             files.
     """
@@ -68,7 +68,7 @@ class Job:
         return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
     def finished(self, rows: ShardRows) -> Finished:
-        """Return the event which states that the rows of the job's episodes are finished."""
+        """Return the event that reports the job's episodes and their rows as finished."""
         return Finished(self.name, self.name, tuple(sorted(rows.episodes)), rows.files())
 
 
@@ -82,12 +82,12 @@ class RunPlan:
         worlds: maximum number of worlds simulated at once; 0 for all worlds of a job.
         threads: number of threads; the worlds are divided among them.
         slots: number of pedestrian slots per world; 0 for as few as possible.
-        trajectories: choice of the recordings that are kept.
+        trajectories: which recordings are kept.
         pedestrians: levels of perception of planners, by label; other planners have the stage's level.
         run: mark of the run's shards (`agora.benchmark.results.run_record.RunRecord.id`).
         record: names of channels whose readings are kept in the recordings.
-        own: whether rows have only Agora's own metrics, and the processes that simulate the worlds import no other package.
-        token: requests a stop in the benchmark's own process.
+        own: whether rows contain only Agora's own metrics, and the processes that simulate the worlds import no other package.
+        token: token that requests a stop; it works only in the benchmark's own process.
     """
 
     suite: Suite
@@ -103,13 +103,13 @@ class RunPlan:
     token: StopToken = field(default_factory=StopToken, compare=False, repr=False)
 
     def told(self, job: Job) -> Perception:
-        """Return the level of perception of the robots of a job."""
+        """Return the perception settings of a job's robots, with the planner's level of perception."""
         own = self.suite.stage(job.stage).perception
         return replace(own, source=self.pedestrians.get(job.planner, own.source))
 
     def starts(self, job: Job) -> Mapping[int, Start | str]:
         """Return the starts of a job's episodes by number, or the reason why a start cannot be created."""
-        float_mode.set_usual()  # importing a planner's modules may have changed it
+        float_mode.set_usual()  # importing a planner's modules may have changed the floating-point mode
         return job.starts or {episode: self._start(job.stage, episode) for episode in job.episodes}
 
     def _start(self, stage: str, episode: int) -> Start | str:
@@ -119,20 +119,24 @@ class RunPlan:
             return in_words(error).removeprefix(f"{self.suite.entry(stage, episode)}: ")
 
     def shard(self, watch: Watch = _UNWATCHED) -> ShardRows:
-        """Return an empty shard of the run, whose metrics are computed under a watch."""
+        """Return an empty shard of the run; ``watch`` is called before and after every metric."""
         return ShardRows([_watched_metric(one, watch) for one in metrics(own=self.own)], self.trajectories, self.run)
 
     def ended(
         self, job: Job, episode: int, start: Start, recordings: Sequence[Recording], beside: Mapping[str, str] = _NOTHING
     ) -> EndedEpisode:
-        """Return an ended episode of a job, with a recording of each robot, and the strings to add to its rows."""
+        """Return an ended episode of a job; ``recordings`` contains one recording per robot, and ``beside`` the strings to add to
+        the episode's rows.
+        """
         robots = tuple(PlayedRobot(job.planner, robot.model.name, one) for robot, one in zip(start.robots, recordings, strict=True))
         which = (self.suite.name, job.stage, episode, self.suite.seed_of(job.stage))
         stands = {START: digest_of(self.suite.stage(job.stage), start), PLACE: place_of(start)}
         return EndedEpisode(*which, robots, self.told(job).source, {**stands, **beside})
 
     def of(self, planner: str) -> RunPlan:
-        """Return the plan of the jobs of one planner, by its label. A process that unpickles it imports no other planner."""
+        """Return the plan for the jobs of one planner, given by label. A process that unpickles the plan imports no other
+        planner.
+        """
         return replace(self, planners={label: part for label, part in self.planners.items() if label == planner})
 
     def files(self) -> Mapping[str, str]:
@@ -144,7 +148,7 @@ class RunPlan:
         return packages(self.suite, self.planners, metrics())
 
     def carrying(self, job: Job) -> Job:
-        """Return the job together with the starts of its episodes: their maps, robots, pedestrians and recorded tracks.
+        """Return the job with the starts of its episodes, which include maps, robots, pedestrians and recorded tracks.
 
         Files that a planner or a crowd model reads itself are not included; they must exist on the worker's machine.
         """
@@ -153,14 +157,14 @@ class RunPlan:
     def __call__(self, job: Job, watch: Watch = _UNWATCHED) -> Iterator[Event]:
         """Run a job, and yield its events.
 
-        An episode is given up if it cannot be created, or if something other than the planner raises an exception; the other
-        episodes are run.
+        An episode is given up if it cannot be created, or if anything other than the planner raises an exception. The other
+        episodes of the job are still run.
         """
         with own_alone(self.own):
             yield from self._events(job, self._stoppable(watch))
 
     def _events(self, job: Job, watch: Watch) -> Iterator[Event]:
-        """Run a job; see `__call__`."""
+        """Run a job with the given watch; see `__call__`."""
         stage, planner, all_starts = self.suite.stage(job.stage), self.planners[job.planner].part, self.starts(job)
         starts = {k: start for k, start in all_starts.items() if not isinstance(start, str)}
         given_up = {k: why for k, why in all_starts.items() if isinstance(why, str)}
@@ -194,7 +198,7 @@ def key_of(suite: Suite, stage: str, episode: int, planner: str, robot: int) -> 
 
 
 def _watched_metric(measure: Metric, watch: Watch) -> Metric:
-    """A metric that reports to a watch when it begins and ends."""
+    """A metric that calls a watch before and after it is computed."""
 
     @functools.wraps(measure.function)
     def function(recording: Recording) -> float | None:
@@ -209,14 +213,14 @@ def _watched_metric(measure: Metric, watch: Watch) -> Metric:
 
 @dataclass(frozen=True)
 class _Ended:
-    """The number of episodes that ended in a part of a job."""
+    """The number of episodes that have ended in a part of a job."""
 
     count: int
 
 
 @dataclass(frozen=True)
 class _GivenUp:
-    """An episode that has no row, with the reason."""
+    """An episode without a row, and the reason."""
 
     episode: int
     reason: str
@@ -225,8 +229,8 @@ class _GivenUp:
 def _play(
     plan: RunPlan, job: Job, planner: Any, conditions: Conditions, starts: Mapping[int, Start], watch: Watch
 ) -> Iterator[_Ended | _GivenUp | Finished]:
-    """Run the episodes of a job together; if something raises an exception, run them one by one to find the episode that causes
-    it.
+    """Run the episodes of a job together; if an exception is raised, run them one by one to find the episode that causes the
+    exception.
     """
     try:
         episodes = _episodes(plan, job, planner, conditions, starts, watch)
@@ -243,7 +247,7 @@ def _play(
         return
     except (Signalled, GeneratorExit, StoppedError):
         raise
-    except BaseException as error:  # noqa: BLE001 - a stranger's crowd model or metric may raise anything
+    except BaseException as error:  # noqa: BLE001 - an external crowd model or metric may raise anything
         reason = f"{in_words(error)}{_place(error)}"
     finally:
         watch.after()
@@ -281,7 +285,10 @@ def _episodes(
 def with_undisturbed_pedestrians(
     episodes: Episodes | Foreseen, conditions: Conditions, watch: Watch = _UNWATCHED
 ) -> Iterator[tuple[int, list[Recording]]]:
-    """Yield ended episodes, with the positions that their pedestrians would have had without robots."""
+    """Yield the number and the recordings of each ended episode.
+
+    The recordings include the positions that pedestrians would have had without robots.
+    """
     ended = list(episodes)
     starts = [episodes.starts[index] for index, _ in ended]
     ends = [max(one.time[-1] for one in recordings) for _, recordings in ended]

@@ -1,4 +1,4 @@
-"""The knowledge of a planner besides its own pose and goal, derived from the channels that it reads: pedestrians, walls, a map."""
+"""Determines which information a planner has about pedestrians, walls and the map, from the channels that the planner reads."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _PEOPLE_LESS = {"path", "robots"}
 
 @dataclass(frozen=True)
 class Knowledge:
-    """The knowledge of a robot besides its own pose and goal.
+    """The information that a robot has in addition to its own pose and goal.
 
     Attributes:
         pedestrians: level of perception; "none" if the planner reads no pedestrians.
-        map: whether it knows the map, through a path or a costmap of the walls.
+        map: whether the robot knows the map, through a global path or a costmap of the walls.
         channels: names of all channels that the planner reads.
     """
 
@@ -38,7 +38,7 @@ class Knowledge:
 
     @staticmethod
     def of(planner: Named, told: Iterable[Level]) -> Knowledge:
-        """Return the knowledge of a planner that runs at given levels of perception; the most informative level counts."""
+        """Return the knowledge of a planner that runs at the given levels of perception; the most informative level counts."""
         wiring, levels = Wiring.of(planner.part.declares.needs), set(told)
         made_of = [provider for provider, _ in wiring.order]
         asks = any(isinstance(one, KnownPedestrians) for one in made_of)
@@ -61,5 +61,5 @@ def _reads_only(planner: Named, channels: Set[str]) -> bool:
     """Return whether a planner reads only the given channels; False if it cannot name its channels."""
     try:
         return channels >= set(planner.part.declares.channels)
-    except Exception:  # noqa: BLE001 - a stranger's planner may raise anything; its episodes say what
+    except Exception:  # noqa: BLE001 - an external planner may raise anything; its episodes report the error
         return False

@@ -1,6 +1,6 @@
-"""Labels of planners in a run: the name, followed by @ and the level of perception if planners run at several levels.
+"""Labels of planners in a run: the planner's name, followed by @ and the level of perception if planners run at several levels.
 
-To split a label, this module uses the level of perception that is stored in the run, so planner names may contain any characters.
+A label is split using the level of perception stored in the run, so planner names may contain any character.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ def at_levels(
 ) -> tuple[dict[str, Named], dict[str, Level]]:
     """Return every planner at every level of perception, by label, and the levels by label.
 
-    Without levels, the planners are returned unchanged, and the stages determine their perception.
+    If ``levels`` is empty, the planners are returned unchanged, and the stages determine their perception.
 
     Args:
         planners: planners by name.
         levels: levels of perception.
-        once: names of planners that do not see pedestrians, for which all levels are equivalent; they run only at the first level.
+        once: names of planners that do not see pedestrians; all levels are equivalent for these planners, so they run only at the
+            first level.
     """
     if not levels:
         return dict(planners), {}
@@ -34,5 +35,5 @@ def at_levels(
 
 
 def name_of(label: str, level: Level | None) -> str:
-    """Return the planner's name in a label; ``level`` is the level at which it runs, or None if the stages set it."""
+    """Return the planner's name in a label; ``level`` is the planner's level of perception, or None if the stages set the level."""
     return label if level is None else label.removesuffix(f"@{level}")

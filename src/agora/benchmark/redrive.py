@@ -1,7 +1,7 @@
-"""Replays the recorded commands of episodes: the engine computes the results without the planner that chose the commands.
+"""Replays the recorded commands of episodes: the engine recomputes the results without calling the planners.
 
-The same commands from the same start give the same episode, bit for bit. If a planner changed the world while it drove, or if
-someone edited a row, the commands give a different episode.
+The same commands from the same start give the same episode, bit for bit. If a planner changed the world during the episode, or if a
+row was edited, the commands give a different episode.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _KEY, _COMMAND, _PATHS = "key", "command", "paths"
 
 @dataclass(frozen=True, eq=False)
 class Drive:
-    """The contribution of one robot's planner to an episode.
+    """Everything that one robot's planner contributed to an episode.
 
     Attributes:
         commands: (C, 3) twist at each call: vx, vy, omega in the robot's frame, m/s and rad/s, before limits and delay are applied.
-            If the planner failed, its last call has no command.
-        notes: (C,) the planner's notes at each call, by name (`agora.interfaces.NOTES`).
+            If the planner failed, there is no command for its last call.
+        notes: (C,) notes of the planner at each call, by name (`agora.interfaces.NOTES`).
         paths: whether the robot was given global paths.
     """
 
@@ -49,7 +49,7 @@ class Drive:
         """Return the drive of a recording.
 
         Raises:
-            InputError: the recording has no commands, because it was not made by Agora's own benchmark.
+            InputError: the recording contains no commands, because it was not made by Agora's own benchmark.
         """
         if recording.command is None:
             raise InputError("the recording has no commands")
@@ -68,11 +68,11 @@ class Drive:
 
 @dataclass(frozen=True, eq=False)
 class _Recorded:
-    """A planner that replays the recorded commands of drives that start together; a row fails when its commands run out.
+    """A planner that replays the recorded commands of several drives at once; a row fails when it has no more commands.
 
     Attributes:
         drives: drive of each row.
-        declares: the notes of all drives, and whether they read paths.
+        declares: declaration with the notes of all drives; it reads the path if any drive has global paths.
     """
 
     drives: Sequence[Drive]
@@ -97,12 +97,12 @@ class _Recorded:
 
 
 def redrive(plan: RunPlan, job: Job, drives: Mapping[str, Drive]) -> Iterator[tuple[dict[str, Any], Recording]]:
-    """Yield the rows (without planning times) and the recordings that result from the recorded commands of a job's episodes.
+    """Replay the recorded commands of a job's episodes, and yield the resulting rows (without planning times) and recordings.
 
     Args:
         plan: plan of the run; its planners are not called.
-        job: the episodes, with the label of their planner.
-        drives: drives by the keys of their rows.
+        job: job with the episodes and the label of the planner.
+        drives: recorded drives, by key of the row.
 
     Raises:
         InputError: an episode cannot be created on this machine, or one of its robots has no drive.
@@ -127,7 +127,7 @@ def redrive(plan: RunPlan, job: Job, drives: Mapping[str, Drive]) -> Iterator[tu
 
 
 def same(one: Recording, other: Recording) -> bool:
-    """Return whether two recordings are bit-identical, ignoring the map, sensor readings and the text of a failure."""
+    """Return whether two recordings are bit-identical, apart from the map, sensor readings and failure messages."""
     ours, theirs = (
         recording_shards.encode_recordings({"": replace(each, map=None, sensors={}, failure="")}) for each in (one, other)
     )
@@ -135,7 +135,7 @@ def same(one: Recording, other: Recording) -> bool:
 
 
 def _as_kept(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row as a shard stores it: numbers as float64, except in the identity."""
+    """Return a row in the form in which a shard stores it: numbers are float64, except in the identity columns."""
     return {
         name: float(value) if isinstance(value, int) and not isinstance(value, bool) and name not in store.IDENTITY else value
         for name, value in row.items()
@@ -143,7 +143,7 @@ def _as_kept(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def write_drives(path: Path, drives: Mapping[str, Drive]) -> None:
-    """Write drives by key to one shard; it needs about 0.1 kB per second of a drive at 10 Hz."""
+    """Write drives, given by key, to one shard; a drive takes about 0.1 kB per second at 10 Hz."""
     import pyarrow as pa
 
     schema = _schema()
@@ -159,7 +159,7 @@ def write_drives(path: Path, drives: Mapping[str, Drive]) -> None:
 
 
 def read_drives(path: Path) -> dict[str, Drive]:
-    """Return the drives of a shard by key.
+    """Return the drives in a shard, by key.
 
     Raises:
         InputError: the shard is damaged, or contains anything other than drives, two drives with the same key, or a number that is

@@ -1,4 +1,4 @@
-"""Requests to run a benchmark: episodes, planners, a folder, and options of the run."""
+"""Requests to run a benchmark: the suite, the planners, the results folder and the options of the run."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ class Options(Checked):
         worlds: maximum number of worlds simulated at once; 0 for all worlds of a job.
         threads: number of threads per worker; the worlds are divided among them.
         slots: number of pedestrian slots per world; 0 for as few as possible.
-        trajectories: choice of the recordings that are kept.
+        trajectories: which recordings are kept.
         record: names of channels whose readings are kept in the recordings.
         deadline: maximum time for one planner call, one step of the world or one metric, s.
-        executor: executor that runs the jobs, instead of ``workers`` processes with this ``deadline``.
+        executor: executor that runs the jobs; if None, ``workers`` processes run them with this ``deadline``.
 
     Raises:
-        InputError: a number is too small, or ``trajectories`` is not a known choice.
+        InputError: a number is too small, or ``trajectories`` has an unknown value.
     """
 
     workers: Whole = WORKERS
@@ -69,10 +69,10 @@ class Request:
         folder: folder of the results, created when the run is opened; an absolute path.
         options: options of the run.
         resume: whether to continue the run in the folder.
-        pedestrians: levels of perception at which each planner runs; if empty, the stages' levels.
-        whole: number of episodes of the whole suite, by stage, if ``suite`` is a part of it; empty for a whole suite.
-        begun: names of the planners that the run in the folder started with, if this request adds planners; empty otherwise.
-        controls: names of the planners that were not requested but are run for comparison (`agora.benchmark.control`).
+        pedestrians: levels of perception at which each planner runs; if empty, planners run at the stages' levels.
+        whole: number of episodes in the whole suite, by stage, if ``suite`` is only a part of that suite; empty otherwise.
+        begun: names of the planners that are already in the run, if this request adds planners to it; empty otherwise.
+        controls: names of planners that were not requested but run for comparison (`agora.benchmark.control`).
 
     Raises:
         InputError: there is no planner, a label is invalid, or a level is unknown.
@@ -101,32 +101,32 @@ class Request:
 
     @staticmethod
     def outside(suite: Suite, label: str, folder: Path, executor: Outside, *, resume: bool = False) -> Request:
-        """Return the request to run a suite with an external planner.
+        """Return a request to run a suite with an external planner.
 
         Args:
             suite: suite of the run.
             label: label of the external planner.
             folder: folder of the results.
-            executor: executor that runs an episode externally.
+            executor: executor that delegates episodes to the external runner.
             resume: whether to continue the run in the folder.
         """
         return Request(suite, {label: Named("external", External())}, folder, Options(batch=1, executor=executor), resume=resume)
 
     @property
     def before(self) -> Request:
-        """The request for the run that is already in the folder, without the added planners."""
+        """The request for the run that already exists in the folder, without the added planners."""
         if not self.begun:
             return self
         return replace(self, planners={name: self.planners[name] for name in self.begun}, begun=())
 
     @property
     def entrants(self) -> dict[str, Named]:
-        """The planners by the labels of their rows, one entry per planner and level of perception."""
+        """The planners by label, with one entry per planner and level of perception."""
         return at_levels(self.planners, self.pedestrians, self.controls)[0]
 
     @property
     def levels(self) -> dict[str, Level]:
-        """The levels of perception of entrants, by label; entrants without an entry have the stages' levels."""
+        """The levels of perception of the entrants, by label; entrants that are missing run at the stages' levels."""
         return at_levels(self.planners, self.pedestrians, self.controls)[1]
 
     @property
@@ -141,10 +141,10 @@ class Request:
 
 
 def check_levels(levels: Iterable[str]) -> None:
-    """Make sure that all names are levels of perception.
+    """Make sure that all names are names of levels of perception.
 
     Raises:
-        InputError: a name is not a level of perception.
+        InputError: a name is not the name of a level of perception.
     """
     for level in levels:
         if level not in LEVELS:

@@ -25,16 +25,17 @@ __all__ = ["RequestForm"]
 
 @dataclass(frozen=True)
 class RequestForm:
-    """All options of ``agora bench``; `request` turns it into a `Request`.
+    """All options of ``agora bench``; the method `request` converts the form into a `Request`.
 
-    It is plain data: `agora.config.load` reads a form from a file, and `agora.config.dump` writes it.
+    A form is plain data: `agora.config.load` reads a form from a file, and `agora.config.dump` writes a form.
 
     Attributes:
         suite: name or file of a suite, or the folder of an Arena benchmark.
         planners: planners, each given as NAME, NAME:key=value,key=value or PLANNER+INTERPLANNER, or as NAME:key=value,value for
-            several values of one parameter; if empty, all planners that can run on this machine, or those of the folder's contest.
+            several values of one parameter; if empty, all planners that can run on this machine, or the planners of an Arena
+            folder's contest.
         interplanner: interplanner for planners that do not name one.
-        output: folder of the results; ``results/SUITE`` if None.
+        output: results folder; ``results/SUITE`` if None.
         resume: whether to continue the run in ``output``.
         add: whether to add the planners to the run in ``output``, whose rows are kept.
         stages: names of the stages to run; all if empty.
@@ -42,10 +43,11 @@ class RequestForm:
         seed: seed that replaces the suite's seed; it determines people, starts, goals and generated places
             (`agora.tasks.suite.with_seed`).
         simulator: simulator that moves the robots, as a string; if empty, the stages' simulators.
-        pedestrians: levels of perception at which each planner runs; if empty, the stages' levels.
+        pedestrians: levels of perception at which each planner runs; if empty, planners run at the stages' levels.
         counterfactual: whether to run each episode also without robots.
-        control: whether to add `agora.benchmark.control.CONTROL` if it is informative and no channels are recorded.
-        executor: executor that runs the jobs, as a string, instead of ``workers`` processes.
+        control: whether to add the control planner `agora.benchmark.control.CONTROL` if it is informative and no channels are
+            recorded.
+        executor: executor that runs the jobs, as a string; if empty, ``workers`` processes run the jobs.
         workers: as in `Options`.
         threads: as in `Options`.
         batch: as in `Options`.
@@ -99,8 +101,8 @@ class RequestForm:
         return parse_component("simulators", self.simulator, "simulator") if self.simulator else None
 
     def chosen(self) -> tuple[Suite, dict[str, Named]]:
-        """Return the suite or the requested part of it, and the planners of its contest; the planners are empty if the request
-        is not for an Arena benchmark folder.
+        """Return the suite, or the requested part of it, and the planners of its contest (empty unless the request is for an Arena
+        benchmark folder).
 
         Raises:
             InputError: the suite cannot be read.
@@ -109,7 +111,7 @@ class RequestForm:
         return self._part(whole), contestants
 
     def _part(self, whole: Suite) -> Suite:
-        """Return the requested part of a suite, with the seed and the simulator."""
+        """Return the requested part of a suite, with the requested seed and simulator."""
         suite = with_seed(whole.part(self.stages, self.episodes), self.seed).under(self._simulator())
         return suite.compared() if self.counterfactual else suite
 
@@ -118,8 +120,8 @@ class RequestForm:
         return self.output or Path("results") / suite.name
 
     def left_out(self) -> dict[str, str]:
-        """Return the planners that are left out because they cannot run on this machine, and the reasons; empty if planners are
-        named.
+        """Return the reason, by planner, for each planner that is left out because it cannot run on this machine; empty if planners
+        are named.
         """
         return {} if self.planners or self.chosen()[1] else runnable_planners()[1]
 

@@ -1,7 +1,7 @@
-"""Checks a run: replays the recorded commands of its episodes, and compares every row and recording exactly.
+"""Checks a run by replaying the recorded commands of its episodes and comparing every row and recording exactly.
 
-Planners are neither called nor imported. The check detects planners that changed the world while they drove, and rows and
-recordings that were edited or corrupted.
+The check neither calls nor imports planners. It detects planners that changed the world during an episode, and rows and recordings
+that were edited or corrupted.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from agora.errors import InputError
 from agora.registry import Named
 from agora.tasks.suite import Suite
 
-_AT_ONCE = 64  # episodes
+_AT_ONCE = 64  # number of episodes that are replayed at a time
 
 
 @dataclass(frozen=True)
 class Driven:
-    """Episodes whose commands were replayed.
+    """The result of replaying the commands of some episodes.
 
     Attributes:
         rows: number of rows that were compared.
         unrecorded: number of rows without recorded commands; not included in ``rows``.
-        differences: values that differ.
+        differences: values that the replay did not reproduce.
     """
 
     rows: int
@@ -43,11 +43,11 @@ class Driven:
 
 
 def check_run(folder: Path, keys: Collection[str] = ()) -> Iterator[Driven]:
-    """Replay the commands of a run's episodes, and yield the results for a few episodes at a time.
+    """Replay the recorded commands of a run's episodes, and yield results for a few episodes at a time.
 
     Args:
         folder: folder of the run.
-        keys: keys of the episodes, including their planners; all if empty.
+        keys: keys of the episodes to replay, including the planners; all episodes if empty.
 
     Raises:
         ResultsError: the folder contains no run, or a recording cannot be read. UnknownNameError: no episode has this key.
@@ -67,7 +67,7 @@ def check_run(folder: Path, keys: Collection[str] = ()) -> Iterator[Driven]:
 
 
 def _suite_of(run: RunFolder) -> Suite:
-    """Return the suite of a run, after checking that the run can be replayed on this machine."""
+    """Return the suite of a run; raise an error if the run cannot be replayed on this machine."""
     record = run.record
     if not record.planned or record.version is None:
         raise InputError(f"{run.path}: was not run by Agora's own benchmark, so its commands cannot be executed again")
@@ -81,14 +81,14 @@ def _suite_of(run: RunFolder) -> Suite:
 
 
 def _places(run: RunFolder, part: str) -> dict[str, Path]:
-    """Return the shard of each key in a part of the run."""
+    """Return the path of the shard that contains each key in one part of the run."""
     return {row["key"]: shard.path for shard in run.shards(part, ["key"]) for row in shard.rows}
 
 
 def _driven(
     run: RunFolder, suite: Suite, job: Job, rows: Mapping[str, Mapping[str, Any]], places: Mapping[str, Mapping[str, Path]]
 ) -> Driven:
-    """Replay the episodes of given rows."""
+    """Replay the episodes of the given rows, and return the result."""
     files = {path for key in rows if (path := places["trajectories"].get(key)) is not None}
     recordings = {key: one for path in files for key, one in recording_shards.read_recordings(path).items() if key in rows}
     lost = {rows[key]["episode"] for key in rows if key not in recordings}
@@ -103,7 +103,7 @@ def _driven(
             count += 1
             key = row["key"]
             files_of = {part: f"{part}/{some[key].name}" for part, some in places.items() if key in some}
-            # no planner is called, so the message of a failure is not reproduced
+            # no planner is called, so the planner's failure message is not reproduced
             failure = {"failure": rows[key]["failure"]} if row["failure"] and rows[key]["failure"] else {}
             found += differences(files_of["episodes"], rows[key], {**row, **failure})
             if not same(recordings[key], recording):

@@ -12,7 +12,7 @@ __all__ = ["StopToken"]
 class StopToken:
     """Asks a run to stop, from any thread and at any time; the run checks the token.
 
-    A token works only within its process: a pickled copy is a new token in which no stop has been requested.
+    A token works only within its process. A pickled copy is a new token through which no stop has been requested.
     """
 
     def __init__(self) -> None:

@@ -1,1 +1,1 @@
-"""Loaders for real data: pedestrian recordings, robot bags, benchmarks, and files from other programs."""
+"""Loaders for external data: pedestrian recordings, robot bags, benchmarks, and files from other programs."""

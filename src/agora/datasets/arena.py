@@ -1,8 +1,8 @@
-"""Imports worlds, scenarios, robots, obstacles and benchmarks from an Arena 3.0 installation, whose licence forbids shipping
-them.
+"""Imports worlds, scenarios, robots, obstacles and benchmarks from an Arena 3.0 installation. Arena's licence does not allow Agora
+to ship these files.
 
-Files are read first and copied only if Agora can use them; robots and obstacles are converted to Agora's own formats. A second
-import of the same installation gives the same files.
+Each file is read first and copied only if Agora can use it; robots and obstacles are converted to Agora's own formats. A second
+import of the same installation produces the same files.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _DEEPEST = 5
 
 @dataclass
 class Report:
-    """The report on an import.
+    """A report on an import.
 
     Attributes:
-        taken: names by kind: worlds, scenarios, robots, obstacles, suites, contests.
-        skipped: omitted items, each with the reason, and conversions that may be unexpected.
+        taken: names of imported items by kind: worlds, scenarios, robots, obstacles, suites, contests.
+        skipped: items that were not imported, each with the reason, and notes on conversions that may be unexpected.
     """
 
     taken: dict[str, list[str]] = field(
@@ -49,7 +49,7 @@ def import_arena(source: str | Path, target: str | Path) -> Report:
         source: the ``arena_simulation_setup`` package, with ``worlds/`` and ``entities/``, or a folder up to five levels above it;
             benchmarks are taken from the ``arena_bringup`` package in the same folder.
         target: folder to which ``worlds/<name>/``, ``robots/<name>.yaml`` and ``obstacles/<name>.yaml`` are written;
-            ``benchmark/``, whose stages name their worlds, is written only if this is the data folder.
+            ``benchmark/``, whose stages refer to worlds by name, is written only if ``target`` is the data folder.
 
     Raises:
         InputError: the package is missing, or the target cannot be written.
@@ -78,7 +78,7 @@ def import_arena(source: str | Path, target: str | Path) -> Report:
 
 
 def _package(source: Path) -> Path:
-    """Return the topmost folder below a folder that contains ``worlds`` and ``entities``."""
+    """Return the topmost folder at or below ``source`` that contains ``worlds`` and ``entities``."""
     if not source.is_dir():
         raise InputError(f"{source}: expected the folder of an Arena installation")
     found = _nearest(source, lambda folder: (folder / "worlds").is_dir() and (folder / "entities").is_dir())
@@ -88,7 +88,7 @@ def _package(source: Path) -> Path:
 
 
 def _nearest(source: Path, wanted: Callable[[Path], bool]) -> Path | None:
-    """Return the topmost suitable folder below a folder."""
+    """Return the topmost folder at or below ``source`` for which ``wanted`` is true."""
     level = [source]
     for _ in range(_DEEPEST + 1):
         for folder in level:
@@ -131,7 +131,7 @@ def _world(source: Path, target: Path, report: Report) -> None:
 
 
 def _checked(source: Path, target: Path, read: Callable[[Path], object], report: Report) -> None:
-    """Copy a file if it can be read."""
+    """Copy a file if ``read`` can read it; otherwise, add the reason to the report."""
     try:
         read(source)
     except InputError as error:
@@ -160,7 +160,7 @@ def _scenario(source: Path, target: Path, report: Report) -> None:
 
 
 def _entity(read: Callable[[Path], object], source: Path, target: Path, kind: str, report: Report) -> None:
-    """Write a robot or an obstacle as an Agora file."""
+    """Read a robot or an obstacle, and write it as an Agora file."""
     try:
         made = read(source)
     except InputError as error:
@@ -172,7 +172,9 @@ def _entity(read: Callable[[Path], object], source: Path, target: Path, kind: st
 
 
 def _benchmark(source: Path, target: Path, report: Report) -> None:
-    """Import the suites and contests that can be played at least in part, and the selection if it is among them."""
+    """Import the suites and contests that can be run at least in part, and ``config.yaml`` if at least one suite and one contest
+    were imported.
+    """
     kinds: dict[str, Callable[[Path], Playable]] = {"suites": playable_suite, "contests": playable_contest}
     for kind, read in kinds.items():
         for path in sorted((source / kind).glob("*.yaml")):

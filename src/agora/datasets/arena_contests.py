@@ -1,4 +1,4 @@
-"""Suites and contests of an Arena installation, reduced to the stages and planners that this installation of Agora can run."""
+"""Reduces the suites and contests of an Arena installation to the stages and planners that this installation of Agora can run."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from agora.tasks.suite import Suite
 
 @dataclass
 class Playable:
-    """The part of a file that can be run.
+    """The part of a suite or contest file that can be run.
 
     Attributes:
-        text: the file with the entries that can be run; empty if there are none.
+        text: text of a file with only the entries that can be run; empty if no entry can be run.
         reasons: reasons why the other entries cannot be run, one line per reason.
     """
 
@@ -29,7 +29,7 @@ class Playable:
 
 
 def playable_suite(path: Path) -> Playable:
-    """Return a file from ``suites``, reduced to the stages whose worlds, scenarios, robots and modes exist and are valid.
+    """Reduce a file from ``suites`` to the stages whose worlds, scenarios, robots and modes exist and are valid.
 
     Raises:
         InputError: the file is invalid.
@@ -42,7 +42,7 @@ def playable_suite(path: Path) -> Playable:
 
 
 def playable_contest(path: Path) -> Playable:
-    """Return a file from ``contests``, reduced to the contestants whose planners and interplanners are available.
+    """Reduce a file from ``contests`` to the contestants whose planners and interplanners are available.
 
     Raises:
         InputError: the file is invalid.
@@ -56,7 +56,7 @@ def playable_contest(path: Path) -> Playable:
 
 
 def _playable(path: Path, kind: str, key: str, entries: Sequence[Any], check: Callable[[int, Any], None]) -> Playable:
-    """Return the file reduced to the entries that pass a check, and the reasons why the other entries fail."""
+    """Reduce a file to the entries that pass a check, and collect the reasons why the other entries fail."""
     raw, kept = load(path, dict[str, Any])[key], []
     refused: dict[str, list[str]] = {}
     for number, entry in enumerate(entries):
@@ -71,10 +71,10 @@ def _playable(path: Path, kind: str, key: str, entries: Sequence[Any], check: Ca
 
 
 def _check(stage: Stage, path: Path) -> None:
-    """Place the robots and people of a scenario, which are the same in every episode, to check them.
+    """Check a stage with a scenario by placing its robots and people, which are the same in every episode.
 
     Raises:
-        InputError: a file is invalid, or a pedestrian or robot would stand in a wall or in another.
+        InputError: a file is invalid, or a pedestrian or robot would overlap a wall or another pedestrian or robot.
     """
     if stage.robots.name == stage.obstacles.name == "scenario":
         Suite(path.stem, (stage,)).start(stage.name, 0)

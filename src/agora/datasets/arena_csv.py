@@ -1,10 +1,10 @@
 """Reads folders written by Arena 3.0's recorder (``odom.csv``, ``start_goal.csv``, ...) into recordings.
 
-Arena writes times as seconds x 10^10 + nanoseconds. Differences of these numbers are meaningless, so this module separates seconds
-and nanoseconds. Samples should be 0.4 s apart but are not: time stamps are uneven, and metrics of changes (acceleration, jerk)
+Arena writes times as seconds x 10^10 + nanoseconds. Differences between these numbers are meaningless, so this module separates
+seconds and nanoseconds. Samples should be 0.4 s apart, but the time stamps are uneven, and metrics of changes (acceleration, jerk)
 depend on the sampling rate. Numbers were rounded to three digits. Contacts, outcomes and time limits were not recorded: an episode
-whose last sample is at the goal counts as reached, any other as a timeout. Velocities of pedestrians are differences between their
-positions. Their heading is Arena's: the direction of the force on them.
+whose last sample is at the goal counts as reached, any other episode as a timeout. Velocities of pedestrians are computed from
+their positions. The heading of a pedestrian is taken from Arena, which records the direction of the force on the pedestrian.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from agora.robots.model import RobotModel, load_robot, robot_names
 from agora.tasks.worlds.folder import world_folder
 from agora.yaml_tree import read_text
 
-_SECOND = 10**10  # Arena's factor of seconds
-_RADIUS = 0.3  # radius of a pedestrian, m; Arena's recorder does not write it
+_SECOND = 10**10  # factor by which Arena multiplies seconds
+_RADIUS = 0.3  # radius of a pedestrian, m; Arena's recorder does not write the radius
 
 
 def read_folder(folder: Path, robot: RobotModel | None = None) -> list[PlayedEpisode]:
-    """Return the episodes of a folder with at least two samples.
+    """Return those episodes of a folder that have at least two samples.
 
     Args:
         folder: folder with ``odom.csv``, ``episode.csv`` and, if they exist, ``start_goal.csv``, ``pedsim_agents_data.csv`` and
             ``params.yaml``.
-        robot: model of the robot; it overrides ``params.yaml``.
+        robot: model of the robot, which overrides the model in ``params.yaml``.
 
     Raises:
         InputError: a file is missing, or a line is invalid.
@@ -78,7 +78,7 @@ def read_folder(folder: Path, robot: RobotModel | None = None) -> list[PlayedEpi
 
 
 def _rows(path: Path, columns: tuple[str, ...]) -> list[tuple[str, dict[str, str]]]:
-    """Return the lines of a file with their locations, skipping the lines without data that Arena writes until the first message
+    """Return the lines of a file with their locations, without the empty entries that Arena writes until the first message
     arrives.
     """
     csv.field_size_limit(1 << 27)
@@ -133,7 +133,7 @@ def _floats(value: Any, count: int, where: str, what: str) -> list[float]:
 
 
 def _odometry(text: str, where: str) -> list[float]:
-    """Return x, y, heading, vx, vy, omega."""
+    """Return x, y, heading, vx, vy and omega from an entry of ``odom.csv``."""
     data = _literal(text, where)
     if not isinstance(data, dict) or not {"position", "velocity"} <= set(data):
         raise InputError(f"{where}: data: expected position and velocity, got {text[:60]!r}")
@@ -141,7 +141,7 @@ def _odometry(text: str, where: str) -> list[float]:
 
 
 def _goals(path: Path) -> dict[int, Array]:
-    """Return the goal of each episode (3,)."""
+    """Return the goal (3,) of each episode, by number of the episode."""
     if not path.is_file():
         return {}
     goals = {}
@@ -153,7 +153,7 @@ def _goals(path: Path) -> dict[int, Array]:
 
 
 def _people(path: Path) -> dict[float, list[dict[str, Any]]] | None:
-    """Return the pedestrians at each time; None if not recorded."""
+    """Return the pedestrians at each time, s; None if pedestrians were not recorded."""
     if not path.is_file():
         return None
     people = {}
@@ -201,7 +201,7 @@ def _planner(params: dict[str, Any]) -> str:
 
 
 def _place(params: dict[str, Any]) -> tuple[Map | None, list[str]]:
-    """Return the map of the world, if Agora knows it, and notes."""
+    """Return the map of the world (None if Agora does not have this world), and notes."""
     notes = ["Arena's recorder does not record contacts, outcomes or time limits; metrics about contacts are missing"]
     name = str(params.get("map_file", ""))
     try:

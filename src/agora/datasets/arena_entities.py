@@ -17,7 +17,7 @@ from agora.optics.lidar import Lidar
 from agora.robots.model import RobotModel
 from agora.yaml_tree import read_text, value_text
 
-_HEIGHT = 1.0  # height of shapes without one, m
+_HEIGHT = 1.0  # height of shapes for which no height is given, m
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Laser:
 
 @dataclass(frozen=True)
 class Continuous:
-    """Velocity limits: along x, or a mapping with x and y; and for turning."""
+    """Velocity limits for translation (along x, or a mapping with x and y) and for turning."""
 
     linear_range: tuple[float, float] | dict[str, tuple[float, float]]
     angular_range: tuple[float, float]
@@ -40,7 +40,7 @@ class Continuous:
 
 @dataclass(frozen=True)
 class ModelParams:
-    """The fields of ``model_params.yaml`` that are used."""
+    """The fields of ``model_params.yaml`` that Agora uses."""
 
     robot_radius: float
     laser: Laser
@@ -51,8 +51,8 @@ class ModelParams:
 
 
 def robot_of(folder: Path) -> RobotModel:
-    """Return the robot defined by a folder ``entities/robots/<name>``. Arena's file does not state accelerations, so they are
-    unlimited.
+    """Return the robot defined by a folder ``entities/robots/<name>``. Accelerations are unlimited, because Arena's file does not
+    contain acceleration limits.
 
     Raises:
         InputError: the file is missing or invalid.
@@ -101,7 +101,7 @@ def obstacle_of(folder: Path) -> ModelFile:
     with a height of 1 m.
 
     Raises:
-        InputError: neither file consists of boxes and cylinders, or of polygons that can be replaced by their bounding boxes.
+        InputError: neither file consists only of boxes and cylinders, or of polygons that can be replaced by bounding boxes.
     """
     sdf, flatland = (folder / kind / f"{folder.name}.{kind}" for kind in ("sdf", "yaml"))
     reasons = []
@@ -117,7 +117,7 @@ def obstacle_of(folder: Path) -> ModelFile:
 
 
 def _parts_of_sdf(path: Path) -> list[Box | Cylinder]:
-    """Return the collision shapes of an SDF file."""
+    """Return the collision shapes in an SDF file."""
     text = read_text(path)
     if "<!ENTITY" in text:
         raise InputError(f"{path}: expected XML without entities, got entities")
@@ -171,7 +171,7 @@ class Footprint:
 
 
 def _parts_of_flatland(path: Path) -> list[Box | Cylinder]:
-    """Return the footprints of a flatland file; polygons become their axis-aligned bounding boxes."""
+    """Return the footprints in a flatland file; each polygon is replaced by its axis-aligned bounding box."""
     bodies = load(path, dict[str, Any]).get("bodies")
     parts: list[Box | Cylinder] = []
     for body in bodies if isinstance(bodies, list) else ():

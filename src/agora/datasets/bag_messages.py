@@ -1,8 +1,9 @@
-"""An episode as the ROS 1 messages that Agora's graph would publish, for writing bags without ROS.
+"""Converts an episode to the ROS 1 messages that Agora's graph would publish, for writing bags without ROS.
 
 Agora's own messages contain the episode, the robots and pedestrians at each control step, contacts, notes and the end;
-`agora.datasets.rosbag` reconstructs the episode from them. For other tools, there are odometry, transforms, commands, scans (if
-recorded), goals, paths, the map, and pedestrians as RViz markers. Time begins at 1 s, as in the graph.
+`agora.datasets.rosbag` reconstructs the episode from these messages. For other tools, there are also messages with odometry,
+transforms, commands, scans (if recorded), goals, paths, the map, and pedestrians as RViz markers. Time begins at 1 s, as in the
+graph.
 """
 
 from __future__ import annotations
@@ -31,16 +32,16 @@ from agora.wire.message import encode
 from agora.world.start import Start
 
 BEGAN = 1.0
-"""Stamp of an episode's beginning, s, because ROS treats 0 as no time."""
+"""Stamp of the beginning of an episode, s; not 0, because in ROS a stamp of 0 means that there is no time."""
 
 _OWN = ("Contact", "Episode", "EpisodeStatus", "Notes", "Pedestrians", "Robot", "RobotStatus", "Robots")
 _OTHERS = {"tf2_msgs/msg/TFMessage": "geometry_msgs/TransformStamped[] transforms"}
 _MAP, _FREE, _OCCUPIED, _UNKNOWN = "map", 0, 100, -1
-_CYLINDER, _HEIGHT = 3, 1.7  # visualization_msgs/Marker, m
+_CYLINDER, _HEIGHT = 3, 1.7  # type of the cylinder in visualization_msgs/Marker, and height of cylinders, m
 
 
 class Written(NamedTuple):
-    """A message: its topic, whether the topic is latched, its record time (ns), its type and its bytes."""
+    """A message to write: topic, whether the topic is latched, record time (ns), type, and bytes."""
 
     topic: str
     latched: bool
@@ -51,7 +52,7 @@ class Written(NamedTuple):
 
 @functools.cache
 def store() -> Any:
-    """Return the message types, from the package rosbags.
+    """Return the message types, which the package rosbags provides.
 
     Raises:
         InputError: the package is missing.
@@ -73,7 +74,7 @@ def messages_of(played: PlayedEpisode, start: Start, stage: Stage) -> list[Writt
     """Return the messages of an episode, ordered by time.
 
     Args:
-        played: the episode, with a recording of each robot.
+        played: episode, with a recording of each robot.
         start: start of the episode.
         stage: conditions of the episode.
 
@@ -91,10 +92,10 @@ def messages_of(played: PlayedEpisode, start: Start, stage: Stage) -> list[Writt
 
 @dataclass(frozen=True, eq=False)
 class _Said:
-    """The messages of an episode.
+    """Creates the messages of an episode.
 
     Attributes:
-        played: the episode.
+        played: episode to convert.
         start: start of the episode.
         stage: conditions of the episode.
     """
@@ -115,15 +116,15 @@ class _Said:
 
     @functools.cached_property
     def final(self) -> int:
-        """The physics step at which the last robot finished."""
+        """The physics step at which the last robot finished the episode."""
         return max(round(float(one.time[-1]) / self.stage.periods.physics) for one in self.recordings)
 
     def step(self, sample: int) -> int:
-        """Return the physics step of a sample of the recordings."""
+        """Return the physics step that corresponds to a sample of the recordings."""
         return min(sample * self.stage.periods.steps("control"), self.final)
 
     def fixed(self) -> Iterator[Written]:
-        """Yield the messages at the start: the episode, the map, goals and static frames."""
+        """Yield the messages at the start of the episode: the episode, the map, goals and static transforms."""
         robots = [
             _new("agora_msgs/Robot", name=name, navigation="agora", planner=robot.planner, interplanner="", model=dump(begun.model),
                  pose=_pose2d(begun.pose), goals=[_pose2d(goal) for goal in begun.goals])
@@ -145,7 +146,7 @@ class _Said:
         yield _written("/tf_static", _new("tf2_msgs/TFMessage", transforms=still), BEGAN, latched=True)
 
     def steps(self) -> Iterator[Written]:
-        """Yield the messages of each control step: robots, pedestrians, odometry, frames, commands, scans and notes."""
+        """Yield the messages of each control step: robots, pedestrians, odometry, transforms, commands, scans and notes."""
         longest = max(self.recordings, key=lambda one: len(one.time))
         for t in range(len(longest.time)):
             step = self.step(t)
@@ -160,7 +161,7 @@ class _Said:
                 yield _written("/navigation/notes", self._notes(notes, t, stamp), stamp)
 
     def paths(self) -> Iterator[Written]:
-        """Yield the robots' global paths, each at its time; a missing path is sent as an empty path."""
+        """Yield the robots' global paths, each at the time of its planning; a missing path is sent as an empty path."""
         for name, one in zip(self.names, self.recordings, strict=True):
             if one.planned_path is None:
                 continue
@@ -219,7 +220,7 @@ class _Said:
         return _new("agora_msgs/Notes", header=_header(stamp), name=[self.names[r] for r in robots], **columns)
 
     def contacts(self) -> Iterator[Written]:
-        """Yield the contacts of the robots, each at its time."""
+        """Yield the contacts of the robots, each at the time of the contact."""
         for name, one in zip(self.names, self.recordings, strict=True):
             for contact in one.contacts:
                 where = {"time": contact.time, "x": contact.x, "y": contact.y}
@@ -244,15 +245,15 @@ class _Said:
 
 
 def _told(recording: Recording, t: int) -> Array:
-    """Return the twist (3,) of the command in effect before a sample; zeros at the first sample or if commands were not
-    recorded.
+    """Return the twist (3,) of the command that was in effect before sample ``t``; zeros at the first sample, or if commands were
+    not recorded.
     """
     commands = recording.command
     return np.zeros(3) if commands is None or not 0 < t <= len(commands) else np.asarray(commands[t - 1])
 
 
 def _new(kind: str, /, **fields: Any) -> Any:
-    """Return a message of a type, ``package/Name``."""
+    """Return a message of the type ``kind``, given as ``package/Name``."""
     whole = {name: np.ascontiguousarray(value) if isinstance(value, np.ndarray) else value for name, value in fields.items()}
     return store().types[kind.replace("/", "/msg/")](**whole)
 
@@ -280,7 +281,7 @@ def _turn(heading: float) -> Any:
 
 
 def _pose(pose: Array | tuple[float, ...], z: float = 0.0) -> Any:
-    heading = float(pose[2]) if math.isfinite(pose[2]) else 0.0  # of a goal, arbitrary
+    heading = float(pose[2]) if math.isfinite(pose[2]) else 0.0  # a goal's heading may be arbitrary
     place = _new("geometry_msgs/Point", x=float(pose[0]), y=float(pose[1]), z=z)
     return _new("geometry_msgs/Pose", position=place, orientation=_turn(heading))
 
@@ -325,7 +326,7 @@ def _pedestrians(recording: Recording, t: int, step: int, stamp: float) -> Any:
 
 
 def _markers(recording: Recording, t: int, stamp: float) -> Any:
-    """Return markers that show pedestrians as cylinders and delete absent pedestrians."""
+    """Return markers that show the pedestrians at sample ``t`` as cylinders and delete the markers of absent pedestrians."""
     duration, colour = store().types["builtin_interfaces/msg/Duration"](0, 0), (0.84, 0.37, 0.0, 1.0)
     markers = []
     for slot, number in enumerate(recording.pedestrian_id):

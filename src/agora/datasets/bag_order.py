@@ -1,11 +1,11 @@
 """The chronological order of the messages in a bag.
 
-A file may hold its messages in a different order: scripts concatenate bags, or write one topic after another. `ranks` gives each
-message its rank by record time, so readers can sort without decoding payloads.
+The messages in a file may be in a different order, because scripts concatenate bags or write one topic after another. `ranks` gives
+each message a rank by record time, so readers can sort messages without decoding them.
 
-If a simulation is reset, or a wall clock is set back, record times repeat. In that case the file order is the order of publication,
-and `ranks` keeps it. The clock topics (odometry) distinguish such a bag from a merged one: record times overlap even within a
-single clock topic.
+If a simulation is reset or a wall clock is set back, record times repeat. In this case, the order in the file is the order of
+publication, and `ranks` keeps this order. Clock topics (odometry) distinguish such a bag from a merged bag, because the record
+times then overlap even within a single clock topic.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from agora.datasets.bagfile import Connection
 from agora.datasets.parts import Source
 
 _JITTER = 50_000_000
-"""Maximum overlap of a topic's record times that counts as recorder jitter, ns."""
+"""Maximum overlap between the record times of a topic that still counts as jitter of the recorder, ns."""
 
 
 def ranks(bag: Source, clock: Callable[[Connection], bool], topics: Collection[str] | None = None) -> Ints:
-    """Return the chronological rank of each message of ``bag.messages(topics)``; simultaneous messages keep their order.
+    """Return the chronological rank of each message in ``bag.messages(topics)``; simultaneous messages keep the order of the file.
 
     Args:
         bag: bag to read.
-        clock: function that returns whether a connection is a clock topic, which is published continuously.
+        clock: function that returns whether a connection belongs to a clock topic, i.e. a topic that is published continuously.
         topics: topics to read; all by default.
 
     Raises:
@@ -47,7 +47,7 @@ def ranks(bag: Source, clock: Callable[[Connection], bool], topics: Collection[s
 
 
 def _repeats(times: Array) -> bool:
-    """Return whether times (N,), ns, go back into an interval that they have already covered."""
+    """Return whether times (N,), ns, jump back into an interval that they have already covered."""
     back = np.flatnonzero(np.diff(times) < 0) + 1
     first, last = times[np.append(0, back)], times[np.append(back, len(times)) - 1]
     by_begin = np.argsort(first, kind="stable")

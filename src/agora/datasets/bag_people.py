@@ -1,8 +1,8 @@
-"""People in a bag, published by trackers, simulators or Agora, sampled at the times of a robot's recording.
+"""Reads the people in a bag, published by trackers, simulators or Agora, and samples them at the times of a robot's recording.
 
-The types are ``people_msgs`` (navigation_layers), ``TrackedPersons`` (spencer_people_tracking, pedsim_ros), ``AgentStates``
-(pedsim_ros), ``PersonArray`` (leg_tracker), ``Agents`` (hunav_sim) and ``agora_msgs/Pedestrians``. Robot agents are omitted.
-Between two messages that contain a person, the person moves in a straight line.
+The supported message types are ``people_msgs`` (navigation_layers), ``TrackedPersons`` (spencer_people_tracking, pedsim_ros),
+``AgentStates`` (pedsim_ros), ``PersonArray`` (leg_tracker), ``Agents`` (hunav_sim) and ``agora_msgs/Pedestrians``. Agents that are
+robots are omitted. Between two messages that contain a person, the person is assumed to move in a straight line.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from agora.errors import InputError, nearest
 from agora.ranges import LARGEST
 
 _COLUMNS = 10
-_LONGEST_GAP = 2.0  # s, longest gap between messages with a person that the person walks through (as in agora.datasets.scenes)
-_GONE = 1.0  # s of presence after the last message with a person, if no other messages follow
-_WALKS = 0.05  # m/s, minimum speed whose direction counts as heading
+_LONGEST_GAP = 2.0  # s, maximum gap between two messages over which a person is interpolated (as in agora.datasets.scenes)
+_GONE = 1.0  # s, how long a person stays after the last message that contains it, if no other messages follow
+_WALKS = 0.05  # m/s, minimum speed at which the direction of motion counts as heading
 _MOST = 8_000_000  # maximum number of samples of people per episode
-_ROBOT = (2, "2", "robot")  # pedsim_ros's type of a robot
+_ROBOT = (2, "2", "robot")  # the type of a robot in pedsim_ros
 _LIKELY = re.compile(r"people|person|pedestrian|human|crowd|agents?(?![a-z])|obstacle_?tracks", re.IGNORECASE)
 _OTHERS = re.compile(
     r"(sensor|std|nav|tf2|actionlib|move_base|rosgraph|diagnostic|stereo|agora)_msgs/|geometry_msgs/(?!PoseArray)|(tf|bond|dynamic_reconfigure)/"
@@ -38,7 +38,9 @@ _OTHERS = re.compile(
 
 
 class _Seen(NamedTuple):
-    """A person in a message: name, position, velocity (nan if the message does not state it), and radius (0 if unknown), m."""
+    """A person in a message: name; position, m; velocity, m/s (nan if the message does not contain it); and radius, m (0 if
+    unknown).
+    """
 
     name: str
     place: tuple[float, float, float]
@@ -47,7 +49,7 @@ class _Seen(NamedTuple):
 
 
 def _listed(people: str, name: str, place: str, velocity: str = "", radius: str = "") -> Callable[[Any], Iterator[_Seen]]:
-    """Return a reader for messages that contain a list of people, given the paths of its fields."""
+    """Return a function that reads the people in a message, given the paths of the list and of its entries' fields."""
     named, placed, moving = operator.attrgetter(name), operator.attrgetter(place), operator.attrgetter(velocity or name)
 
     def read(message: Any) -> Iterator[_Seen]:
@@ -75,20 +77,20 @@ _READERS: dict[str, Callable[[Any], Iterator[_Seen]]] = {
     "people_msgs/PositionMeasurementArray": _listed("people", "object_id", "pos"),
     "*/PersonArray": _listed("people", "id", "pose.position"),
 }
-"""Readers by message type, the most exact first; ``*`` stands for any package."""
+"""Reader functions by message type, most exact type first; ``*`` stands for any package."""
 
 
 def people_kind(kind: str) -> str:
-    """Return the key of a message type in the table of readers; empty for types without people."""
+    """Return the key of a message type in `_READERS`; empty if messages of this type do not contain people."""
     return next((known for known in (kind, f"*/{kind.rpartition('/')[2]}") if known in _READERS), "")
 
 
 def unread_people(topics: Mapping[str, str], strange: Collection[str] = ()) -> list[str]:
-    """Return a note on topics that, judging by their names, may have people but cannot be read; empty if there are no such topics.
+    """Return a note on topics that, judging by their names, may contain people but cannot be read; empty if there are none.
 
     Args:
-        topics: types by topic.
-        strange: topics of a known type with unexpected fields.
+        topics: message types by topic.
+        strange: topics whose type is known but whose messages have unexpected fields.
     """
     unknown = [(topic, kind) for topic, kind in sorted(topics.items()) if not people_kind(kind) and not _OTHERS.match(kind)]
     likely = {topic for topic, kind in unknown if _LIKELY.search(f"{topic} {kind.rpartition('/')[2]}")} | set(strange)
@@ -102,7 +104,7 @@ class PeopleTopic:
 
     Attributes:
         topic: name of the topic.
-        kind: type of its messages.
+        kind: type of the messages on the topic.
     """
 
     topic: str
@@ -120,7 +122,7 @@ class PeopleTopic:
         """Add a message, given its chronological rank, its record time (s), and its contents.
 
         Raises:
-            AttributeError: it lacks fields of its type.
+            AttributeError: the message lacks fields of its type.
         """
         stamp = seconds(message.header.stamp)
         frame = self._frames.setdefault(frame_name(message.header.frame_id), len(self._frames))
@@ -134,12 +136,12 @@ class PeopleTopic:
             self._radius[who] = one.radius or People().radius
 
     def placed(self, tree: TransformTree, target: str, stretch: OdometryStretch) -> PlacedPeople:
-        """Return the people in a stretch, transformed to a frame.
+        """Return the people in a stretch, transformed to the target frame.
 
         Args:
             tree: transforms of the stretch.
             target: target frame.
-            stretch: stretch of the odometry.
+            stretch: stretch of the robot's odometry.
         """
         rows, ticks = np.frombuffer(self._rows).reshape(-1, _COLUMNS), np.frombuffer(self._ticks).reshape(-1, 3)
         rows, ticks = (one[(one[:, 0] >= stretch.begin) & (one[:, 0] < stretch.end)] for one in (rows, ticks))
@@ -174,12 +176,12 @@ class PlacedPeople:
     Attributes:
         time: (N,) times, s.
         who: (N,) indices of the people.
-        place: (N, 2) m.
-        velocity: (N, 2) m/s; nan if not given.
+        place: (N, 2) positions, m.
+        velocity: (N, 2) velocities, m/s; nan if the message does not contain them.
         ticks: (M,) times of all messages, s.
         ids: (P,) ids of the people.
-        radius: (P,) m.
-        lost: number of rows dropped because no transform was known.
+        radius: (P,) radii of the people, m.
+        lost: number of rows that were dropped because no transform was known.
     """
 
     time: Doubles
@@ -192,11 +194,11 @@ class PlacedPeople:
     lost: int
 
     def sampled(self, moments: Doubles, robot: Doubles) -> tuple[dict[str, Any], int]:
-        """Return a recording's pedestrian fields, and the number of people who do not fit.
+        """Return the pedestrian fields of a recording, and the number of people who were dropped because there are too many.
 
         Args:
             moments: (T,) times of the samples, s.
-            robot: (T, 2) positions of the robot, m; if there are too many people, those nearest to it are kept.
+            robot: (T, 2) positions of the robot, m; if there are too many people, the people nearest to the robot are kept.
         """
         late, early = moments[0] - _LONGEST_GAP, moments[-1] + _LONGEST_GAP
         near = (self.time >= late) & (self.time <= early)
@@ -225,7 +227,9 @@ class PlacedPeople:
 
 
 def _track(time: Doubles, place: Doubles, velocity: Doubles, ticks: Doubles, moments: Doubles) -> tuple[Doubles, Doubles, Array]:
-    """Return the position (T, 2), velocity (T, 2) and presence (T,) at ``moments`` of one person who was observed at ``time``."""
+    """Return the position (T, 2), velocity (T, 2) and presence (T,) of one person at ``moments``, given observations of the person
+    at ``time``.
+    """
     before = np.searchsorted(time, moments, side="right") - 1
     here, there = np.clip(before, 0, None), np.minimum(before + 1, len(time) - 1)
     gap = time[there] - time[here]
@@ -241,8 +245,8 @@ def _track(time: Doubles, place: Doubles, velocity: Doubles, ticks: Doubles, mom
 
 
 def _headings(velocity: Doubles) -> Doubles:
-    """Return the directions (T, P) of velocities (T, P, 2). A standing person keeps its last direction or, before it first moves,
-    gets its first direction.
+    """Return the headings (T, P) of people with velocities (T, P, 2). A person who stands still keeps the last heading or, before
+    moving for the first time, has the first heading.
     """
     heading, walks = np.arctan2(velocity[..., 1], velocity[..., 0]), np.hypot(velocity[..., 0], velocity[..., 1]) > _WALKS
     last = np.maximum.accumulate(np.where(walks, np.arange(len(walks))[:, None], -1), axis=0)
@@ -252,11 +256,11 @@ def _headings(velocity: Doubles) -> Doubles:
 
 
 def chosen(people: Sequence[PeopleTopic], asked: str) -> tuple[PeopleTopic | None, list[str]]:
-    """Return the topic of people to read, and notes. This is the requested topic, or else the topic with the most exact type and
-    then the most messages.
+    """Return the people topic to read, and notes. If no topic is requested, the topic with the most exact type is chosen, or, among
+    several of these, the topic with the most messages.
 
     Args:
-        people: topics with people.
+        people: all people topics of the bag.
         asked: requested topic; empty if no topic was requested.
 
     Raises:

@@ -1,8 +1,8 @@
-"""Reads ROS 1 bags (``.bag``, format 2.0) without ROS: all messages, in the order in which they were written.
+"""Reads all messages of ROS 1 bags (``.bag``, format 2.0), in the order in which they were written, without ROS.
 
-A bag is read from its beginning, record by record, rather than through its index, because a bag whose recorder was killed does not
-have an index. Such a file (``.bag.active``) ends in the middle of a record; everything before that record is complete. The bag
-contains the definitions of its messages, so messages from packages that are not installed can be read too.
+A bag is read record by record from its beginning, not through its index, because a bag whose recorder was killed has no index. Such
+a file (``.bag.active``) ends in the middle of a record; all records before it are complete. A bag contains the definitions of its
+messages, so messages from packages that are not installed can also be read.
 
 Format: http://wiki.ros.org/Bags/Format/2.0
 """
@@ -25,17 +25,17 @@ from agora.yaml_tree import require_file
 
 MAGIC = b"#ROSBAG V2.0\n"
 _MESSAGE, _HEADER, _CHUNK, _CONNECTION = 0x02, 0x03, 0x05, 0x07
-_LARGEST = 1 << 28  # bytes, limit of a record or an unpacked chunk; recorders write less
-_PIECE = 1 << 22  # bytes that are read at a time
+_LARGEST = 1 << 28  # bytes, maximum size of a record or an unpacked chunk; recorders write smaller ones
+_PIECE = 1 << 22  # number of bytes that are read at a time
 
 
 def stem(path: Path) -> str:
-    """Return the name of a bag (even a truncated one) or of an MCAP file, without suffix."""
+    """Return the name of a bag (even a truncated one) or an MCAP file, without the suffix."""
     return re.split(r"\.bag|\.mcap", path.name)[0]
 
 
 class Connection(NamedTuple):
-    """The source of some messages: their topic, their type (``package/Name``) and its definition."""
+    """The source of some messages: topic, message type (``package/Name``), and definition of the type."""
 
     topic: str
     type: str
@@ -43,14 +43,14 @@ class Connection(NamedTuple):
 
 
 class Message(NamedTuple):
-    """A message as stored in the bag: its connection, its time (ns), and its bytes."""
+    """A message as stored in the bag: connection, record time (ns), and bytes."""
 
     connection: Connection
     nanoseconds: int
     data: bytes
 
     def decode(self) -> Any:
-        """Return the decoded message, with the attributes of its definition; numeric arrays are NumPy arrays.
+        """Return the decoded message, which has the attributes given by the definition; numeric arrays are NumPy arrays.
 
         Raises:
             InputError: the bytes do not match the definition, or the package rosbags is missing.
@@ -61,7 +61,7 @@ class Message(NamedTuple):
 
 
 class _Cut(Exception):  # noqa: N818
-    """Raised where the file ends or becomes corrupt."""
+    """Raised at the point at which a file ends unexpectedly or becomes corrupt."""
 
 
 @dataclass
@@ -70,8 +70,8 @@ class Bag:
 
     Attributes:
         path: path of the file.
-        connections: connections by number, as far as the bag was read.
-        cut: problem found in the part of the bag read so far; empty if there is none.
+        connections: connections by number, for the part of the bag read so far.
+        cut: description of the problem found in the part of the bag read so far; empty if no problem was found.
     """
 
     path: Path
@@ -80,12 +80,12 @@ class Bag:
 
     @property
     def name(self) -> str:
-        """The file's name without suffix."""
+        """The name of the file without the suffix."""
         return stem(self.path)
 
     def messages(self, topics: Collection[str] | None = None) -> Iterator[Message]:
-        """Yield the messages of some topics, or of all, in the order in which they were written; afterwards, `cut` describes any
-        damage.
+        """Yield the messages of the given topics, or of all topics, in the order in which they were written; afterwards, `cut`
+        describes any damage.
 
         Raises:
             InputError: the file cannot be read, or is not a bag.
@@ -101,7 +101,7 @@ class Bag:
             raise InputError(f"{self.path}: cannot be read: {error.strerror or error}") from error
 
     def _records(self, file: BinaryIO, topics: Collection[str] | None) -> Iterator[Message]:
-        """Yield the messages from the current file position on; a chunk that was never closed has no length, and its records follow
+        """Yield the messages from the current file position on. A chunk that was never closed has no length; its records are read
         individually.
         """
         while True:
@@ -141,7 +141,7 @@ class Bag:
 
 
 def _record(file: BinaryIO) -> tuple[dict[str, bytes], bytes] | None:
-    """Return header and data of the next record; None at the end of the file."""
+    """Return the header and the data of the next record; None at the end of the file."""
     size = file.read(4)
     if not size:
         return None
@@ -160,7 +160,7 @@ def _length(data: bytes) -> int:
 
 def _exactly(file: BinaryIO, count: int) -> bytes:
     parts, left = [], count
-    while left and (part := file.read(min(left, _PIECE))):  # read in parts: no memory is allocated for a damaged length
+    while left and (part := file.read(min(left, _PIECE))):  # read in parts, so that a corrupt length does not allocate much memory
         parts.append(part)
         left -= len(part)
     if left:
@@ -169,7 +169,7 @@ def _exactly(file: BinaryIO, count: int) -> bytes:
 
 
 def _fields(data: bytes) -> dict[str, bytes]:
-    """Return the fields ``name=value`` of a header."""
+    """Return the fields of a header, which have the form ``name=value``, by name."""
     fields, place = {}, 0
     while place < len(data):
         (length,) = struct.unpack_from("<I", data, place)
@@ -186,7 +186,7 @@ def _number(header: dict[str, bytes], name: str) -> int:
 
 
 def _unpacked(header: dict[str, bytes], data: bytes) -> bytes:
-    """Return the records of a chunk; at most the declared number of bytes is unpacked."""
+    """Return the unpacked records of a chunk; at most the declared number of bytes is unpacked."""
     compression, size = header["compression"].decode(), _length(header["size"])
     try:
         if compression == "none":
@@ -214,7 +214,7 @@ def _no_rosbags() -> InputError:
 
 @functools.lru_cache(maxsize=256)
 def _decoder(name: str, definition: str) -> tuple[Any, str]:
-    """Return the decoder for a type with this definition, and the name under which the decoder knows the type."""
+    """Return the decoder for a message type with the given definition, and the name of the type in this decoder."""
     try:
         from rosbags.typesys import Stores, TypesysError, get_types_from_msg, get_typestore
     except ImportError as error:

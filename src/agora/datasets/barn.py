@@ -1,12 +1,12 @@
 """BARN: static worlds of cylinders between a start and a goal ten metres ahead.
 
-D. Perille, A. Truong, X. Xiao, P. Stone, "Benchmarking metric ground navigation", IEEE SSRR 2020; worlds and paths of
-Daffan/the-barn-challenge (bf5a226f), 270 of 300 worlds: worlds whose number ends in 7 are not in the data.
+D. Perille, A. Truong, X. Xiao, P. Stone, "Benchmarking metric ground navigation", IEEE SSRR 2020; worlds and paths are from
+Daffan/the-barn-challenge (bf5a226f), which contains 270 of the 300 worlds: worlds whose number ends in 7 are missing.
 
-The map frame is Gazebo's. Row r of a world's grid corresponds to x, and column c to y, the driving direction; a filled cell is a
-cylinder at x = -4.425 + 0.15 r, y = 5.175 + 0.15 c. The challenge's scoring code places the same cells at x = -4.575 + 0.15 r, y =
-5.075 + 0.15 c, an error in the original that affects its published numbers. `BarnWorld.scored_path` and `BarnWorld.optimal_time`
-reproduce this error, `BarnWorld.path` does not.
+The map frame is Gazebo's world frame. Row r of a world's grid corresponds to x, and column c to y, the driving direction; a filled
+cell is a cylinder at x = -4.425 + 0.15 r, y = 5.175 + 0.15 c. The challenge's scoring code places the same cells at x = -4.575 +
+0.15 r, y = 5.075 + 0.15 c; this error of the original affects the published numbers. `BarnWorld.scored_path` and
+`BarnWorld.optimal_time` reproduce this error, `BarnWorld.path` does not.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from agora.maps.grid import Map
 from agora.yaml_tree import read_text
 
 CHALLENGE_WORLDS = tuple(range(0, 300, 6))
-"""The worlds on which the challenge tests its entries, ten runs each."""
+"""The worlds on which the challenge tests each entry, with ten runs per world."""
 
 CELL = 0.15
 RADIUS = 0.075
@@ -49,9 +49,9 @@ class BarnWorld:
     Attributes:
         number: number of the world, 0 to 299.
         grid: (30, 30) whether each cell contains a cylinder, [row along x, column along y].
-        map: the field of cylinders, and the corridor of cylinders that leads to it.
-        start: start of the robot.
-        goal: goal of the robot.
+        map: map with the field of cylinders and the corridor of cylinders that leads to the field.
+        start: start pose of the robot.
+        goal: goal pose of the robot.
         path: (K, 2) reference path from start to goal, for driving or drawing, m.
         scored_path: (K, 2) the reference path at the positions used by the challenge's scoring code, m.
     """
@@ -66,7 +66,7 @@ class BarnWorld:
 
     @property
     def optimal_time(self) -> float:
-        """Reference time of the challenge's score, s: the time to drive `scored_path` at 2 m/s."""
+        """The reference time of the challenge's score, which is the time needed to drive `scored_path` at 2 m/s, s."""
         return float(np.hypot(*np.diff(self.scored_path, axis=0).T).sum()) / TOP_SPEED
 
 
@@ -91,9 +91,9 @@ def read_world(
 
     Args:
         number: number of the world, one of `world_numbers`.
-        folder: folder of the data set; None for the import folder.
+        folder: folder of the data set; None for its place in the data folder.
         obstacles: whether the cylinders are exact discs of radius 0.075 m, or cells of 0.15 m.
-        start_x: x of start and goal, m; -2.25, or -2 as in the challenge of 2022.
+        start_x: x coordinate of start and goal, m; -2.25, or -2 as in the challenge of 2022.
         resolution: resolution of the distance field around discs, m.
 
     Raises:
@@ -119,7 +119,9 @@ def read_world(
 
 
 def _map(grid: Bools, name: str, obstacles: str, resolution: float) -> Map:
-    """Return field and corridor on a common lattice: the corridor's cells extend the field's cells towards the robot."""
+    """Return a map of field and corridor on a common grid; the corridor's cells continue the grid of the field towards the
+    robot.
+    """
     before = round((_FIRST[1] - _BACK) / CELL)
     whole = np.zeros((before + _CELLS, _CELLS), np.bool_)
     whole[before:] = grid.T
@@ -149,7 +151,9 @@ def free_space(grid: Bools) -> Bools:
 
 @once_per_file
 def _grids(path: Path) -> dict[int, Bools]:
-    """Return the grids in ``grids.txt``, which has for each world a line ``world N`` and 30 lines of 30 digits 0 or 1."""
+    """Return the grids in ``grids.txt``, by number of the world. For each world, the file contains a line ``world N`` and 30 lines
+    of 30 digits 0 or 1.
+    """
     lines = [(i, line) for i, line in enumerate(read_text(path).splitlines(), 1) if line.strip() and not line.startswith("#")]
     grids: dict[int, Bools] = {}
     for at in range(0, len(lines), _CELLS + 1):
@@ -171,7 +175,7 @@ def _grids(path: Path) -> dict[int, Bools]:
 
 @once_per_file
 def _paths(path: Path) -> dict[str, tuple[tuple[int, int], ...]]:
-    """Return the paths in ``paths.json``, which has a list of [row, column] for each world."""
+    """Return the paths in ``paths.json``, which contains a list of [row, column] for each world."""
     paths = load(path, dict[str, tuple[tuple[int, int], ...]])
     for world, cells in paths.items():
         if not cells or any(not 0 <= value < _CELLS for cell in cells for value in cell):
@@ -184,7 +188,7 @@ def _root(folder: Path | None) -> Path:
 
 
 def check(folder: Path) -> None:
-    """Read every world of a folder, and check that the robot fits along each reference path.
+    """Read every world in a folder, and check that the robot fits everywhere along each reference path.
 
     Raises:
         InputError: a file is invalid.

@@ -1,7 +1,7 @@
-"""The catalogue of data sets, their folders, and their import.
+"""The catalogue of data sets; finds their folders and imports them.
 
 The environment variable ``AGORA_DATA`` names the data folder; the default is ``~/.local/share/agora``. Each data set is a subfolder
-of it.
+of the data folder.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ class DataSet:
     """A data set that Agora can read but does not ship.
 
     Attributes:
-        name: name of its folder and of its module in `agora.datasets`, which provides ``check(folder)``.
+        name: name of the folder and of the module in `agora.datasets`; the module provides ``check(folder)``.
         title: one-line description.
-        origin: origin and terms of use.
-        files: expected files, relative to its folder.
-        elsewhere: for each of Agora's folders, the folders of the original distribution in which `import_folder` also looks for
-            files.
+        origin: origin and terms of use of the data.
+        files: expected files, relative to the folder of the data set.
+        elsewhere: folders of the original distribution in which `import_folder` also looks for files, by the corresponding folder
+            in Agora's data set.
     """
 
     name: str
@@ -44,8 +44,8 @@ class DataStatus:
 
     Attributes:
         name: name of the data set.
-        folder: folder where it is expected.
-        state: whether all, some, or none of the files exist.
+        folder: folder in which the data set is expected.
+        state: whether all, some or none of the files exist.
         missing: missing files.
     """
 
@@ -140,7 +140,7 @@ def status(name: str) -> DataStatus:
 
 
 def missing(name: str) -> str:
-    """Return one line saying that a data set is missing or incomplete and how to get it; empty if the data set is complete.
+    """Return a one-line message that a data set is missing or incomplete and how to get it; empty if the data set is complete.
 
     Raises:
         UnknownNameError: no data set has this name.
@@ -160,7 +160,7 @@ def data_folder(name: str) -> Path:
 
     Raises:
         UnknownNameError: no data set has this name.
-        InputError: it is missing or incomplete; the message says how to get it.
+        InputError: the data set is missing or incomplete; the message says how to get it.
     """
     if lacking := missing(name):
         raise InputError(lacking)
@@ -168,11 +168,11 @@ def data_folder(name: str) -> Path:
 
 
 def import_folder(name: str, source: str | Path) -> Path:
-    """Check a data set and copy it to the data folder; an interrupted copy continues where it stopped.
+    """Check a data set and copy it to the data folder. An interrupted copy is continued by the next call.
 
     Args:
         name: name of the data set.
-        source: folder with its files, laid out as in the data folder or as in the original distribution.
+        source: folder that contains the files, arranged as in the data folder or as in the original distribution.
 
     Returns:
         The folder of the data set.
@@ -209,14 +209,14 @@ def import_folder(name: str, source: str | Path) -> Path:
 
 
 def _of_source(message: str, part: Path, found: Mapping[str, Path | None]) -> str:
-    """Return a message about temporary copies, rewritten with the paths of the original files."""
+    """Return a message in which the paths of temporary copies are replaced by the paths of the original files."""
     for file, path in found.items():
         message = message.replace(str(part / file), str(path))
     return message
 
 
 def check(name: str, folder: Path) -> None:
-    """Read all files of a data set once.
+    """Check a data set by reading all its files once.
 
     Raises:
         InputError: a file is invalid; the message gives file and line.

@@ -7,21 +7,21 @@ import numpy as np
 from agora.core.state import Array, Bools, Doubles, Ints
 
 GAP = 60.0
-"""Messages more than this time apart belong to different drives, s."""
-_LATE = 1.0  # s, stamps farther from the record time belong to a different clock
-_FAST, _FAR = 20.0, 1.0  # m/s and m, larger jumps are not driven
+"""Time between two messages above which they belong to different drives, s."""
+_LATE = 1.0  # s, maximum difference between stamp and record time if both are from the same clock
+_FAST, _FAR = 20.0, 1.0  # m/s and m, a step that exceeds both is a jump, not motion
 
 
 def stretches(stamps: Array, places: Array | None = None, gap: float = GAP) -> list[Ints]:
     """Return the indices of the messages in each stretch in which time increases and neither time nor position jumps.
 
-    A stretch ends where the clock goes back (a simulation that was reset, NTP) or jumps ahead by more than ``gap``, or where the
-    position jumps faster than 20 m/s (a robot that was moved). A single message is omitted if its neighbours are consistent with
-    each other but not with it, or if it has the same stamp as the previous message.
+    A stretch ends where the clock goes back (because a simulation was reset, or because of NTP) or jumps ahead by more than ``gap``
+    seconds, or where the position jumps faster than 20 m/s (because the robot was moved). A single message is omitted if its
+    neighbours are consistent with each other but not with this message, or if it has the same stamp as the previous message.
 
     Args:
-        stamps: (N,) s, in the order of arrival.
-        places: (N, 2) m.
+        stamps: (N,) stamps in the order of arrival, s.
+        places: (N, 2) positions, m; if None, only the stamps are used.
         gap: maximum time between two consecutive messages in a stretch, s.
     """
     if not len(stamps):
@@ -42,10 +42,10 @@ def stretches(stamps: Array, places: Array | None = None, gap: float = GAP) -> l
 
 
 def moments(stamps: Array, recorded: Array) -> Doubles:
-    """Return the times of messages: their stamps, or their record times if the stamps are from a different clock.
+    """Return the times (N,) of messages, s: their stamps, or their record times if the stamps are from a different clock.
 
     Args:
-        stamps: (N,) s.
-        recorded: (N,) record times on the clock of the stamps, s.
+        stamps: (N,) stamps, s.
+        recorded: (N,) record times, converted to the clock of the stamps, s.
     """
     return np.where(np.abs(stamps - recorded) <= _LATE, stamps, recorded)

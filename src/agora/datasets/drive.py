@@ -1,4 +1,4 @@
-"""A recording of a robot that was driven without Agora; fields that cannot be computed are missing."""
+"""Creates the recording of a robot that was driven without Agora; fields that cannot be computed are missing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from agora.robots.model import RobotModel
 from agora.tasks.budget import Way, shortest_way
 
 TOLERANCE = 0.3
-"""Distance from the goal that counts as reached, m."""
+"""Distance from the goal at which the goal counts as reached, m."""
 _OF_THE_WAY = frozenset({"shortest_path", "shortest_turn"})
 _NOBODY_SAID = frozenset(
     {
@@ -31,17 +31,17 @@ _NOBODY_SAID = frozenset(
     }
     | {"pedestrian_present", "pedestrian_radius", "pedestrian_id", "pedestrian_group", "pedestrian_state"}
 )
-"""Fields of a recording that odometry does not provide."""
+"""Fields of a recording that cannot be derived from odometry."""
 
 
 def drive(
     robot: RobotModel | None, time: Array, pose: Array, twist: Array, goal: Array | None, place: Map | None, **known: Any
 ) -> PlayedRobot:
-    """Return a drive as a recording, as far as its data are known; ``known`` contains further known fields of the recording.
+    """Return a drive as a recording, with all fields that are known; ``known`` contains further fields of the recording.
 
     The given positions are in the frame of the files; positions in the recording are in the map frame (`agora.maps.frame`). The
-    goal counts as reached if the robot was within `TOLERANCE` of it at the end. The time limit is unknown and replaced by the end
-    time; values that depend on the time limit are empty.
+    goal counts as reached if the robot was within `TOLERANCE` of the goal at the end. The time limit is unknown and replaced by the
+    end time; values that depend on the time limit are empty.
     """
     missing = set(_NOBODY_SAID) - set(known)
     missing |= {"radius", "max_speed"} if robot is None else set()

@@ -1,8 +1,8 @@
-"""Stanford Drone: the ``annotations.txt`` files of its videos.
+"""Stanford Drone data set: reads the ``annotations.txt`` files of its videos.
 
 A. Robicquet, A. Sadeghian, A. Alahi, S. Savarese, "Learning social etiquette: human trajectory understanding in crowded scenes",
-ECCV 2016. A row is: track, xmin, ymin, xmax, ymax, frame, lost, occluded, generated, "label". Boxes are in pixels, with y pointing
-down.
+ECCV 2016. A row contains: track, xmin, ymin, xmax, ymax, frame, lost, occluded, generated, "label". Boxes are in pixels, with y
+pointing down.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _COLUMNS = 9
 
 
 def read_annotations(path: Path) -> Rows:
-    """Read the pedestrians as the centre of the box of each pedestrian that is not lost, in pixels with y pointing up.
+    """Read the positions of all pedestrians that are not marked as lost: the centres of their boxes, in pixels with y pointing up.
 
-    Bikers, skaters, carts, cars and buses are omitted. The centre of the box can be used because the videos look straight down.
+    Bikers, skaters, carts, cars and buses are omitted. The centre of the box can be used because the camera looks straight down.
 
     Raises:
         InputError: the file is invalid; the message gives the line.

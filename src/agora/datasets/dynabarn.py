@@ -1,8 +1,8 @@
 """DynaBARN: moving cylinders that cross an arena repeatedly and do not react to the robot.
 
 A. Nair, F. Jiang, K. Hou, Z. Xu, S. Li, X. Xiao, P. Stone, "DynaBARN: benchmarking metric ground navigation in dynamic
-environments", SSRR 2022. There are 90 easy, medium and hard worlds: ``challenge_NN`` of the BARN challenge and ``demo_NN`` of the
-paper's demonstrations.
+environments", SSRR 2022. There are 90 worlds, which are easy, medium or hard: ``challenge_NN`` from the BARN challenge and
+``demo_NN`` from the paper's demonstrations.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _THICKNESS = 0.5
 _STARTS = {"challenge": 11.0, "demo": 12.0}
 _GOAL_X = -9.0
 START, GOAL = (_STARTS["challenge"], 0.0, math.pi), (_GOAL_X, 0.0, math.pi)
-"""The robot's poses in the worlds of the BARN challenge."""
+"""The robot's start and goal poses in the worlds of the BARN challenge."""
 
 _SAMPLES_PER_SEGMENT = 16
 
@@ -74,10 +74,10 @@ class DynabarnWorld:
     Attributes:
         name: name of the world.
         difficulty: difficulty of the world.
-        map: the arena's walls; the arena is open towards the start.
-        start: start of the robot.
-        goal: goal of the robot.
-        obstacles: the cylinders, each with its period; ids count from 0 in the order in which the world lists them.
+        map: map of the arena's walls; the arena is open on the side of the start.
+        start: start pose of the robot.
+        goal: goal pose of the robot.
+        obstacles: trajectories and periods of the cylinders; ids start at 0 and follow the order in the world's file.
         radius: radius of the cylinders, m.
     """
 
@@ -91,7 +91,7 @@ class DynabarnWorld:
 
 
 def world_names(folder: Path | None = None, *, difficulty: Difficulty | None = None) -> list[str]:
-    """Return the names of the worlds, sorted; if given, only those of one difficulty.
+    """Return the names of the worlds, sorted. If ``difficulty`` is given, return only the worlds with this difficulty.
 
     Raises:
         InputError: the data set is missing, or ``worlds.json`` is invalid.
@@ -111,11 +111,12 @@ def read_world(
 
     Args:
         name: one of `world_names`.
-        folder: folder of the data set; None for the import folder.
-        phases: (n,) phase of each obstacle at time 0, as a fraction in [0, 1) of its period; None to start all at their first
-            waypoint, as in the data.
-        motion: straight lines at constant speed between waypoints, as in the paper, or a uniform Catmull-Rom spline through them
-            that starts and ends at rest, similar to Gazebo (drawn as 16 lines per segment).
+        folder: folder of the data set; None for its place in the data folder.
+        phases: (n,) phase of each obstacle at time 0, as a fraction in [0, 1) of its period; if None, all obstacles start at their
+            first waypoint, as in the data.
+        motion: ``lines`` for straight lines at constant speed between waypoints, as in the paper; ``spline`` for a uniform
+            Catmull-Rom spline through the waypoints that starts and ends at rest, similar to Gazebo (approximated by 16 lines per
+            segment).
 
     Raises:
         UnknownNameError: the world is unknown.
@@ -158,7 +159,7 @@ def read_world(
 
 
 def _spline(table: Doubles) -> Doubles:
-    """Return knots (t, x, y) on the uniform Catmull-Rom spline through waypoints (t, x, y)."""
+    """Return knots (t, x, y), s and m, on the uniform Catmull-Rom spline through waypoints (t, x, y)."""
     tangent = np.gradient(table[:, 1:], axis=0)
     tangent[[0, -1]] = 0.0
     u = np.arange(_SAMPLES_PER_SEGMENT)[:, None] / _SAMPLES_PER_SEGMENT
@@ -169,7 +170,7 @@ def _spline(table: Doubles) -> Doubles:
 
 
 def arena_map(name: str, arena: tuple[float, float, float, float] = (-10.0, 10.0, -10.0, 10.0)) -> Map:
-    """Return walls half a metre thick on three sides; the fourth side leaves room for the start.
+    """Return a map with walls half a metre thick on three sides of the arena; the fourth side leaves room for the start.
 
     Args:
         name: name of the map.
@@ -193,7 +194,7 @@ def _root(folder: Path | None) -> Path:
 
 
 def check(folder: Path) -> None:
-    """Read every world of a folder.
+    """Check a folder by reading every world.
 
     Raises:
         InputError: the file is invalid.

@@ -1,7 +1,7 @@
 """Groups the messages of Agora's ROS graph in a bag by episode.
 
-An episode begins with a message of the robots at step 0. Stamps in the graph only increase, so all messages from that stamp up to
-the next step 0 belong to the episode. The message that describes an episode precedes the episode's step 1.
+An episode begins with a message about the robots at step 0. Stamps in the graph only increase, so all messages from this stamp up
+to the next step 0 belong to the episode. The message that describes an episode precedes step 1 of the episode.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _PEDESTRIANS, _STATUS = "pedsim_simulator/pedestrians", "simulator/status"
 _CONTACTS, _NOTES = "simulator/contacts", "navigation/notes"
 _TOPICS = (EPISODE, ROBOTS, _PEDESTRIANS, _STATUS, _CONTACTS, _NOTES)
 SAME = 1e-6
-"""Maximum difference between stamps that count as equal, s."""
+"""Maximum difference at which two stamps count as equal, s."""
 
 
 @dataclass
@@ -45,8 +45,8 @@ class EpisodeMessages:
 
 @dataclass(frozen=True)
 class _Run:
-    """Messages of the robots from a step 0 on: the indices of the first and the last message, the record time of the first (ns),
-    and the steps.
+    """Messages about the robots from a step 0 on: the indices of the first and last messages, the record time of the first message
+    (ns), and the steps.
     """
 
     first: int
@@ -56,7 +56,7 @@ class _Run:
 
 
 def topics_of(bag: Source) -> dict[str, str]:
-    """Return the episode topics in a bag, in any namespace, by kind.
+    """Return the topics in a bag that describe episodes, in any namespace, by kind.
 
     Raises:
         InputError: the file cannot be read, or is not a bag.
@@ -70,7 +70,7 @@ def collect_episodes(bag: Source) -> tuple[list[EpisodeMessages], list[str]]:
     """Return the messages of each episode, in order, and notes on incomplete episodes.
 
     Raises:
-        InputError: the bag does not have an episode, or not the beginning of any episode.
+        InputError: the bag does not contain an episode, or does not contain the beginning of any episode.
     """
     wanted = topics_of(bag)
     heard: dict[str, list[tuple[int, int, Any]]] = {name: [] for name in _TOPICS}
@@ -86,7 +86,7 @@ def collect_episodes(bag: Source) -> tuple[list[EpisodeMessages], list[str]]:
         entry = heard[EPISODE][-1][2].entry
         raise InputError(f"{bag.path}: no robots at the start of {entry}; expected {ROBOTS} from step 0 on")
     told = {run.first: max((one for one in heard[EPISODE] if one[0] < run.last), default=heard[EPISODE][0]) for run in runs}
-    # A latched step 0 of an earlier episode may follow the description of this one, so repeated beginnings are ignored.
+    # A latched step 0 of an earlier episode may follow the description of this episode, so repeated beginnings are ignored.
     runs = [run for run, after in itertools.pairwise([*runs, None]) if run and not (after and told[run.first] is told[after.first])]
     notes = _left_out(heard[EPISODE], [told[run.first][0] for run in runs])
     edges = [-math.inf, *(time_of(run.steps[0]) - SAME for run in runs[1:]), math.inf]
@@ -97,7 +97,7 @@ def collect_episodes(bag: Source) -> tuple[list[EpisodeMessages], list[str]]:
 
 
 def _runs(robots: list[tuple[int, int, Any]]) -> list[_Run]:
-    """Return the runs of messages from a step 0 on; messages of an earlier run are skipped."""
+    """Divide the messages about robots into runs, each of which begins with a step 0; messages of an earlier run are skipped."""
     starts = [k for k, (_, _, content) in enumerate(robots) if content.step == 0]
     runs = []
     for begin, end in zip(starts, [*starts[1:], len(robots)], strict=True):
@@ -109,7 +109,7 @@ def _runs(robots: list[tuple[int, int, Any]]) -> list[_Run]:
 def _messages_of(
     heard: dict[str, list[tuple[int, int, Any]]], run: _Run, episode: Any, since: float, until: float
 ) -> EpisodeMessages:
-    """Return the messages of one episode, with stamps from ``since`` on and before ``until``."""
+    """Return the messages of one episode, whose stamps are at or after ``since`` and before ``until``."""
     within = {name: [m for _, _, m in heard[name] if since <= time_of(m) < until] for name in _TOPICS[2:]}
     said = EpisodeMessages(episode=episode, robots=run.steps, contacts=within[_CONTACTS], notes=within[_NOTES], began=run.began)
     for content in within[_PEDESTRIANS]:
@@ -125,14 +125,16 @@ def _messages_of(
 
 
 def _left_out(episodes: list[tuple[int, int, Any]], read: list[int]) -> list[str]:
-    """Return notes on episodes whose beginning is not in the bag."""
+    """Return notes on the episodes whose beginnings are not in the bag."""
     known = {content.number for number, _, content in episodes if number in read}
     lost = {content.number: content.entry for _, _, content in episodes if content.number not in known}
     return [f"the start of {entry} is not in the bag; the episode is left out" for entry in lost.values()]
 
 
 def goals_by_hand(robot: Any) -> int:
-    """Return how many goals of a robot were set manually, from its ``RobotStatus``; bags from earlier versions lack this field."""
+    """Return how many goals of a robot were set manually, according to its ``RobotStatus``; 0 for older bags, which lack this
+    field.
+    """
     return int(getattr(robot, "by_hand", 0))
 
 

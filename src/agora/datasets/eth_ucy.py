@@ -1,20 +1,21 @@
-"""ETH and UCY: annotated pedestrians of six scenes, and of any other scenes in the same file formats, with walls, groups and goals.
+"""ETH and UCY: reads pedestrians, walls, groups and goals of six scenes, and of other scenes in the same file formats.
 
 S. Pellegrini, A. Ess, K. Schindler, L. Van Gool, "You'll never walk alone", ICCV 2009 (eth, hotel); A. Lerner, Y. Chrysanthou, D.
-Lischinski, "Crowds by example", Computer Graphics Forum 26(3), 2007 (zara, students). The files are those of crowdbotp/OpenTraj
+Lischinski, "Crowds by example", Computer Graphics Forum 26(3), 2007 (zara, students). The files are from crowdbotp/OpenTraj
 (97ec1d5e).
 
-What to know before comparing numbers:
+Read the following before comparing numbers:
 
 - A Zara scene has two metric scales. "obsmat" is used in trajectory prediction; "annotation" is the original annotation transformed
-by its homography. Relative to "annotation", obsmat is rotated by 90 degrees, mirrored and scaled by about 0.84 x 1.20, so people
-are faster in obsmat (1.30 instead of 1.10 m/s in zara01). With "annotation" all Zara scenes share one frame. - zara01's obsmat is
-in zara02's frame, shifted by (1.30, 15.66) m. zara01's goals and the lines of the building in its ``map.xml`` are in zara02's
-frame; they are shifted when they are read. The lines of the parked car are already correct. - The frame rate of a scene is taken
-from its ``scene.yaml``, from its name for public scenes, or from its velocities (`agora.datasets.scenes`). - The obsmat of
-students003 was made from different pixels and has different ids; it differs from the other sources by 0.36 m (median). Its
-``groups.txt`` uses the ids of obsmat, so groups are only available with that source. students001 does not have groups and uses
-students003's homography. None of the students scenes has a map.
+  by its homography. Relative to "annotation", obsmat is rotated by 90 degrees, mirrored and scaled by about 0.84 x 1.20, so people
+  are faster in obsmat (1.30 instead of 1.10 m/s in zara01). With "annotation", all Zara scenes share one frame.
+- The obsmat of zara01 is in the frame of zara02, shifted by (1.30, 15.66) m. The goals of zara01 and the lines of the building in
+  its ``map.xml`` are in the frame of zara02; this module shifts them. The lines of the parked car are already correct.
+- The frame rate of a scene is taken from its ``scene.yaml``, from the name of a public scene, or from the velocities in its files
+  (`agora.datasets.scenes`).
+- The obsmat of students003 was made from different pixels and has different ids; it differs from the other sources by 0.36 m
+  (median). Its ``groups.txt`` uses the ids of obsmat, so groups are only available with this source. students001 has no groups and
+  uses the homography of students003. None of the students scenes has a map.
 """
 
 from __future__ import annotations
@@ -49,13 +50,13 @@ SOURCES: dict[str, tuple[Source, ...]] = {
     "students001": ("table", "annotation"),
     "students003": ("table", "annotation", "obsmat"),
 }
-"""The scenes of the data set, and the possible sources of their pedestrians, the default first."""
+"""The scenes of the data set, with the kinds of files from which their pedestrians can be read; the default is first."""
 
 _SAME_CAMERA = {
     **dict.fromkeys(("students001", "students01", "uni_examples"), ("students003", "students03")),
     "zara03": ("zara01",),
 }
-"""Folders of scenes with the same homography, by the folder names of the data set and of OpenTraj."""
+"""Folders of scenes that share a homography, by folder name in the data set and in OpenTraj."""
 _TRAJNET = ".ndjson"
 
 _ZARA01_OFFSET = np.array([1.30, 15.66])
@@ -68,10 +69,10 @@ class RecordedScene:
 
     Attributes:
         name: name of the scene.
-        source: kind of file from which its pedestrians were read.
-        map: walls of the scene; if no walls are known, free space as far as people walk.
-        trajectories: pedestrians in the scene; time 0 is frame 0.
-        destinations: (D, 2) goals that the authors assumed, m; D = 0 if they did not give any.
+        source: kind of file from which the pedestrians were read.
+        map: map of the scene's walls; if no walls are known, free space that covers the area in which people walk.
+        trajectories: trajectories of the pedestrians in the scene; time 0 is frame 0.
+        destinations: (D, 2) goals assumed by the authors of the data, m; D = 0 if they did not publish any.
     """
 
     name: str
@@ -93,14 +94,14 @@ def read_scene(
 
     Args:
         name: name of a folder in the data set (`scene_sources`).
-        source: kind of file from which its pedestrians are read; None for the default.
-        walls: source of the walls of eth and hotel: the authors' obstacle image, or the lines and pillars drawn by OpenTraj; the
-            other scenes only have lines.
-        folder: folder of the data set; None for the import folder.
+        source: kind of file from which the pedestrians are read; None for the default.
+        walls: source of the walls for eth and hotel: ``image`` for the authors' obstacle image, or ``lines`` for the lines and
+            pillars drawn by OpenTraj. The other scenes have only lines.
+        folder: folder of the data set; None for its place in the data folder.
         said: frame rate and scale, which override the values of the scene.
 
     Raises:
-        UnknownNameError: the scene is unknown, or does not have this source.
+        UnknownNameError: the scene is unknown, or has no files of this source.
         InputError: the data set is missing, or a file is invalid.
     """
     sources = scene_sources(name, folder)
@@ -128,19 +129,19 @@ def read_scene(
 
 
 def scene_sources(name: str, folder: Path | None = None) -> tuple[Source, ...]:
-    """Return the kinds of files from which the pedestrians of a scene can be read, the default first.
+    """Return the kinds of files from which the pedestrians of a scene can be read; the default is first.
 
-    A scene that is not in `SOURCES`, such as UCY's zara03 and uni_examples, is a subfolder of the data set with one of these:
-    ``obsmat.txt``, ``<name>.txt``, a TrajNet++ file ``.ndjson`` (`agora.datasets.trajnet`), Stanford Drone's ``annotations.txt``
-    (`agora.datasets.drone`), or ``annotation.vsp``, which needs its own ``H.txt`` or the homography of a scene filmed from the same
-    place. A file ``<name>.ndjson`` in the folder of the data set is also a scene.
+    A scene that is not in `SOURCES`, such as UCY's zara03 and uni_examples, is a subfolder of the data set that contains one of
+    these files: ``obsmat.txt``, ``<name>.txt``, a TrajNet++ file ``.ndjson`` (`agora.datasets.trajnet`), Stanford Drone's
+    ``annotations.txt`` (`agora.datasets.drone`), or ``annotation.vsp``, which needs an ``H.txt`` in the same folder or the
+    homography of a scene filmed from the same place. A file ``<name>.ndjson`` in the folder of the data set is also a scene.
 
     Args:
         name: name of the scene.
-        folder: folder of the data set; None for the default.
+        folder: folder of the data set; None for its place in the data folder.
 
     Raises:
-        UnknownNameError: the data set has no such scene.
+        UnknownNameError: the data set has no scene with this name.
     """
     root = data_home() / "eth_ucy" if folder is None else folder
     found = _sources_in(root / name)
@@ -153,7 +154,9 @@ def scene_sources(name: str, folder: Path | None = None) -> tuple[Source, ...]:
 
 
 def scenes_folder(name: str) -> Path:
-    """Return the folder that contains a scene: the folder of the data set, which must be complete for the data set's own scenes.
+    """Return the folder that contains a scene, which is the folder of the data set.
+
+    For the data set's own scenes, the folder must be complete.
 
     Raises:
         InputError: the data set is missing.
@@ -167,7 +170,7 @@ def _sources_in(place: Path) -> tuple[Source, ...]:
 
 
 def _files(place: Path, source: Source) -> list[Path]:
-    """Return the files of a source, possibly none. A scene that is not a folder is a TrajNet++ file next to the scene folders."""
+    """Return the existing files of a source. A scene that is not a folder is a TrajNet++ file next to the scene folders."""
     if not place.is_dir():
         return [place.with_name(f"{place.name}{_TRAJNET}")] if source == "trajnet" else []
     if source == "trajnet":
@@ -177,7 +180,7 @@ def _files(place: Path, source: Source) -> list[Path]:
 
 
 def _file(place: Path, source: Source) -> Path:
-    """Return the file of a source.
+    """Return the only file of a source.
 
     Raises:
         InputError: the folder has several TrajNet++ files, each of which is a scene.
@@ -203,7 +206,7 @@ def _pedestrians(root: Path, name: str, source: Source, said: SceneFile) -> Traj
 
 
 def stated_rate(place: Path, source: Source, said: SceneFile) -> float | None:
-    """Return the frame rate stated by the file of a source; None if the file does not state it.
+    """Return the frame rate that the file of a source states; None if the file does not state a frame rate.
 
     Raises:
         InputError: the file is invalid.
@@ -216,7 +219,7 @@ def scene_path(name: str, folder: Path | None = None) -> Path:
 
     Args:
         name: name of the scene.
-        folder: folder of the data set; None for the import folder.
+        folder: folder of the data set; None for its place in the data folder.
 
     Raises:
         InputError: the data set is missing.
@@ -226,15 +229,15 @@ def scene_path(name: str, folder: Path | None = None) -> Path:
 
 
 def homography_file(place: Path) -> Path:
-    """Return the homography of a scene: its own, or the homography of a scene filmed from the same place.
+    """Return the path of a scene's homography: the scene's own file, or the file of a scene filmed from the same place.
 
-    The other scene is searched for in the neighbouring folders and in the data folder.
+    The function searches for the other scene in the neighbouring folders and in the data folder.
 
     Args:
         place: folder of the scene.
 
     Raises:
-        InputError: no homography was found.
+        InputError: no homography exists.
     """
     same = _SAME_CAMERA.get(place.name, ())
     beside = [root / other for root in (place.parent, data_home() / "eth_ucy") for other in same]
@@ -248,7 +251,7 @@ def homography_file(place: Path) -> Path:
 
 
 def _rows(place: Path, path: Path, source: Source, said: SceneFile) -> Rows:
-    """Return the rows of a source.
+    """Read the rows of a source.
 
     Raises:
         InputError: the file is invalid, or the scale of its pixels is unknown.
@@ -265,12 +268,13 @@ def _rows(place: Path, path: Path, source: Source, said: SceneFile) -> Rows:
 
 
 def read_annotation(path: Path, homography: Doubles, rate: float) -> Trajectories:
-    """Read UCY's splines (``.vsp``): control points in pixels from the image centre, joined by straight lines.
+    """Read UCY's splines (``.vsp``), whose control points are in pixels from the image centre; they are joined by straight lines.
 
-    The first line gives the number of splines; obstacles may follow. A pedestrian's id is its position in the file, from 1.
+    The first line gives the number of splines; obstacles may follow the splines. A pedestrian's id is its position in the file,
+    counted from 1.
 
     Args:
-        path: the file.
+        path: path of the file.
         homography: (3, 3) matrix from centred pixels to metres.
         rate: frames per second.
 
@@ -299,7 +303,7 @@ def read_annotation(path: Path, homography: Doubles, rate: float) -> Trajectorie
 
 
 def _leading_count(lines: list[str], at: int, path: Path) -> int:
-    """Return the number at the start of a line such as ``9 - Num of control points``."""
+    """Return the number at the start of line ``at``, such as ``9 - Num of control points``."""
     words = lines[at].split() if at < len(lines) else []
     if not words or not words[0].isdecimal() or len(words[0]) > 7:
         raise InputError(f"{path}:{at + 1}: expected a number of splines or control points, got {' '.join(words)[:60]!r}")
@@ -347,9 +351,9 @@ def project(homography: Doubles, points: Doubles) -> Doubles:
 
 
 def map_of_image(path: Path, homography: Doubles, *, name: str, resolution: float = 0.05) -> Map:
-    """Return the map given by an image in which obstacles are white.
+    """Return a map made from an image in which obstacles are white.
 
-    Each cell takes the value of the pixel at its centre; cells outside the image are unknown.
+    Each cell has the value of the pixel at the centre of the cell; cells outside the image are unknown.
 
     Args:
         path: path of the image.
@@ -383,7 +387,7 @@ def map_of_image(path: Path, homography: Doubles, *, name: str, resolution: floa
 
 
 def _map_of_lines(name: str, people: Trajectories, segments: Doubles, pillars: Doubles) -> Map:
-    """Return a map with walls as shapes, and free space that covers the walls, a margin, and the area in which people walk."""
+    """Return a map whose walls are exact shapes. The free space covers the walls, the area in which people walk, and a margin."""
     ends = segments.reshape(-1, 2)
     centres, reach = pillars[:, :2], pillars[:, 2:]
     walked = np.column_stack((people.knot_x, people.knot_y))
@@ -393,7 +397,7 @@ def _map_of_lines(name: str, people: Trajectories, segments: Doubles, pillars: D
 
 
 def _lines(path: Path, name: str) -> tuple[Doubles, Doubles]:
-    """Return the lines (S, 4) and circles (D, 3) of OpenTraj's ``map.xml`` in obsmat's metres."""
+    """Return the lines (S, 4) and circles (D, 3) in OpenTraj's ``map.xml``, in the metres of obsmat."""
     try:
         root = ElementTree.fromstring(read_text(path))
     except ElementTree.ParseError as error:
@@ -413,8 +417,8 @@ def _lines(path: Path, name: str) -> tuple[Doubles, Doubles]:
 
 
 def _obsmat_to_annotation(root: Path, name: str, said: SceneFile) -> tuple[Doubles, Doubles]:
-    """Return the affine map (2, 2), (2,) from obsmat's metres to the annotation's metres, fitted to the positions of all people in
-    both (error 0.12 m).
+    """Return the affine transformation (2, 2) and (2,) from the metres of obsmat to the metres of the annotation, fitted to the
+    positions of all people in both sources (error 0.12 m).
     """
     one, other = (_pedestrians(root, name, source, said) for source in ("obsmat", "annotation"))
     here, there = [], []
@@ -432,7 +436,7 @@ def _obsmat_to_annotation(root: Path, name: str, said: SceneFile) -> tuple[Doubl
 
 
 def check(folder: Path) -> None:
-    """Read every scene of a folder from every source.
+    """Check a folder by reading every scene from every source.
 
     Raises:
         InputError: a file is invalid.

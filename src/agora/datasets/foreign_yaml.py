@@ -1,6 +1,4 @@
-"""Reads YAML files from other programs: plain values with the lines of their keys, and notes on keys without a counterpart in
-Agora.
-"""
+"""Reads YAML files from other programs: plain values, the line of each key, and notes on keys that have no counterpart in Agora."""
 
 from __future__ import annotations
 
@@ -18,11 +16,11 @@ MOST = 10_000
 
 @dataclass
 class Notes:
-    """Notes on the keys of a file; each note appears once, with the line of its first occurrence.
+    """Collects notes on the keys of a file; each note is listed once, with the line of its first occurrence.
 
     Attributes:
         where: path of the file.
-        lines: line and number of occurrences by key and text.
+        lines: first line and number of occurrences of each note, by key and text.
     """
 
     where: str
@@ -34,13 +32,13 @@ class Notes:
         self.lines[key, text] = first, count + 1
 
     def left_out(self, node: Node, known: Collection[str], path: str, why: Mapping[str, str]) -> None:
-        """Add notes on the unknown keys of a mapping.
+        """Add a note on each unknown key of a mapping.
 
         Args:
-            node: the mapping.
-            known: known keys.
-            path: path of the mapping, excluding names and numbers.
-            why: reasons by path of the key.
+            node: node of the mapping.
+            known: keys that are read.
+            path: path of the mapping in the file, without names and numbers.
+            why: reasons why keys are not read, by path of the key.
         """
         for key in node.value if isinstance(node.value, dict) else ():
             if key not in known:
@@ -68,10 +66,10 @@ def plain_of(node: Node) -> Any:
 
 
 def numbers_of(node: Node | None, where: str, key: str, least: int, default: tuple[float, ...] | None = None) -> tuple[float, ...]:
-    """Return a list of at least ``least`` finite numbers; ``default`` if there is no node.
+    """Return the value of a node, which must be a list of at least ``least`` finite numbers; ``default`` if the node is None.
 
     Raises:
-        InputError: the value is something else.
+        InputError: the value is anything else.
     """
     if node is None and default is not None:
         return default
@@ -82,10 +80,10 @@ def numbers_of(node: Node | None, where: str, key: str, least: int, default: tup
 
 
 def number_of(node: Node | None, where: str, key: str, default: float) -> float:
-    """Return a finite number; ``default`` if there is no node.
+    """Return the value of a node, which must be a finite number; ``default`` if the node is None.
 
     Raises:
-        InputError: the value is something else.
+        InputError: the value is anything else.
     """
     if node is None:
         return default

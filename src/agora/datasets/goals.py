@@ -1,8 +1,8 @@
-"""Goals in a bag, and how they divide a drive into episodes.
+"""Reads the goals in a bag, and divides a drive into episodes by its goals.
 
-An episode begins at the stamp of its goal. It ends on arrival, when the goal's action is completed or cancelled, at the next goal,
-or at the end of the record. The robot arrives when it is within `TOLERANCE` of the goal and gets at most another 2 cm closer before
-it leaves again.
+An episode begins at the stamp of its goal. It ends when the robot arrives, when the goal's action is completed or cancelled, at the
+next goal, or at the end of the record. The robot has arrived when it is within `TOLERANCE` of the goal and gets at most another 2
+cm closer before it leaves again.
 """
 
 from __future__ import annotations
@@ -21,25 +21,32 @@ from agora.datasets.messages import seconds
 from agora.datasets.transforms import Transforms, frame_name
 
 _LEAVES = ("goal", "current_goal", "goal_pose")
-_SETTLED = 0.02  # m that a robot may still get closer after it has arrived
-_SAME = 0.1  # m, maximum distance between goals that count as equal
-_SOON = 1.0  # s within which a goal on a topic becomes the goal of the action
+_SETTLED = 0.02  # m, how much closer a robot may still get after it has arrived
+_SAME = 0.1  # m, maximum distance at which two goals count as equal
+_SOON = 1.0  # s, time within which a goal on a topic becomes the goal of the action
 _ROUNDING = 1e-4  # s, rounding error of stamps given as float seconds
 _CANCELLED = "cancelled"
-_STATUS = {2: "preempted", 3: "succeeded", 4: "aborted", 5: "rejected", 8: "recalled", 9: "lost"}  # of actionlib_msgs/GoalStatus
+_STATUS = {
+    2: "preempted",
+    3: "succeeded",
+    4: "aborted",
+    5: "rejected",
+    8: "recalled",
+    9: "lost",
+}  # actionlib_msgs/GoalStatus
 
 
 class StampedPose(NamedTuple):
     """A published pose: a goal, or a pose estimate from localisation.
 
     Attributes:
-        number: chronological rank of its message.
+        number: chronological rank of the message.
         topic: topic of the message.
         recorded: record time, s.
         stamp: stamp of the message, s.
         frame: frame of the pose, empty if unknown.
         pose: position (1, 3), m, and quaternion (1, 4).
-        name: name of the action's goal; empty if there is none.
+        name: name of the action's goal; empty if it has no name.
     """
 
     number: int
@@ -52,7 +59,7 @@ class StampedPose(NamedTuple):
 
     @staticmethod
     def of(number: int, topic: str, recorded: float, header: Any, pose: Any) -> StampedPose:
-        """Return the pose from a ``std_msgs/Header`` and a ``geometry_msgs/Pose``; a zero quaternion counts as no rotation."""
+        """Return the pose in a ``std_msgs/Header`` and a ``geometry_msgs/Pose``; a zero quaternion counts as no rotation."""
         at, turned = pose.position, pose.orientation
         rotation = np.array([[turned.x, turned.y, turned.z, turned.w]])
         length = float(np.linalg.norm(rotation))
@@ -61,8 +68,8 @@ class StampedPose(NamedTuple):
         return StampedPose(number, topic, recorded, seconds(header.stamp), frame_name(header.frame_id), there)
 
     def time(self, shift: float) -> float:
-        """Return the sending time, s, on the robot's clock, which is ``shift`` ahead of the record clock. This is the stamp if the
-        stamp is from the robot's clock.
+        """Return the time at which the pose was sent, s, on the robot's clock, which is ``shift`` seconds ahead of the record
+        clock. This is the stamp, if the stamp is from the robot's clock.
         """
         return float(moments(np.array(self.stamp), np.array(self.recorded + shift)))
 
@@ -71,12 +78,12 @@ class GoalDone(NamedTuple):
     """A message that ends an action goal: a result or a cancellation.
 
     Attributes:
-        number: chronological rank of its message.
+        number: chronological rank of the message.
         topic: topic of the message.
         recorded: record time, s.
         stamp: stamp of the message, s.
-        says: one word for how the goal ended.
-        name: name of the goal; empty for all goals.
+        says: how the goal ended, as one word.
+        name: name of the goal; empty if the message ends all goals.
         sent: time at which the goal was sent, on the sender's clock, s; 0 if unknown.
     """
 
@@ -94,28 +101,30 @@ class GoalDone(NamedTuple):
 
 
 def is_goal(topic: str, kind: str) -> bool:
-    """Return whether a topic carries goals, judging by its name and type: poses on ``.../goal``, or action goals of move_base and
+    """Return whether a topic contains goals, judging by its name and type: poses on ``.../goal``, or action goals of move_base or
     Move Base Flex.
     """
     return kind.endswith("/MoveBaseActionGoal") or (kind == "geometry_msgs/PoseStamped" and topic.rpartition("/")[2] in _LEAVES)
 
 
 def goal_of(number: int, topic: str, recorded: float, message: Any) -> StampedPose:
-    """Return the goal in a message on a goal topic."""
+    """Return the goal in a message from a goal topic."""
     posed = message.goal.target_pose if hasattr(message, "goal") else message
     name = message.goal_id.id if hasattr(message, "goal_id") else ""
     return StampedPose.of(number, topic, recorded, posed.header, posed.pose)._replace(name=name)
 
 
 def is_word(topic: str, kind: str) -> bool:
-    """Return whether a topic ends goals, judging by its name and type: results and cancellations of move_base and Move Base
-    Flex.
+    """Return whether the messages on a topic end goals, judging by its name and type: results or cancellations of move_base or Move
+    Base Flex.
     """
     return kind.endswith("/MoveBaseActionResult") or (kind == "actionlib_msgs/GoalID" and topic.endswith("move_base/cancel"))
 
 
 def word_of(number: int, topic: str, recorded: float, message: Any) -> GoalDone | None:
-    """Return the end of a goal from a message on such a topic; None for a status that does not end a goal."""
+    """Return the end of a goal from a message on a topic accepted by `is_word`; None if the message's status does not end a
+    goal.
+    """
     if not hasattr(message, "status"):
         return GoalDone(number, topic, recorded, recorded, _CANCELLED, message.id, seconds(message.stamp))
     goal, said = message.status.goal_id, _STATUS.get(message.status.status)
@@ -125,7 +134,7 @@ def word_of(number: int, topic: str, recorded: float, message: Any) -> GoalDone 
 
 
 class Aim(NamedTuple):
-    """A goal (3,) in the frame of a drive, its sending time, s, and its name."""
+    """A goal: pose (3,) in the frame of a drive, time at which it was sent (s), and name."""
 
     time: float
     goal: Array
@@ -133,7 +142,9 @@ class Aim(NamedTuple):
 
 
 class End(NamedTuple):
-    """The end of a goal: its time (s), one word for how the goal ended, the goal's name, and its sending time (`GoalDone`)."""
+    """The end of a goal: time (s), one word for how the goal ended, name of the goal, and time at which the goal was sent
+    (`GoalDone`).
+    """
 
     time: float
     says: str
@@ -142,9 +153,7 @@ class End(NamedTuple):
 
 
 class GoalSpan(NamedTuple):
-    """An episode: its goal (3,) or None, its start and end on the robot's clock (s), and the word for how its goal ended, if
-    any.
-    """
+    """An episode: goal (3,) or None, start and end on the robot's clock (s), and the word for how the goal ended, if it did."""
 
     goal: Array | None
     begin: float
@@ -154,7 +163,7 @@ class GoalSpan(NamedTuple):
 
 @dataclass
 class _Chosen:
-    """A goal that defines an episode, and the names under which it was sent."""
+    """A goal that defines an episode, and all names under which it was sent."""
 
     time: float
     goal: Array
@@ -162,14 +171,14 @@ class _Chosen:
 
 
 def spans(time: Array, pose: Array, goals: Iterable[Aim], ends: Sequence[End] = ()) -> Iterator[GoalSpan]:
-    """Yield the episodes into which goals divide a drive.
+    """Divide a drive into episodes by its goals, and yield the episodes.
 
-    A goal that is sent again, on any topic, counts as the same goal while the robot is driving to it or standing on it.
+    A goal that is sent again, on any topic, counts as the same goal while the robot is driving to it or standing at it.
 
     Args:
-        time: (T,) times, s.
+        time: (T,) times of the samples, s.
         pose: (T, 3) poses of the robot, m and rad.
-        goals: goals in the same frame, in chronological order.
+        goals: goals in the frame of the poses, in chronological order.
         ends: ends of goals, in chronological order.
     """
     chosen: list[_Chosen] = []
@@ -194,7 +203,7 @@ def spans(time: Array, pose: Array, goals: Iterable[Aim], ends: Sequence[End] = 
 
 
 def _is_again(time: Array, pose: Array, aim: Aim, chosen: Sequence[_Chosen], ends: Sequence[End]) -> bool:
-    """Return whether a goal repeats the last chosen goal while the robot is driving to it or standing on it."""
+    """Return whether a goal repeats the last chosen goal while the robot is driving to that goal or standing at it."""
     last = chosen[-1]
     if np.hypot(*(aim.goal[:2] - last.goal[:2])) >= _SAME:
         return False
@@ -207,10 +216,10 @@ def _is_again(time: Array, pose: Array, aim: Aim, chosen: Sequence[_Chosen], end
 
 
 def _end_of(k: int, chosen: Sequence[_Chosen], ends: Sequence[End]) -> End | None:
-    """Return the end of goal number k; None if it did not end.
+    """Return the end of goal number ``k``; None if the goal did not end.
 
-    A result names its goal. If that name is unknown, the result belongs to the last goal that had been sent by then, or to the
-    current goal.
+    A result contains the name of its goal. If the name is unknown, the result belongs to the last goal that had been sent by the
+    time that `_sent_by` returns.
     """
     known = set().union(*(one.names for one in chosen))
     for end in ends:
@@ -227,12 +236,12 @@ def _end_of(k: int, chosen: Sequence[_Chosen], ends: Sequence[End]) -> End | Non
 
 
 def _sent_by(end: End) -> float:
-    """Return the time by which the ended goal had been sent, s."""
+    """Return the time, s, at or before which the ended goal was sent."""
     return min(end.sent + _SOON if end.sent > 0.0 else math.inf, end.time)
 
 
 def without_goal(goals: Iterable[Aim], ends: Sequence[End]) -> list[End]:
-    """Return the ends whose goal is not among ``goals``: the goal was sent before the record began, or on a topic that was not
+    """Return the ends whose goals are not in ``goals``, because they were sent before the record began or on a topic that was not
     recorded.
 
     Args:
@@ -247,11 +256,11 @@ def without_goal(goals: Iterable[Aim], ends: Sequence[End]) -> list[End]:
 def arrival(pose: Array, goal: Array) -> int | None:
     """Return the index of the sample at which a robot arrives; None if it does not arrive.
 
-    A robot that starts within the tolerance and later returns to it arrives when it returns.
+    A robot that starts within the tolerance, leaves and returns arrives when it returns.
 
     Args:
-        pose: (T, 2 or more) m.
-        goal: (2 or more,) m.
+        pose: (T, 2 or more) poses or positions of the robot, m.
+        goal: (2 or more,) pose or position of the goal, m.
     """
     distance = np.hypot(*(pose[:, :2] - goal[:2]).T)
     near = np.flatnonzero(distance < TOLERANCE)

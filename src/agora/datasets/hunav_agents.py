@@ -1,12 +1,12 @@
 """Converts HuNavSim's ``agents.yaml`` files (robotics-upo/hunav_sim) to world folders.
 
-The loader's parameters are the names of the agents and, for each name, the position, speed, behaviour and goals. Keys and defaults
+The parameters in a file are the names of the agents and, for each name, the position, speed, behaviour and goals. Keys and defaults
 follow hunav_agent_manager/src/hunav_loader.cpp (afa9743) and later configurations (965619e), in which a behaviour is a mapping.
 HuNavSim's behaviours correspond to Agora's reactions to robots (hunav_msgs/msg/Agent.msg). A goal is reached within
-``goal_radius``. Cyclic goals are visited in a loop, other goals once.
+``goal_radius``. Cyclic goals are visited in a loop, all other goals once.
 
-Positions are in the frame of a map that the file names and that HuNavSim stores in hunav_rviz2_panel/maps. These files do not
-contain a robot.
+Positions are in the frame of a map that the file names and that HuNavSim stores in hunav_rviz2_panel/maps. The files do not contain
+a robot.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from agora.maps.grid import Map
 from agora.maps.io import read_map
 from agora.yaml_tree import Node, read_text, tree_of_text
 
-_BEHAVIORS = ("regular", "impassive", "surprised", "scared", "curious", "threatening")  # from 1 on
+_BEHAVIORS = ("regular", "impassive", "surprised", "scared", "curious", "threatening")  # numbered from 1 on
 _AGENT = ("init_pose", "behavior", "max_vel", "goal_radius", "cyclic_goals", "goals", "id", "group_id", "global_goals")
 _WHY = {
     "publish_people": "the ROS graph always publishes people",
@@ -52,7 +52,7 @@ def import_hunav(source: str | Path, output: str | Path, place: Path | None = No
     Args:
         source: path of the file.
         output: folder of the world, which must be missing or empty.
-        place: map (.yaml) to use; by default, the map that the file names, searched for near the file.
+        place: map (.yaml) to use; by default, the map that the file names, which is searched for near the file.
 
     Raises:
         InputError: a file cannot be read or has unexpected contents, or the folder cannot be written.
@@ -61,7 +61,7 @@ def import_hunav(source: str | Path, output: str | Path, place: Path | None = No
 
 
 def read_hunav(path: str | Path, place: Path | None = None) -> Imported:
-    """Read an ``agents.yaml``; arguments as in `import_hunav`.
+    """Read an ``agents.yaml``; for the arguments, see `import_hunav`.
 
     Raises:
         InputError: a file cannot be read or has unexpected contents; the message gives line and key.
@@ -105,7 +105,7 @@ def _parameters(node: Node, where: str) -> Node:
 
 
 def _map(root: Node, where: str, place: Path | None) -> Map:
-    """Return the given map, or the map that the file names, which is searched for near the file."""
+    """Return the map at ``place`` or, if ``place`` is None, the map that the file names, which is searched for near the file."""
     if place is not None:
         return read_map(place)
     named = root.value.get("map")
@@ -152,7 +152,7 @@ def _person(name: str, agent: Node, root: Node, map: Map, notes: Notes) -> Pedes
 
 
 def _reaction(name: str, agent: Node, notes: Notes) -> str:
-    """Return the reaction of an agent: a number from 1 on, a name, or a mapping with ``type``."""
+    """Return the name of an agent's reaction, which the file gives as a number from 1 on, a name, or a mapping with ``type``."""
     node = agent.value.get("behavior")
     if node is not None and isinstance(node.value, dict):
         notes.left_out(node, ("type",), "agent.behavior", _WHY)

@@ -1,4 +1,4 @@
-"""A world read from another program's file, and the folder that it is written to."""
+"""A world read from another program's file, and how it is written to a folder."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from agora.maps.save import whole, write_world
 
 @dataclass
 class Imported:
-    """The contents of a file.
+    """The contents of another program's file, converted to Agora.
 
     Attributes:
-        map: map of its obstacles.
+        map: map of the obstacles.
         scenario: robots and people.
-        notes: differences from how the other program interprets the file, one line each.
+        notes: differences from how the other program interprets the file, one line per difference.
     """
 
     map: Map
@@ -27,10 +27,10 @@ class Imported:
 
 
 def write_imported(read: Imported, output: Path, name: str) -> Imported:
-    """Write a world folder with the map, and with the robots and people in ``scenarios/NAME.json``; return the contents.
+    """Write a world folder that contains the map and, in ``scenarios/NAME.json``, the robots and people; return ``read``.
 
     Args:
-        read: contents of the file.
+        read: converted contents of the file.
         output: folder of the world, which must be missing or empty.
         name: name of the scenario.
 

@@ -19,8 +19,8 @@ from agora.maps.grid import Map
 from agora.seeds import Stream
 from agora.yaml_tree import Node
 
-_RESOLUTION = 0.05  # m, cell of a world without an obstacle map
-_LONGEST = 4000  # cells along a side
+_RESOLUTION = 0.05  # m, cell size for a world without an obstacle map
+_LONGEST = 4000  # maximum number of cells along a side
 _SHAPES = ("circle", "rectangle", "polygon", "linestring", "compound")
 
 
@@ -29,8 +29,8 @@ class Shapes:
 
     Args:
         where: path of the file.
-        notes: notes on the file.
-        stream: stream of random shapes.
+        notes: object that collects notes on the file.
+        stream: random stream for random shapes.
     """
 
     def __init__(self, where: str, notes: Notes, stream: Stream) -> None:
@@ -77,7 +77,7 @@ class Shapes:
             self._corners(line, name, known, state)
 
     def _corners(self, line: int | None, name: str, shape: dict[str, Any], state: tuple[float, ...]) -> None:
-        """Return the corners of a polygon, or of a line through points."""
+        """Add a polygon or a polyline, given by its points in the object's frame."""
         points = _turned(self._points(line, "shape.vertices", shape.get("vertices")), state)
         if name == "polygon" and len(points) > 2:
             self.polygons += (points,)
@@ -85,7 +85,7 @@ class Shapes:
             self._segments += [np.concatenate(pair) for pair in itertools.pairwise(points) if (pair[0] != pair[1]).any()]
 
     def _random(self, line: int | None, shape: dict[str, Any], state: tuple[float, ...]) -> None:
-        """Add a random circle or polygon, as a disc of its mean radius; polygons have their own positions."""
+        """Add a random circle or polygon as a disc with the shape's mean radius; random polygons have their own positions."""
         span = shape.get("radius_range") or shape.get("avg_radius_range") or [0.1, 1.0]
         low, high = (self._length(line, "radius_range", value) for value in (span[0], span[-1]))
         x, y = state[:2]
@@ -109,22 +109,22 @@ class Shapes:
 
 
 def _turned(points: Doubles, state: tuple[float, ...]) -> Doubles:
-    """Return points (N, 2) of a body transformed to a state (x, y, heading)."""
+    """Return points (N, 2), m, transformed from the frame of a body at a state (x, y, heading) to the world frame."""
     c, s = math.cos(state[2]), math.sin(state[2])
     moved: Doubles = points @ np.array([[c, s], [-s, c]]) + np.array(state[:2])
     return moved
 
 
 def ground_of(world: Node, where: str, name: str, size: tuple[float, ...], offset: tuple[float, ...], notes: Notes) -> Map:
-    """Return the map of a world without its objects: open ground, or the image of its ``obstacle_map``.
+    """Return the map of a world without objects: open ground, or a map made from the image ``obstacle_map``.
 
     Args:
-        world: mapping of the ``world`` key.
+        world: mapping under the ``world`` key.
         where: path of the file.
         name: name of the map.
-        size: width and height, m.
-        offset: lower-left corner, m.
-        notes: notes on the file.
+        size: width and height of the map, m.
+        offset: lower-left corner of the map, m.
+        notes: object that collects notes on the file.
 
     Raises:
         InputError: the image cannot be read.
@@ -158,7 +158,7 @@ def _image(folder: Path, name: str) -> Path:
 
 
 def _dark(path: Path, where: str) -> Any:
-    """Return which pixels (rows, columns) of an image are darker than 50 % grey."""
+    """Return a mask (rows, columns) of the pixels in an image that are darker than 50 % grey."""
     from PIL import Image, UnidentifiedImageError
 
     try:

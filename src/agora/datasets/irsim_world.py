@@ -1,6 +1,6 @@
 """Converts YAML worlds of ir-sim (hanruihua/ir-sim) to world folders.
 
-The keys and their defaults are those of ir-sim a76275f: ``world`` (world/world.py), the lists ``robot`` and ``obstacle``
+The keys and their defaults are taken from ir-sim a76275f: ``world`` (world/world.py), the lists ``robot`` and ``obstacle``
 (world/object_factory.py, world/object_base.py), and shapes (`agora.datasets.irsim_shapes`). Objects without kinematics, and
 obstacles without a behaviour, are static and part of the map. An obstacle with a behaviour is a pedestrian: with ``loop`` it walks
 between its start and its goal, with ``wander`` to random points, otherwise to its goal. Random positions are sampled once, at
@@ -28,10 +28,10 @@ from agora.yaml_tree import Node, read_text, tree_of_text
 
 _TAKEN = ("number", "distribution", "state", "goal", "shape", "kinematics", "behavior", "vel_max", "static", "name")
 _OF_OBSTACLES = ("goal_threshold",)
-_MARGIN, _APART, _TRIES = 0.5, 1.0, 200  # m from the world's edge, m between objects, and number of draws per object
-_SPEED = 1.0  # m/s, vel_max by default
-_WANDERED = 8  # number of points in an endless walk
-_FASTEST = 15.0  # m/s
+_MARGIN, _APART, _TRIES = 0.5, 1.0, 200  # distance from the world's edge and between objects, m; samples per object
+_SPEED = 1.0  # m/s, default of vel_max
+_WANDERED = 8  # number of random waypoints of a pedestrian that wanders
+_FASTEST = 15.0  # m/s, maximum speed of a pedestrian
 _ROBOT = "the stage sets the robot model: robot: NAME"
 _PICTURES = "Agora draws its own pictures"
 _WHY = {
@@ -62,12 +62,12 @@ _WHY = {
 
 
 def import_irsim(source: str | Path, output: str | Path, seed: int = 0) -> Imported:
-    """Write a world folder whose map has the obstacles of a YAML world, and whose scenario has its robots and moving obstacles.
+    """Write a world folder. The map contains the static obstacles of a YAML world, the scenario its robots and moving obstacles.
 
     Args:
         source: path of the file.
         output: folder of the world, which must be missing or empty.
-        seed: seed of random positions.
+        seed: seed used to sample random positions.
 
     Raises:
         InputError: the file cannot be read or has unexpected contents, or the folder cannot be written.
@@ -76,7 +76,7 @@ def import_irsim(source: str | Path, output: str | Path, seed: int = 0) -> Impor
 
 
 def read_irsim(path: str | Path, seed: int = 0) -> Imported:
-    """Read a YAML world; arguments as in `import_irsim`.
+    """Read a YAML world; for the arguments, see `import_irsim`.
 
     Raises:
         InputError: the file cannot be read or has unexpected contents; the message gives line and key.
@@ -91,7 +91,7 @@ def read_irsim(path: str | Path, seed: int = 0) -> Imported:
 
 @dataclass(frozen=True)
 class _Thing:
-    """A single object: a robot or obstacle, with its own values from the lists in its entry."""
+    """A single robot or obstacle, with its own values from the lists in the file's entry."""
 
     role: str
     node: Node
@@ -101,7 +101,7 @@ class _Thing:
 
     @property
     def moves(self) -> bool:
-        """True if the object moves: robots with kinematics and obstacles with a behaviour do."""
+        """True if the object moves, i.e. if it is a robot with kinematics or an obstacle with a behaviour."""
         kinematics, behavior = self.values.get("kinematics"), self.values.get("behavior")
         name = kinematics.get("name") if isinstance(kinematics, dict) else None
         there = name not in (None, "static") and self.values.get("static") is not True
@@ -109,7 +109,7 @@ class _Thing:
 
 
 class _World:
-    """The objects in a file, with their random positions already sampled."""
+    """The objects in a file, whose random positions have already been sampled."""
 
     def __init__(self, root: Node, where: str, name: str, seed: int) -> None:
         self.root, self.where, self.name = root, where, name
@@ -149,7 +149,7 @@ class _World:
                 yield from self._of_entry(role, node)
 
     def _of_entry(self, role: str, node: Node) -> Iterator[_Thing]:
-        """Yield the objects of one entry; its ``number`` key is their count."""
+        """Yield the objects of one entry, whose ``number`` key gives the number of objects."""
         entry = plain_of(node)
         count = entry.get("number", 1)
         if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= MOST:
@@ -165,7 +165,7 @@ class _World:
             yield thing
 
     def _tell(self, thing: _Thing) -> None:
-        """Add notes on the keys of an entry that are ignored."""
+        """Add notes on those keys of an object's entry that are ignored."""
         driven = thing.role == "robot" and thing.moves
         known = {"number", "distribution", "state", "goal"} if driven else {*_TAKEN, *_OF_OBSTACLES, "unobstructed"}
         self.notes.left_out(thing.node, known, thing.role, _WHY)
@@ -179,7 +179,7 @@ class _World:
             )
 
     def _places(self, role: str, node: Node, entry: dict[str, Any], count: int) -> Iterator[tuple[Any, Any]]:
-        """Yield state and goals of each object of an entry."""
+        """Yield the state and the goals of each object of an entry."""
         given = entry.get("distribution", "manual")
         distribution = given if isinstance(given, dict) else {"name": given}
         kind = distribution.get("name")
@@ -212,7 +212,7 @@ class _World:
             )
 
     def _range(self, said: Mapping[str, Any], line: int | None, key: str) -> tuple[Doubles, Doubles]:
-        """Return the minimum and maximum x, y, heading of random positions."""
+        """Return the minimum (3,) and maximum (3,) of x, y and heading for random positions."""
         (x, y), (width, height) = self.offset, self.size
         low = said.get("range_low", [x + _MARGIN, y + _MARGIN, -math.pi])
         high = said.get("range_high", [x + width - _MARGIN, y + height - _MARGIN, math.pi])
@@ -222,7 +222,7 @@ class _World:
         return np.array([*low[:2], *(low[2:3] or [0.0])], float), np.array([*high[:2], *(high[2:3] or [0.0])], float)
 
     def _drawn(self, low: Doubles, high: Doubles, count: int) -> Doubles:
-        """Return random positions (count, 3), at least 1 m apart if there is room."""
+        """Return random poses (count, 3) that are at least 1 m apart if there is room."""
         found: list[Doubles] = []
         for _ in range(count):
             tried = self.stream.uniform(0.0, 1.0, (_TRIES, 3)) * (high - low) + low
@@ -231,7 +231,7 @@ class _World:
         return np.round(np.array(found).reshape(-1, 3), 3)
 
     def _point(self, node: Node, key: str, value: Any) -> tuple[float, float, float]:
-        """Return x, y and heading of a state or goal, which may have more numbers or no heading."""
+        """Return x, y and heading of a state or goal, which may contain more numbers or no heading."""
         if not isinstance(value, list) or len(value) < 2 or not all(map(is_number, value)):
             raise wrong(self.where, node.key_lines.get(key.partition(".")[2], node.line), key, "[x, y, heading]", value)
         heading = float(value[2]) if len(value) > 2 else 0.0
@@ -273,7 +273,7 @@ def _first(value: Any) -> Any:
 
 
 def _kth(value: Any, k: int) -> Any:
-    """Return the value for the k-th object of an entry, as ir-sim's convert_list_length does: a list of numbers is a single
+    """Return the value for the k-th object of an entry, like ir-sim's convert_list_length; a list of numbers counts as a single
     value.
     """
     if not isinstance(value, list) or not value or all(map(is_number, value)):

@@ -1,4 +1,4 @@
-"""The poses of a robot in the map frame, sample by sample, combined from transforms, odometry and pose estimates."""
+"""Computes the poses of a robot in the map frame, sample by sample, from transforms, odometry and pose estimates."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from agora.datasets.transforms import TransformLog, Transforms, TransformTree
 from agora.ranges import LARGEST
 
 MAP = "map"
-"""Name of the map frame if no map states it."""
-_HELD = 2.0  # s for which a correction may be held without a note
-_LEAP, _FAST = 1.0, 20.0  # m and m/s, a step between samples in the map that exceeds both is noted
+"""Name of the map frame if no map contains it."""
+_HELD = 2.0  # s, time for which a correction may be held without a note
+_LEAP, _FAST = 1.0, 20.0  # m and m/s, a note is added if a step between samples in the map exceeds both
 
 
 @dataclass(frozen=True, eq=False)
 class Frames:
-    """A robot's frames over a stretch.
+    """The coordinate frames of a robot over a stretch of the odometry.
 
     Attributes:
-        tree: transforms; where transforms are missing, odometry and pose estimates replace them.
+        tree: tree of transforms; missing transforms are replaced by odometry and pose estimates.
         target: frame of the map.
-        body: frame of the robot.
+        body: name of the robot's frame.
         notes: notes on assumptions.
     """
 
@@ -44,14 +44,14 @@ class Frames:
         target: str = MAP,
         name: str = "",
     ) -> Frames:
-        """Merge the coordinate frames used by the transforms, odometry and pose estimates.
+        """Merge the coordinate frames used by transforms, odometry and pose estimates.
 
         Args:
-            odometry: the robot's odometry; must contain ``stretch``.
-            logs: logs of transforms.
+            odometry: odometry of the robot, which must contain ``stretch``.
+            logs: logs of published transforms.
             estimates: estimates of the robot's pose in the map, from all stretches.
             target: frame of the map.
-            name: name of the robot, which may prefix its frames.
+            name: name of the robot, which may be a prefix of its frame names.
         """
         tree, notes = TransformTree(logs, stretch.begin, stretch.end, stretch.shift), []
         known, space = tree.frames, odometry.child.rpartition("/")[0] or name
@@ -72,10 +72,10 @@ class Frames:
         return Frames(tree, target, body, notes)
 
     def place(self, sent: StampedPose, stretch: OdometryStretch) -> tuple[Array, float] | None:
-        """Return a pose (3,) transformed to the map, and the delay of the transforms, s. The transforms are those at the pose's
-        stamp, or else at the first time after it.
+        """Return a pose (3,) in the map frame, and the delay of the transforms that were used, s. These are the transforms at the
+        pose's stamp or, if there are none, at the first time after the stamp.
 
-        Return None if no transforms lead to the map, or the pose is non-finite or out of range.
+        Return None if no transforms lead to the map frame, or if the pose is non-finite or out of range.
         """
         time = sent.time(stretch.shift)
         times = np.concatenate(([time], stretch.time[stretch.time > time]))
@@ -88,8 +88,8 @@ class Frames:
 
 
 def _localise(tree: TransformTree, target: str, body: str, estimates: Sequence[StampedPose], stretch: OdometryStretch) -> None:
-    """Add estimates of a robot's pose as transforms of the root of its frames in the map; the first also applies to earlier
-    times.
+    """Add estimates of a robot's pose as transforms from the map to the root of the robot's frames; the first estimate also applies
+    to earlier times.
     """
     root, sent = tree.root(body), sorted(estimates, key=lambda one: one.time(stretch.shift))
     times = np.array([one.time(stretch.shift) for one in sent])
@@ -104,7 +104,7 @@ def _localise(tree: TransformTree, target: str, body: str, estimates: Sequence[S
 
 
 def located(frames: Frames, stretch: OdometryStretch) -> tuple[Doubles, Doubles, Doubles, list[str]]:
-    """Return the times (T,), poses (T, 3) in the map and twists (T, 3) in a stretch, as far as they are known, and notes."""
+    """Return the times (T,), poses (T, 3) in the map frame and twists (T, 3) of all known samples in a stretch, and notes."""
     target, body = frames.target, frames.body
     there, notes = frames.tree.lookup(target, body, stretch.time, ends=True), []
     assert there is not None

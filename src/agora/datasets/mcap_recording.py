@@ -1,7 +1,7 @@
-"""Recordings as MCAP messages: one message with the constants of an episode, and a sample of each robot at each control step.
+"""Converts recordings to MCAP messages: one message with the constants of an episode, and one sample per robot and control step.
 
-The fields of the messages are those of `agora.core.recording.Recording`, without the time axis. Numbers are JSON doubles, so every
-float is restored exactly. JSON cannot express infinite numbers: arrays contain the string ``Infinity`` instead, and a missing
+The messages have the fields of `agora.core.recording.Recording`, without the time axis. Numbers are JSON doubles, so every float is
+restored exactly. JSON cannot represent infinite numbers, so arrays contain the string ``Infinity`` instead, and an infinite
 ``shortest_path`` is omitted. The map is an attachment (`agora.maps.exact`). Values of absent pedestrians are discarded.
 """
 
@@ -32,7 +32,7 @@ _TOPICS = re.compile(rf"{EPISODE}|/agora/robot_(\d+)/sample")
 _ARRAYS = declared_arrays(Recording)
 _SAMPLED = {name: one for name, one in _ARRAYS.items() if one.names[0] in ("T", "T-1")}
 _FIXED = {name: one for name, one in _ARRAYS.items() if name not in _SAMPLED}
-_MAYBE = ("reference_path", "shortest_turn")  # numbers that some recordings lack
+_MAYBE = ("reference_path", "shortest_turn")  # numbers that may be missing from a recording
 _SCALARS = ("failure", "clipped", "goal_tolerance", "radius", "max_speed", "timeout", "command_delay")
 _WHOLE = ("kinematics", "vertices")
 _KINDS: dict[str, tuple[type, ...]] = {
@@ -51,7 +51,7 @@ def _schema(title: str, properties: dict[str, Any], required: list[str]) -> dict
 
 
 def _type(one: Axes, axes: int) -> dict[str, Any]:
-    """Return the schema of an array with a given number of axes."""
+    """Return the JSON schema of an array with a given number of axes."""
     word = {"b": "boolean", "i": "integer", "f": "number"}[np.dtype(one.kind).kind]
     schema: dict[str, Any] = {"type": word}
     for _ in range(axes):
@@ -71,7 +71,7 @@ def _episode_schema() -> dict[str, Any]:
 
 
 def _robot_schema() -> dict[str, Any]:
-    """Return the schema of the message that is written once per robot."""
+    """Return the JSON schema of the message that is written once per robot."""
     number, text, whole = {"type": "number"}, {"type": "string"}, {"type": "integer"}
     closing = _schema(
         "agora.Closing", {"robot": number, "party": number, "standing": {"type": "boolean"}}, ["robot", "party", "standing"]
@@ -89,7 +89,7 @@ def _robot_schema() -> dict[str, Any]:
 
 
 def entries_of(played: PlayedEpisode) -> Iterator[McapMessage]:
-    """Yield the messages of an episode; messages of the same robot are ordered by time.
+    """Yield the messages of an episode; the messages of each robot are ordered by time.
 
     Raises:
         InputError: a scalar value is non-finite.
@@ -136,7 +136,7 @@ def _contact(contact: Contact) -> dict[str, Any]:
 
 
 def _sample(recording: Recording, t: int) -> dict[str, Any]:
-    """Return the message of a robot's state at one control step."""
+    """Return the message with a robot's state at one control step."""
     said = {}
     for name, one in _SAMPLED.items():
         values = getattr(recording, name)
@@ -154,7 +154,7 @@ def _sample(recording: Recording, t: int) -> dict[str, Any]:
 
 
 def _plain(values: Array) -> Any:
-    """Return an array as lists, with non-finite numbers as strings."""
+    """Return an array as nested lists, in which non-finite numbers are strings."""
     if values.dtype.kind != "f" or np.isfinite(values).all():
         return values.tolist()
     return _in_words(values.tolist())
@@ -169,10 +169,10 @@ def _in_words(value: Any) -> Any:
 
 
 def read_recording(file: McapFile) -> PlayedEpisode | None:
-    """Return the episode written by `entries_of`; None if the file does not contain one.
+    """Return the episode in a file written from `entries_of`; None if the file does not contain such an episode.
 
     Raises:
-        InputError: the file cannot be read, or a part of the episode is missing; the message names it.
+        InputError: the file cannot be read, or a part of the episode is missing; the message names the part.
     """
     said: dict[str, Any] | None = None
     samples: dict[int, list[dict[str, Any]]] = {}
@@ -197,7 +197,7 @@ def read_recording(file: McapFile) -> PlayedEpisode | None:
 
 
 def _check(file: McapFile, where: str, said: dict[str, Any], schema: dict[str, Any]) -> None:
-    """Check that a message has the fields of its schema, with the right types.
+    """Check that a message has the fields of its schema, and that they have the right types.
 
     Raises:
         InputError: a field is missing, or has the wrong type.
@@ -211,7 +211,7 @@ def _check(file: McapFile, where: str, said: dict[str, Any], schema: dict[str, A
 
 
 def _played(file: McapFile, number: int, said: dict[str, Any], samples: list[dict[str, Any]]) -> PlayedRobot:
-    """Return one robot, from its first message and its samples."""
+    """Return one robot, created from its first message and its samples."""
     where = f"robot {number} of {EPISODE}"
     _check(file, where, said, _robot_schema())
     if len(samples) != said["samples"] or not samples:

@@ -1,6 +1,7 @@
-"""MCAP files: ROS 1 messages as in bags, JSON messages, and attachments, read in the order in which they were written.
+"""Reads and writes MCAP files with ROS 1 messages (as in bags), JSON messages and attachments.
 
-Files are read completely; truncated files are rejected. Like a bag, a file contains the definitions of its messages.
+Messages are read in the order in which they were written. Files must be complete; truncated files are rejected. Like a bag, an MCAP
+file contains the definitions of its messages.
 
 Format: https://mcap.dev/spec
 """
@@ -22,13 +23,13 @@ from agora.yaml_tree import require_file
 
 MAGIC = b"\x89MCAP0\r\n"
 ROS1, JSON = "ros1", "json"
-"""Message encodings; the corresponding encodings of the definitions are ``ros1msg`` and ``jsonschema``."""
+"""Encodings of messages; the corresponding encodings of message definitions are ``ros1msg`` and ``jsonschema``."""
 _DEFINED_IN = {ROS1: "ros1msg", JSON: "jsonschema"}
-_LARGEST = 1 << 28  # bytes, limit of an unpacked chunk; recorders write less
+_LARGEST = 1 << 28  # bytes, maximum size of an unpacked chunk; recorders write smaller ones
 
 
 class McapChannel(NamedTuple):
-    """The source of some messages: their topic, their type, its definition, and their encoding."""
+    """The source of some messages: topic, message type, definition of the type, and encoding."""
 
     topic: str
     type: str
@@ -37,12 +38,12 @@ class McapChannel(NamedTuple):
 
     @staticmethod
     def json(topic: str, schema: Mapping[str, Any]) -> McapChannel:
-        """Return a JSON channel; the schema's title is its type."""
+        """Return a channel for JSON messages, whose type is the title of the schema."""
         return McapChannel(topic, str(schema["title"]), json.dumps(schema), JSON)
 
 
 class McapMessage(NamedTuple):
-    """A message as stored in the file: its channel, its time (ns), and its bytes."""
+    """A message as stored in the file: channel, record time (ns), and bytes."""
 
     channel: McapChannel
     nanoseconds: int
@@ -50,7 +51,7 @@ class McapMessage(NamedTuple):
 
     @staticmethod
     def json(channel: McapChannel, nanoseconds: int, content: Mapping[str, Any]) -> McapMessage:
-        """Return a JSON entry.
+        """Return a JSON message.
 
         Raises:
             ValueError: the content contains a non-finite number.
@@ -64,9 +65,9 @@ class McapFile:
 
     Attributes:
         path: path of the file.
-        connections: ROS 1 connections by number, as far as the file was read.
-        channels: all channels by number.
-        attachments: attachments by name.
+        connections: ROS 1 connections by number, for the part of the file read so far.
+        channels: all channels, by number.
+        attachments: attachments, by name.
         cut: always empty, because truncated files are rejected.
     """
 
@@ -78,11 +79,11 @@ class McapFile:
 
     @property
     def name(self) -> str:
-        """The file's name without suffix."""
+        """The name of the file without the suffix."""
         return stem(self.path)
 
     def messages(self, topics: Collection[str] | None = None) -> Iterator[Message]:
-        """Yield the ROS 1 messages of some topics, or of all, in the order in which they were written.
+        """Yield the ROS 1 messages of the given topics, or of all topics, in the order in which they were written.
 
         Raises:
             InputError: the file cannot be read, is not an MCAP file, is truncated or is damaged.
@@ -97,7 +98,7 @@ class McapFile:
         were written.
 
         Raises:
-            InputError: as for `messages`, or a message is not JSON.
+            InputError: as in `messages`, or a message is not JSON.
         """
         for number, nanoseconds, data in self._entries():
             channel = self.channels[number]
@@ -136,10 +137,10 @@ class McapFile:
             self.connections[record.id] = Connection(record.topic, name, definition)
 
     def _check_ends(self) -> None:
-        """Check that the file begins and ends like an MCAP file.
+        """Check that the file has the beginning and the end of an MCAP file.
 
         Raises:
-            InputError: it does not; the message states what is missing.
+            InputError: the beginning or the end is missing; the message says which.
         """
         require_file(self.path)
         try:
@@ -159,7 +160,7 @@ class McapFile:
 
 
 def opened(path: Path) -> Bag | McapFile:
-    """Return the reader for a file: an `McapFile` if its first bytes or its name indicate one, otherwise a `Bag`.
+    """Return the reader for a file: an `McapFile` if the first bytes or the name are those of an MCAP file, otherwise a `Bag`.
 
     Raises:
         InputError: the file cannot be read.
@@ -168,7 +169,7 @@ def opened(path: Path) -> Bag | McapFile:
 
 
 def is_mcap(path: Path) -> bool:
-    """Return whether a file is an MCAP file, judging by its first bytes or its name.
+    """Return whether a file is an MCAP file, judging by the file's first bytes or name.
 
     Raises:
         InputError: the file cannot be read.
@@ -186,7 +187,7 @@ def encode_mcap(entries: Iterable[McapMessage], attachments: Mapping[str, tuple[
 
     Args:
         entries: messages of the file, in order.
-        attachments: media type and bytes by name.
+        attachments: media type and bytes of each attachment, by name.
 
     Raises:
         InputError: the package mcap is missing.
@@ -215,7 +216,7 @@ def encode_mcap(entries: Iterable[McapMessage], attachments: Mapping[str, tuple[
 
 
 def _reader() -> tuple[Any, Any]:
-    """Return the class that reads records, and the function that unpacks chunks."""
+    """Return the class that reads records and the function that unpacks chunks, from the package mcap."""
     try:
         from mcap.stream_reader import StreamReader, breakup_chunk
     except ImportError as error:
@@ -224,7 +225,7 @@ def _reader() -> tuple[Any, Any]:
 
 
 def _checked(chunk: Any) -> Any:
-    """Return a chunk, after checking that it unpacks to its declared size and does not exceed what recorders write."""
+    """Return a chunk after checking that it unpacks to its declared size and is not larger than the chunks that recorders write."""
     import zstandard
 
     size = zstandard.frame_content_size(chunk.data) if chunk.compression == "zstd" else -1

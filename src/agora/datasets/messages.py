@@ -1,8 +1,8 @@
-"""Converts messages of the ROS graph to the library's objects. The messages are decoded by rospy or by a bag reader that does not
-need ROS.
+"""Converts messages of the ROS graph to the library's objects. The messages may be decoded by rospy or by a bag reader that does
+not need ROS.
 
-The functions read attributes as named in ``src/agora_msgs``; sequences may be lists, tuples, bytes or arrays. Every float32 is
-restored exactly: headings are sent as float64 quaternions, which preserve every float32 heading in (-pi, pi].
+Attributes have the names defined in ``src/agora_msgs``; sequences may be lists, tuples, bytes or arrays. Every float32 is restored
+exactly, including headings, which are sent as float64 quaternions that preserve every float32 heading in (-pi, pi].
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _HALF_TURN = float(np.float32(math.pi))  # a little more than pi
 
 
 def seconds(stamp: Any) -> float:
-    """Return a stamp from a bag reader that does not need ROS, s."""
+    """Return a stamp decoded by a bag reader that does not need ROS, in seconds."""
     return float(stamp.sec + stamp.nanosec * 1e-9)
 
 
 def heading_of(rotation: Any) -> float:
     """Return the heading of a quaternion, rad in (-pi, pi].
 
-    For a pure rotation about z, rounding to float32 restores every float32 heading exactly.
+    For a pure rotation about the z axis, rounding the result to float32 restores every float32 heading exactly.
     """
     if rotation.x == 0.0 and rotation.y == 0.0:
         heading = 2.0 * math.atan2(rotation.z, rotation.w)
@@ -43,25 +43,26 @@ def heading_of(rotation: Any) -> float:
 
 
 def from_pose(message: Any) -> Array:
-    """Return x, y, heading (3,) of a ``geometry_msgs/Pose``."""
+    """Return x, y and heading (3,) of a ``geometry_msgs/Pose``."""
     return np.array([message.position.x, message.position.y, heading_of(message.orientation)])
 
 
 def from_pose2d(message: Any) -> Array:
-    """Return x, y, heading (3,) of a ``geometry_msgs/Pose2D``."""
+    """Return x, y and heading (3,) of a ``geometry_msgs/Pose2D``."""
     return np.array([message.x, message.y, message.theta])
 
 
 def from_twist(message: Any) -> Floats:
-    """Return vx, vy, omega (3,) of a ``geometry_msgs/Twist``."""
+    """Return vx, vy and omega (3,) of a ``geometry_msgs/Twist``."""
     return np.array([message.linear.x, message.linear.y, message.angular.z], np.float32)
 
 
 def from_episode(message: Any) -> tuple[Start, Stage]:
-    """Return the episode in an ``agora_msgs/Episode``, and its conditions.
+    """Return the start of the episode in an ``agora_msgs/Episode``, and the stage with its conditions.
 
     Raises:
-        InputError: it is not in the format ``agora.episode``; this happens in bags recorded by older versions of Agora.
+        InputError: the episode is not in the format ``agora.episode``, for instance because an older version of Agora recorded the
+            bag.
     """
     if not hasattr(message, "resolved"):
         raise InputError(f"{message.entry}: recorded by an older version of Agora, without the field `resolved`; record it again")

@@ -1,4 +1,4 @@
-"""Odometry in a bag: the topics of each robot, the choice of the topic to read, and the stretches over which its clock advances."""
+"""Reads the odometry in a bag: chooses each robot's topic, and divides it into stretches over which the clock advances."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from agora.ranges import LARGEST
 _COLUMNS = 13
 _FUSED = re.compile("filter|ekf|ukf|fused|combined")
 _OF_A_ROBOT = frozenset({"geometry_msgs/Twist", "geometry_msgs/PoseStamped", "sensor_msgs/LaserScan", "tf2_msgs/TFMessage"})
-"""Topic types whose presence in a namespace marks it as belonging to a separate robot."""
+"""Message types that show that a namespace belongs to a separate robot if the namespace contains a topic of such a type."""
 
 
 @dataclass(frozen=True, eq=False)
 class OdometryStretch:
-    """Odometry over a stretch in which the clock advances, T samples.
+    """The T samples of odometry in a stretch over which the clock advances.
 
     Attributes:
         begin: rank of the first message after the previous stretch; 0 if there is no previous stretch.
         end: rank of the first message after this stretch; infinity if there is none.
-        time: (T,) stamps, s.
+        time: (T,) stamps of the samples, s.
         shift: time by which the stamps are ahead of the record times, s.
-        body: pose of the robot in the odometry's frame.
+        body: poses of the robot in the frame of the odometry.
         twist: (T, 3) vx, vy, omega in the robot's frame.
     """
 
@@ -49,8 +49,8 @@ class Odometry:
 
     Attributes:
         topic: name of the topic.
-        frame: frame of its poses.
-        child: frame of the robot; empty if unknown.
+        frame: frame of the poses.
+        child: name of the robot's frame; empty if unknown.
     """
 
     topic: str
@@ -60,7 +60,7 @@ class Odometry:
 
     @staticmethod
     def of(topic: str, message: Any) -> Odometry:
-        """Return empty odometry for a topic, based on its first message; that message must also be passed to `add`."""
+        """Return the odometry of a topic, without samples, given the topic's first message, which must also be passed to `add`."""
         return Odometry(topic, frame_name(message.header.frame_id) or "odom", frame_name(message.child_frame_id))
 
     def __len__(self) -> int:
@@ -73,7 +73,7 @@ class Odometry:
         self._rows.extend((turned.x, turned.y, turned.z, turned.w, twist.linear.x, twist.linear.y, twist.angular.z))
 
     def stretches(self) -> tuple[list[OdometryStretch], list[str]]:
-        """Return the stretches with at least two samples, and notes on the messages."""
+        """Return the stretches that have at least two samples, and notes on the messages."""
         rows = np.frombuffer(self._rows).reshape(-1, _COLUMNS)
         rows = rows[np.argsort(rows[:, 0], kind="stable")]
         finite = (np.abs(rows[:, 3:]) <= LARGEST).all(1)
@@ -106,14 +106,14 @@ class Odometry:
 
 
 def robots_of(odometry: Mapping[str, Odometry], topics: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return the odometry topics of each robot by name; the name is empty if the bag has a single robot.
+    """Return the odometry topics of each robot, by name of the robot; the name is empty if the bag contains a single robot.
 
-    Robots are distinguished by frames ``name/base_link``, or by topics of the same name in separate namespaces. Such namespaces
-    also contain commands, scans, goals or transforms, or are numbered. All other odometry belongs to a single robot.
+    Robots are distinguished by frames such as ``name/base_link``, or by topics with the same name in separate namespaces that also
+    contain commands, scans, goals or transforms, or are numbered. All other odometry belongs to a single robot.
 
     Args:
         odometry: odometry by topic.
-        topics: the types of all topics in the bag.
+        topics: message types of all topics in the bag, by topic.
     """
     by_frame = {topic: one.child.rpartition("/")[0] for topic, one in odometry.items()}
     split = {topic: topic.strip("/").partition("/")[::2] for topic in odometry}
@@ -137,7 +137,8 @@ def _is_robots(space: str, topics: Mapping[str, str]) -> bool:
 def preferred(odometry: Sequence[Odometry], connected: Collection[str]) -> tuple[Odometry, str]:
     """Return the odometry to read for a robot, and a text with the reason.
 
-    In order of preference: odometry whose frame is connected to the map by transforms; the output of a filter; the shortest name.
+    Odometry whose frame is connected to the map by transforms is preferred, then the output of a filter, then the topic with the
+    shortest name.
 
     Args:
         odometry: odometry of one robot.
@@ -155,7 +156,7 @@ def preferred(odometry: Sequence[Odometry], connected: Collection[str]) -> tuple
 
 
 def derived(time: Array, pose: Array) -> Doubles:
-    """Return the twists (T, 3), vx, vy, omega in the robot's frame, derived from its poses (T, 3)."""
+    """Return the twists (T, 3), i.e. vx, vy and omega in the robot's frame, derived from the robot's poses (T, 3) at times (T,)."""
     x, y, turn = (np.gradient(column, time) for column in (pose[:, 0], pose[:, 1], np.unwrap(pose[:, 2])))
     cosine, sine = np.cos(pose[:, 2]), np.sin(pose[:, 2])
     return np.column_stack((cosine * x + sine * y, cosine * y - sine * x, turn))

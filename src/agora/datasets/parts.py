@@ -1,4 +1,4 @@
-"""Files that together form one recording, as written by ``rosbag record --split``: ``NAME_0.bag``, ``NAME_1.bag`` ..."""
+"""Joins the files of a split recording, as written by ``rosbag record --split``: ``NAME_0.bag``, ``NAME_1.bag`` ..."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from agora.datasets.mcapfile import McapFile, opened
 from agora.errors import InputError
 
 _NAME = re.compile(r"(?P<name>.*?)(?:_?(?P<date>\d{4}(?:-\d\d){5}))?_(?P<number>\d+)\.bag(?:\.active)?")
-_PAUSE = 5.0  # s, maximum time between the last message of a part and the first message of the next
-_FIRST = 3  # number of messages at the start that may include the recorder's own
+_PAUSE = 5.0  # s, maximum time between the last message of a part and the first message of the next part
+_FIRST = 3  # number of messages at the start of a file that may include messages of the recorder itself
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Parts:
 
     @property
     def cut(self) -> str:
-        """The problems found in the files so far; empty if there are none."""
+        """Description of the problems found in the files so far; empty if no problem was found."""
         return "; ".join(f"{file.path.name} {file.cut}" for file in self.files if file.cut)
 
     @property
@@ -48,7 +48,7 @@ class Parts:
         return {(n, number): one for n, file in enumerate(self.files) for number, one in file.connections.items()}
 
     def messages(self, topics: Collection[str] | None = None) -> Iterator[Message]:
-        """Yield the messages of some topics, or of all, file by file, in the order in which they were written.
+        """Yield the messages of the given topics, or of all topics, file by file, in the order in which they were written.
 
         Raises:
             InputError: a file cannot be read.
@@ -58,17 +58,18 @@ class Parts:
 
 
 Source = Bag | McapFile | Parts
-"""Anything that messages can be read from."""
+"""Any object from which messages can be read."""
 
 
 def joined(paths: Iterable[Path], left_out: list[str] | None = None) -> list[Source]:
-    """Return the recordings in some files; files with consecutive numbers and consecutive times form a single recording.
+    """Return the recordings in the given files. Files with consecutive numbers and consecutive times form a single recording.
 
-    Each bag from Agora's recorder is a separate recording, because the recorder numbers episodes in the same way.
+    Each bag from Agora's recorder is a separate recording, because the recorder uses the same kind of numbers for episodes.
 
     Args:
         paths: paths of the files.
-        left_out: called with the reason for each file that cannot be opened. If None, the first such file raises an error.
+        left_out: list to which the reason for each file that cannot be opened is appended. If None, the first such file raises an
+            error.
 
     Raises:
         InputError: a file cannot be opened.
@@ -96,7 +97,7 @@ def joined(paths: Iterable[Path], left_out: list[str] | None = None) -> list[Sou
 
 
 def _order(path: Path) -> tuple[str, int]:
-    """Return the sort key of a part, from the date and the number in its name."""
+    """Return the date and the number in the name of a part, for sorting."""
     found = _NAME.fullmatch(path.name)
     return (found["date"] or "", int(found["number"])) if found else ("", 0)
 

@@ -1,17 +1,18 @@
 """Converts scenario files of pedsim_ros (XML) to world folders.
 
-The elements are those read by its scenario reader (pedsim_simulator, scenarioreader.cpp, srl-freiburg/pedsim_ros master):
-``obstacle`` (x1, y1, x2, y2), ``waypoint`` (id, x, y, r), ``queue`` (id, x, y, direction in degrees), ``attraction``, and ``agent``
-(x, y, n, dx, dy, type) with ``addwaypoint`` and ``addqueue``; ``source`` is an agent whose people appear repeatedly. Agents visit
-their waypoints in an endless loop. The types are 0 for adults, 1 for children, 2 for robots, and 3 for elders, who walk at no more
-than 0.9 m/s.
+The supported elements are the ones that the scenario reader of pedsim_ros reads (pedsim_simulator, scenarioreader.cpp,
+srl-freiburg/pedsim_ros master): ``obstacle`` (x1, y1, x2, y2), ``waypoint`` (id, x, y, r), ``queue`` (id, x, y, direction in
+degrees), ``attraction``, and ``agent`` (x, y, n, dx, dy, type) with ``addwaypoint`` and ``addqueue``; a ``source`` is an agent
+whose people appear repeatedly. Agents visit their waypoints in an endless loop. The types are 0 for adults, 1 for children, 2 for
+robots, and 3 for elders, who walk at 0.9 m/s at most.
 
-A waypoint is an area: people head for the next waypoint as soon as they are within ``r`` of the centre of the current one
+A waypoint is an area: people head for the next waypoint as soon as they are within ``r`` of the centre of the current waypoint
 (areawaypoint.cpp, isWithinArea). The centre may lie in a wall. `agora.datasets.waypoint_areas` converts these areas to points with
 a common radius.
 
 At each start, pedsim_ros samples the positions of an agent's people in a box around x and y, possibly inside walls. This import
-samples them once, clear of walls and of each other; if a box is too small, it is enlarged, and the import reports it.
+samples the positions once, so that people do not overlap walls or each other; if a box is too small, the import enlarges the box
+and reports this.
 """
 
 from __future__ import annotations
@@ -46,22 +47,24 @@ _KNOWN = {
     "welcome": (),
 }
 _IN_AGENT = {"addwaypoint": ("id",), "addqueue": ("id",)}
-_MARGIN = 2.0  # m of open ground around everything
-_RESOLUTION, _LONGEST = 0.05, 4000  # m per cell, and cells along a side; larger places have larger cells
+_MARGIN = 2.0  # m, width of the open ground around everything
+_RESOLUTION, _LONGEST = 0.05, 4000  # cell size, m, and maximum number of cells along a side; larger places have larger cells
 _POINT = 0.1  # m, radius of an obstacle without length
 _PERSON = 0.3  # m, radius of a pedestrian
-_CLEAR, _APART = 0.35, 0.7  # m from a person's centre to walls, and between two people
-_TRIES, _GROWTH = 200, 0.5  # samples per person before the box grows, and growth, m
+_CLEAR, _APART = 0.35, 0.7  # minimum distances from a person's centre to walls and to another person's centre, m
+_TRIES, _GROWTH = 200, 0.5  # number of samples per person before the box grows, and growth of the box, m
 _MOST = 1000
 
 
 def import_pedsim(source: str | Path, output: str | Path, seed: int = 0) -> Imported:
-    """Write a world folder whose map has the obstacles of a scenario file, with its people and robots in ``scenarios/NAME.json``.
+    """Write a world folder with the obstacles, people and robots of a scenario file.
+
+    The map contains the obstacles; ``scenarios/NAME.json`` contains the people and robots.
 
     Args:
         source: path of the XML file.
         output: folder of the world, which must be missing or empty.
-        seed: seed of the people's positions.
+        seed: seed used to sample the people's positions.
 
     Raises:
         InputError: the file cannot be read or has unexpected contents, or the folder cannot be written.
@@ -88,7 +91,7 @@ def read_pedsim(path: str | Path, seed: int = 0) -> Imported:
 
 @dataclass
 class _Group:
-    """An ``agent`` or ``source``: the centre and box of its people, their type and waypoints."""
+    """An ``agent`` or ``source``: the centre and size of the box in which its people start, and the people's type and waypoints."""
 
     line: int
     centre: tuple[float, float]
@@ -187,7 +190,7 @@ class _Reader:
 
 
 class _Drawn:
-    """The map and the scenario of the file, with everyone's position sampled."""
+    """The map and the scenario of the file, in which everyone's position has been sampled."""
 
     def __init__(self, read: _Reader, name: str, seed: int) -> None:
         self.read, self.name, self.notes = read, name, list(read.notes)
@@ -196,7 +199,7 @@ class _Drawn:
         self.places: list[Doubles] = []
 
     def _map(self) -> Map:
-        """Return a map with the obstacles that is large enough to cover everything."""
+        """Return a map that contains the obstacles and is large enough to cover everything."""
         walls = np.array(self.read.walls).reshape(-1, 2, 2)
         spots = [(x, y) for x, y, _ in self.read.points.values()] + [group.centre for group in self.read.groups]
         everything = np.vstack([walls.reshape(-1, 2), np.array(spots).reshape(-1, 2)])
@@ -238,8 +241,8 @@ class _Drawn:
         return Imported(self.map, scenario, self.notes)
 
     def _goal(self, group: _Group, start: tuple[float, float, float]) -> tuple[float, float]:
-        """Return the goal of a group of robots: a reachable point in its last waypoint, or the waypoint's centre if no point is
-        reachable.
+        """Return the goal of a group of robots: a reachable point in the group's last waypoint, or the centre of this waypoint if
+        no point is reachable.
         """
         way = way_through(self.map, start, [Area(*group.waypoints[-1])], _PERSON)
         self._note_lost(group, way.lost)
@@ -252,7 +255,7 @@ class _Drawn:
             self.notes.append(f"{where}: no path leads from its position to the waypoint at ({x:g}, {y:g}), r = {r:g} m; {so}")
 
     def _spots(self, group: _Group) -> Iterator[tuple[float, float, float]]:
-        """Yield sampled poses of a group's people inside its box; the people face their first waypoint."""
+        """Yield sampled poses of a group's people inside the group's box; the people face their first waypoint."""
         size = np.abs(group.box)
         grown = 0.0
         for _ in range(group.count):

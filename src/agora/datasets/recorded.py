@@ -24,11 +24,11 @@ ENDINGS = (".bag", ".bag.active", ".mcap")
 
 @dataclass(frozen=True, eq=False)
 class Unsaid:
-    """Information that a recording may lack.
+    """Information given by the user, because a recording may lack it.
 
     Attributes:
-        robot: model of the robot.
-        goal: (2,) goal, m.
+        robot: model of the robot; None if it is not given.
+        goal: (2,) goal, m; None if it is not given.
         planner: label of the robot's planner.
         odometry: odometry topic to read, if a bag has several.
         people: people topic to read, if a bag has several.
@@ -42,7 +42,7 @@ class Unsaid:
 
     @staticmethod
     def of(robot: str, goal: str, planner: str, odometry: str = "", people: str = "") -> Unsaid:
-        """Return the information from command-line strings; empty strings are ignored.
+        """Parse the information from command-line strings; empty strings are ignored.
 
         Raises:
             InputError: the robot is unknown, or the goal is not of the form x,y.
@@ -60,11 +60,13 @@ def read_all(paths: Sequence[Path], unsaid: Unsaid, left_out: list[str] | None =
 
     Args:
         paths: bags, MCAP files, folders that contain them, or folders from Arena's recorder.
-        unsaid: information that the recordings may lack.
-        left_out: called with the reason for each recording that cannot be read. If None, the first such recording raises an error.
+        unsaid: information that the recordings may lack, given by the user.
+        left_out: list to which the reason for each recording that cannot be read is appended. If None, the first such recording
+            raises an error.
 
     Raises:
-        InputError: there is nothing to read, or a recording cannot be read; if ``left_out`` is given, only if none can be read.
+        InputError: there is nothing to read, or a recording cannot be read; if ``left_out`` is given, only if no recording can be
+            read.
     """
     reasons: list[str] = []
     episodes: list[PlayedEpisode] = []
@@ -89,7 +91,8 @@ def sources_of(paths: Sequence[Path], left_out: list[str] | None = None) -> list
 
     Args:
         paths: as in `read_all`.
-        left_out: called with the reason for each file that cannot be opened. If None, the first such file raises an error.
+        left_out: list to which the reason for each file that cannot be opened is appended. If None, the first such file raises an
+            error.
 
     Raises:
         InputError: a folder does not contain a recording, or a file cannot be opened.
@@ -100,10 +103,10 @@ def sources_of(paths: Sequence[Path], left_out: list[str] | None = None) -> list
 
 
 def files_of(path: Path) -> list[Path]:
-    """Return the bags, MCAP files and folders from Arena's recorder at a path: the path itself, or those inside the folder.
+    """Return the bags, MCAP files and folders from Arena's recorder at a path: the path itself, or the contents of the folder.
 
     Raises:
-        InputError: the folder does not contain any.
+        InputError: the folder does not contain any of these.
     """
     if not path.is_dir() or (path / "odom.csv").is_file():
         return [path]
@@ -117,7 +120,7 @@ def read_source(source: Source | Path, unsaid: Unsaid) -> Iterator[PlayedEpisode
     """Yield the episodes of a recording.
 
     Raises:
-        InputError: it cannot be read, or has invalid numbers.
+        InputError: the recording cannot be read, or contains invalid numbers.
     """
     if isinstance(source, Path):
         with reading(source, "a folder of Arena's recorder"):
@@ -129,7 +132,7 @@ def read_source(source: Source | Path, unsaid: Unsaid) -> Iterator[PlayedEpisode
 
 
 def _sound(played: PlayedEpisode) -> PlayedEpisode:
-    """Return an episode after checking its numbers.
+    """Check the numbers in an episode, and return the episode.
 
     Raises:
         InputError: a pose, a velocity, a time or a goal is non-finite, or exceeds `agora.ranges.LARGEST`.
@@ -157,10 +160,10 @@ def _messages(source: Source, unsaid: Unsaid) -> list[PlayedEpisode]:
 
 
 def _refuse_strange(file: McapFile) -> None:
-    """Check that an MCAP file has ROS 1 messages.
+    """Check that an MCAP file contains ROS 1 messages.
 
     Raises:
-        InputError: it does not; the message states what it contains.
+        InputError: the file does not contain any; the message states what the file contains.
     """
     if not file.connections:
         topics = sorted({f"{c.topic} ({c.type or 'no type'}, {c.encoding or 'no encoding'})" for c in file.channels.values()})

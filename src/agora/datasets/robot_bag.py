@@ -1,9 +1,10 @@
-"""Bags of real or simulated robots that were run without Agora: odometry and, if available, transforms, goals and a map.
+"""Reads bags of real or simulated robots that were run without Agora: odometry and, if available, transforms, goals and a map.
 
-Each goal is an episode (`agora.datasets.goals`); a bag without goals is one episode. Values that were not recorded (contacts;
-people, unless a tracker published them) are missing, and metrics that read them are undefined. Positions come from the robot's
-transforms to the map, which include the corrections of a localisation. Without transforms, they come from the odometry, moved to
-the map by pose estimates or, without these, unchanged.
+Each goal begins an episode (`agora.datasets.goals`); a bag without goals contains a single episode. Values that were not recorded
+(contacts; people, unless a tracker published them) are missing, and metrics that read them are undefined. Positions come from the
+robot's transforms to the map frame, which include the corrections by a localisation. If there are no transforms, positions come
+from the odometry, transformed to the map frame using pose estimates; if there are no pose estimates either, odometry is used
+unchanged.
 """
 
 from __future__ import annotations
@@ -38,13 +39,13 @@ __all__ = ["read_drives"]
 
 _ODOMETRY, _GRID, _TF = "nav_msgs/Odometry", "nav_msgs/OccupancyGrid", ("tf2_msgs/TFMessage", "tf/tfMessage")
 _ESTIMATE = "geometry_msgs/PoseWithCovarianceStamped"
-_LATER = 1.0  # s after a goal; a transform that is used later than this is noted
-_OCCUPIED = 65  # per cent, the threshold of map_server
+_LATER = 1.0  # s, a note is added if the transform used for a goal is later than the goal by more than this
+_OCCUPIED = 65  # per cent, map_server's threshold for occupied cells
 
 
 @dataclass
 class _Messages:
-    """The contents of a bag; each message has its chronological rank, and maps also have their position in the file."""
+    """The contents of a bag. Each message is stored with its chronological rank, each map also with its position in the file."""
 
     odometry: dict[str, Odometry] = field(default_factory=dict)
     logs: dict[str, TransformLog] = field(default_factory=dict)
@@ -62,14 +63,14 @@ class _Robot:
     """A robot in a bag.
 
     Attributes:
-        name: name of the robot; empty if it is the only one.
-        odometry: odometry that is read.
+        name: name of the robot; empty if the bag contains a single robot.
+        odometry: odometry that is read for the robot.
         logs: logs of the robot's transforms.
         goals: goals sent to the robot.
         estimates: estimates of the robot's pose.
-        words: messages that end its goals.
+        words: messages that end the robot's goals.
         maps: chronological ranks and file positions of the messages with maps.
-        people: people around the robot; None if none were published.
+        people: people around the robot; None if no people were published.
         notes: notes for the user.
     """
 
@@ -87,12 +88,12 @@ class _Robot:
 def read_drives(
     bag: Source, robot: RobotModel | None = None, goal: Array | None = None, odometry: str = "", people: str = ""
 ) -> list[PlayedEpisode]:
-    """Return the episodes of a bag with odometry; the episodes of each robot are ordered by time.
+    """Return the episodes of a bag that contains odometry; the episodes of each robot are ordered by time.
 
     Args:
         bag: bag to read.
-        robot: model of its robots, if known.
-        goal: (2,) goal, m, that replaces the goals in the bag, so that the whole bag is a single drive to it.
+        robot: model of the robots in the bag, if known.
+        goal: (2,) goal, m, which replaces the goals in the bag, so that the whole bag is a single drive to this goal.
         odometry: odometry topic to read, if the bag has several.
         people: people topic to read, if the bag has several.
 
@@ -138,7 +139,7 @@ def _read_messages(bag: Source) -> _Messages:
         elif people_kind(kind) and topic not in read.strange:
             try:
                 read.people.setdefault(topic, PeopleTopic(topic, kind)).add(number, recorded, message.decode())
-            except AttributeError:  # the type has a known name, but different fields
+            except AttributeError:  # the message type has a known name, but different fields
                 del read.people[topic]
                 read.strange.add(topic)
         elif is_word(topic, kind) and (word := word_of(number, topic, recorded, message.decode())):
@@ -147,7 +148,7 @@ def _read_messages(bag: Source) -> _Messages:
 
 
 def _robots(path: Path, read: _Messages, asked: str, people: str) -> Iterator[_Robot]:
-    """Yield the robots in a bag; if an odometry topic is requested, only the robot that it belongs to."""
+    """Yield the robots in a bag. If an odometry topic is requested, yield only the robot that the topic belongs to."""
     known, groups = read.odometry, robots_of(read.odometry, read.topics)
     wanted = next((topic for topic in known if topic.strip("/") == asked.strip("/")), "") if asked else ""
     if asked and not wanted:
@@ -179,7 +180,7 @@ def _robots(path: Path, read: _Messages, asked: str, people: str) -> Iterator[_R
 
 
 def _episodes(bag: Source, robot: _Robot, model: RobotModel | None, given: Array | None) -> Iterator[PlayedEpisode]:
-    """Yield the episodes of a robot; their notes do not mention the name of the file."""
+    """Yield the episodes of a robot; the notes of the episodes do not mention the name of the file."""
     drives, notes = robot.odometry.stretches()
     if not drives:
         raise InputError(
@@ -229,7 +230,7 @@ def _episodes(bag: Source, robot: _Robot, model: RobotModel | None, given: Array
 def _people(
     crowd: PlacedPeople, robot: _Robot, cut: tuple[Doubles, Doubles, Doubles], begin: float
 ) -> tuple[dict[str, Any], list[str]]:
-    """Return the pedestrian fields of an episode whose samples begin at ``begin`` (s), and notes."""
+    """Return the pedestrian fields of the episode whose samples are ``cut`` and whose start time is ``begin``, s, and notes."""
     fields, left = crowd.sampled(cut[0] + begin, cut[1][:, :2])
     topic = robot.people.topic if robot.people is not None else ""
     notes = [f"people are read from {topic}; people without a radius get a radius of {People().radius:g} m"]
@@ -259,7 +260,9 @@ def _goals(sent: Sequence[StampedPose], stretch: OdometryStretch, frames: Frames
 
 
 def _cut(span: GoalSpan, time: Doubles, pose: Doubles, twist: Doubles) -> tuple[Doubles, Doubles, Doubles]:
-    """Return the samples of an episode, with times from 0 on; if there is no sample at the start, the first is interpolated."""
+    """Return the samples of an episode, with times relative to the start; if there is no sample at the start, the first sample is
+    interpolated.
+    """
     within = (time > span.begin) & (time <= span.end)
     known = np.column_stack((pose[:, :2], np.unwrap(pose[:, 2]), twist))
     first = np.array([[np.interp(span.begin, time, column) for column in known.T]])
@@ -269,7 +272,9 @@ def _cut(span: GoalSpan, time: Doubles, pose: Doubles, twist: Doubles) -> tuple[
 
 
 def _map_before(bag: Source, maps: Sequence[tuple[int, int]], end: float) -> tuple[Map | None, str]:
-    """Return the last map before a message, or else the first map, and the name of its frame."""
+    """Return the last map published before the message with rank ``end`` or, if there is none, the first map; also return the name
+    of the map's frame.
+    """
     if not maps:
         return None, MAP
     _, place = max((one for one in maps if one[0] < end), default=maps[0])
@@ -281,7 +286,7 @@ def _map_of(message: Any, name: str) -> Map:
     """Return the map of a ``nav_msgs/OccupancyGrid``, whose origin must not be rotated.
 
     Raises:
-        InputError: the numbers do not form a map.
+        InputError: the message's numbers do not form a map.
     """
     info = message.info
     if abs(heading_of(info.origin.orientation)) > 1e-6:

@@ -1,10 +1,10 @@
 """Reads episodes from bags of Agora's graph and from equivalent MCAP files. Agora's recorder writes one episode per bag; ``rosbag
-record -a`` may write many.
+record -a`` may write several.
 
-An episode is built from the messages of the graph's nodes in the way in which `agora.episode.Episodes` builds it from its engine: a
-sample at every control step and one at the end, each from the message of that step. A bag recorded in lock step therefore gives a
-recording that is bit-identical to running the episode in this process. In real time, each sample uses the most recently published
-pedestrians.
+An episode is built from the messages of the graph's nodes in the same way in which `agora.episode.Episodes` builds it from the
+engine: there is a sample at every control step and one at the end, each taken from the message of that step. A bag recorded in lock
+step therefore gives a recording that is bit-identical to running the episode in this process. In real time, each sample uses the
+most recently published pedestrians.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from agora.world.start import RobotStart, Start
 
 __all__ = ["read_episode", "read_episodes"]
 
-_LATE = 60.0  # s after the time limit within which samples may lie
+_LATE = 60.0  # s, samples may be later than the time limit by up to this time
 
 
 def is_episode(bag: Source) -> bool:
@@ -56,10 +56,10 @@ def is_episode(bag: Source) -> bool:
 
 
 def read_episode(path: Path) -> PlayedEpisode:
-    """Return the episode in a bag from Agora's recorder, which has exactly one.
+    """Return the only episode in a bag from Agora's recorder.
 
     Raises:
-        InputError: the file cannot be read, or has no episode, or several.
+        InputError: the file cannot be read, or does not contain exactly one episode.
     """
     first, *others = read_episodes(opened(path))
     if others:
@@ -71,7 +71,7 @@ def read_episodes(bag: Source) -> list[PlayedEpisode]:
     """Return the episodes in a bag; if the bag is truncated, the last episode is incomplete and marked as interrupted.
 
     Raises:
-        InputError: the file cannot be read, or has no episode.
+        InputError: the file cannot be read, or contains no episode.
     """
     told, notes = collect_episodes(bag)
     return [_played(bag, said, notes) for said in told]
@@ -114,7 +114,7 @@ def _played(bag: Source, said: EpisodeMessages, notes: list[str]) -> PlayedEpiso
 def _last_step(path: Path, start: Start, dt: float, set_at: list[int]) -> int:
     """Return the last possible step of an episode: the step of its time limit, plus a margin in case the graph stops late.
 
-    The time limit restarts with each manually set goal, at the steps ``set_at``.
+    The time limit restarts whenever a goal is set manually, at the steps ``set_at``.
 
     Raises:
         InputError: the episode has no time limit.
@@ -128,7 +128,7 @@ def _last_step(path: Path, start: Start, dt: float, set_at: list[int]) -> int:
 
 
 def _interrupted(said: EpisodeMessages, bag: Source) -> str:
-    """Return the reason why the episode has no end; empty if it has one."""
+    """Return the reason why the episode has no end; empty if the episode has an end."""
     status = said.status
     if status is not None and status.done and not status.interrupted:
         return ""
@@ -138,9 +138,9 @@ def _interrupted(said: EpisodeMessages, bag: Source) -> str:
 
 
 def planner_label(robot: Any) -> str:
-    """Return the label of what drove a robot, for tables: the local planner, plus the interplanner and the navigation if relevant.
+    """Return a robot's planner label for tables: the local planner and, if relevant, the interplanner and the navigation.
 
-    If an external program drove the robot, the planners are unknown; the planners in its setup were not used.
+    If an external program drove the robot, the planners are unknown, because the planners in the robot's setup were not used.
     """
     if robot.navigation == "external":
         return "external"
@@ -193,20 +193,20 @@ def _robot(
 
 
 def _samples(steps: list[int], control: int, end: int, final: int) -> list[int]:
-    """Return the steps at which a robot that finished at a step has samples: all control steps up to it, and the last step of the
-    episode.
+    """Return the steps at which a robot that finished at step ``final`` has samples: all control steps up to this step, and the
+    last step of the episode.
     """
     taken = [k for k in steps if k % control == 0 or k == final]
     return taken[: bisect.bisect_left(taken, end) + 1]
 
 
 def _row(robots: Any, r: int) -> list[float]:
-    """Return x, y, heading, vx, vy, omega of a robot."""
+    """Return x, y, heading, vx, vy and omega of robot ``r``."""
     return [float(getattr(robots, name)[r]) for name in ("x", "y", "heading", "vx", "vy", "omega")]
 
 
 def _goal(robot: RobotStart, status: Any) -> Array:
-    """Return the robot's goal as the engine knew it; a goal that was set during the episode appears only in the robot's status."""
+    """Return the robot's goal as known to the engine; a goal that was set during the episode is only in the robot's status."""
     goal: Array = robot.goals[0] if status is None else from_pose2d(status.target)
     return goal.astype(np.float32).astype(np.float64)
 
@@ -230,10 +230,11 @@ def _contacts(said: EpisodeMessages, model: RobotModel, name: str, r: int, dt: f
 def _closing(
     said: EpisodeMessages, traits: RobotTraits, r: int, kind: ContactKind, party: int, moment: float, dt: float
 ) -> Closing | None:
-    """Return who closed the gap before a contact, from the messages before and after the contact; None if one of them is missing.
+    """Return who closed the gap before a contact, computed from the messages before and after the contact; None if either message
+    is missing.
 
     Args:
-        said: the messages.
+        said: messages of the episode.
         traits: traits of the robot.
         r: number of the robot.
         kind: kind of party that the robot touched.
@@ -255,22 +256,22 @@ def _closing(
     own = [_row(said.robots[k], r)[:3] for k in steps]
     length = steps[1] - steps[0]
     fraction = max(moment - steps[0], 0.0) / length
-    if appeared and fraction == 0.0:  # the robot did not hit a pedestrian that appeared where it stood
+    if appeared and fraction == 0.0:  # a robot does not hit a pedestrian that appears at the robot's position
         own[1] = own[0]
     here, there = (np.array([*pose, *place], np.float32) for pose, place in zip(own, places, strict=True))
     return closing_of(traits, 0, 0, kind, here, there, fraction, dt * length)
 
 
 def _around(known: dict[int, Any], moment: float) -> tuple[int, int] | None:
-    """Return the last step with known data up to a time (in steps), and the first such step after it."""
+    """Return the last step with known data up to the time ``moment`` (in steps), and the first step with known data after it."""
     steps = sorted(known)
     after = bisect.bisect_right(steps, moment + SAME)
     return (steps[after - 1], steps[after]) if 0 < after < len(steps) else None
 
 
 def _walked(said: EpisodeMessages, party: int, moment: float, steps: tuple[int, int]) -> tuple[list[list[float]], bool] | None:
-    """Return x, y, 0 of a pedestrian at two steps around a time, and whether it appeared in between; if so, it counts as having
-    stood still.
+    """Return x, y and 0 for a pedestrian at two steps around a time, and whether the pedestrian appeared in between, in which case
+    it counts as having stood still.
     """
     around = _around(said.pedestrians, moment)
     if around is None:
@@ -285,14 +286,14 @@ def _walked(said: EpisodeMessages, party: int, moment: float, steps: tuple[int, 
 
 
 def _place(pedestrians: Any, party: int) -> tuple[float, float] | None:
-    """Return the position of the pedestrian with a given id; None if it is absent."""
+    """Return the position of the pedestrian with a given id; None if the pedestrian is absent."""
     slots = np.flatnonzero((np.asarray(pedestrians.id) == party) & np.asarray(pedestrians.present, bool))
     return (float(pedestrians.x[slots[0]]), float(pedestrians.y[slots[0]])) if slots.size else None
 
 
 def _noted(said: EpisodeMessages, name: str, kept: list[int]) -> dict[str, Any]:
-    """Return the notes on a robot at some steps, by name: the last note up to each step; empty if there are none."""
-    began = time_of(said.robots[0]) - SAME  # messages of an earlier episode are older
+    """Return the notes on a robot, by name: the last note up to each of the given steps; empty if there are no notes."""
+    began = time_of(said.robots[0]) - SAME  # older messages belong to an earlier episode
     own = sorted((m for m in said.notes if name in m.name and time_of(m) > began), key=time_of)
     if not own or not kept:
         return {}
@@ -300,16 +301,16 @@ def _noted(said: EpisodeMessages, name: str, kept: list[int]) -> dict[str, Any]:
     chosen = [(own[max(i, 0)], list(own[max(i, 0)].name).index(name)) for i in last]
     columns = {field: np.array([getattr(m, field)[r] for m, r in chosen]) for field in NOTES}
     kinds: dict[str, type] = {name: np.float64 if issubclass(NOTES[name], np.floating) else np.int32 for name in NOTES}
-    if all(hasattr(m, "planning_time") for m, _ in chosen):  # bags from earlier versions lack it
+    if all(hasattr(m, "planning_time") for m, _ in chosen):  # bags from earlier versions lack this field
         columns["planning_time"] = np.array([m.planning_time[r] for m, r in chosen], np.float64)
         kinds["planning_time"] = np.float64
     return {name: np.asarray(column, kinds[name]) for name, column in columns.items() if np.isfinite(column).all()}
 
 
 def _commands(said: EpisodeMessages, r: int, kept: list[int]) -> Array | None:
-    """Return the commanded twists (T - 1, 3) at a robot's samples; each is taken from the message of the next step.
+    """Return the commanded twists (T - 1, 3) at a robot's samples; each twist is taken from the message of the next step.
 
-    Return None if a command was not recorded, or the bag is from an earlier version.
+    Return None if a command was not recorded, or if the bag is from an earlier version.
     """
     known = sorted(said.robots)
     after = [bisect.bisect_right(known, k) for k in kept[:-1]]
@@ -321,9 +322,10 @@ def _commands(said: EpisodeMessages, r: int, kept: list[int]) -> Array | None:
 
 
 def _pedestrians(said: EpisodeMessages, kept: list[int], start: Start, behaving: bool) -> dict[str, Any]:
-    """Return a recording's pedestrian fields; each step uses the pedestrians published most recently up to it.
+    """Return the pedestrian fields of a recording; each step uses the pedestrians published most recently up to that step.
 
-    Messages end with the last pedestrian that has appeared so far; pedestrians that appear later are marked absent until then.
+    A message contains only the pedestrians that have appeared so far; pedestrians that appear later are marked as absent until
+    then.
     """
     known, count = sorted(said.pedestrians), start.crowd_size
     if not known:

@@ -15,11 +15,11 @@ _PARTS = ("obsmat.txt", "annotation.vsp", "annotations.txt", "H.txt", "groups.tx
 
 
 def import_scene(source: Path, name: str, said: SceneFile) -> Path:
-    """Copy a scene to the folder of the ETH and UCY scenes, with a ``scene.yaml`` that states the given frame rate and scale.
+    """Copy a scene to the folder of the ETH and UCY scenes, with a ``scene.yaml`` that contains the given frame rate and scale.
 
     Args:
-        source: folder of the scene, with files supported by `agora.datasets.eth_ucy.scene_sources`, or a TrajNet++ file.
-        name: name of the scene in the data set.
+        source: folder of the scene, which contains files supported by `agora.datasets.eth_ucy.scene_sources`, or a TrajNet++ file.
+        name: name that the scene gets in the data set.
         said: frame rate, scale and columns of the scene; other keys of the user's ``scene.yaml`` are kept.
 
     Returns:
@@ -39,7 +39,7 @@ def import_scene(source: Path, name: str, said: SceneFile) -> Path:
     place = source.with_suffix("") if alone else source
     scene = read_scene(place.name, folder=place.parent, said=said)
     known = said.over(said_of(place))
-    if stated_rate(place, scene.source, said) is None:  # then it depends on the name alone, which the import may change
+    if stated_rate(place, scene.source, said) is None:  # the rate then depends on the name alone, which the import may change
         known = known.over(SceneFile(FRAME_RATE.get(place.name.lower())))
     target = data_home() / "eth_ucy" / name
     part = target.parent / f".{name}.part"
@@ -62,5 +62,5 @@ def import_scene(source: Path, name: str, said: SceneFile) -> Path:
 
 
 def _files(source: Path) -> list[Path]:
-    """Return the files of a scene in a folder."""
+    """Return the files in a folder that belong to a scene."""
     return [path for path in sorted(source.iterdir()) if path.name in (*_PARTS, f"{source.name}.txt") or path.suffix == ".ndjson"]

@@ -1,4 +1,4 @@
-"""Scenes of recorded pedestrians: the file ``scene.yaml``, and the conversion of rows (frame, pedestrian, position) to
+"""Scenes of recorded pedestrians: reads the file ``scene.yaml``, and converts rows (frame, pedestrian, position) to
 trajectories.
 """
 
@@ -22,16 +22,17 @@ from agora.ranges import Within
 from agora.world.trajectories import Trajectories
 
 LONGEST_GAP = 2.0
-"""s, maximum gap between rows of one id for which the person is assumed to walk on; an id that reappears later belongs to a
-different person."""
+"""Maximum gap between two rows with the same id, s, over which the person is assumed to walk on. An id that reappears later belongs
+to a different person.
+"""
 
 PLAUSIBLE = 0.3, 2.5
-"""m/s, plausible mean speeds of people; other scenes are read with a warning."""
+"""Range of plausible mean speeds of people, m/s. A warning is logged for scenes outside this range."""
 
 FrameRate = Annotated[float, Within(0.0, 10_000.0, above=True)]
 """Frames per second."""
 Scale = Annotated[float, Within(0.0, 10_000.0, above=True)]
-"""m per unit of the file, for instance per pixel."""
+"""Length of one unit of the file, for instance a pixel, m."""
 Columns = Literal["frame pedestrian x y", "pedestrian frame x y"]
 """Order of the columns of a table."""
 
@@ -43,17 +44,16 @@ FRAME_RATE = {name: 15.0 for name in ("eth", "seq_eth", "biwi_eth")} | {
         *("uni_examples", "crowds_uni_examples", "arxiepiskopi1", "arxiepiskopi2"),
     )
 }
-"""Frames per second, as frames are numbered in the scenes of ETH and UCY, by the folder names of the public collections.
+"""Frames per second, according to how frames are numbered in the scenes of ETH and UCY, by folder name in the public collections.
 
-These are the collections of the data set itself, OpenTraj and TrajNet. ETH's first scene has 15 frames per second, all other scenes
-25.
+The collections are the data set itself, OpenTraj and TrajNet. ETH's first scene has 15 frames per second, all other scenes have 25.
 """
 
 SCENE_FILE = "scene.yaml"
 """Name of the file in a scene's folder (`SceneFile`)."""
 
 _UNKNOWN_RATE = 25.0
-_SMOOTHER = 0.5  # ratio of roughnesses below which one column order is certainly right
+_SMOOTHER = 0.5  # ratio of roughnesses below which the smoother column order is certainly correct
 _LOG = logging.getLogger(__name__)
 
 
@@ -62,9 +62,9 @@ class SceneFile:
     """The contents of ``scene.yaml`` next to the files of a scene.
 
     Attributes:
-        frame_rate: frames per second, as frames are numbered in its files.
-        scale: length of one unit of its positions, m, for positions in pixels.
-        columns: column order of its four-column table.
+        frame_rate: frames per second, according to how frames are numbered in the scene's files.
+        scale: length of one unit of the positions, m, for positions in pixels.
+        columns: order of the columns in a table with four columns.
     """
 
     frame_rate: FrameRate | None = None
@@ -72,12 +72,12 @@ class SceneFile:
     columns: Columns | None = None
 
     def over(self, other: SceneFile) -> SceneFile:
-        """Return these values, with missing values taken from the other file."""
+        """Return a copy in which missing values are taken from the other file."""
         return SceneFile(self.frame_rate or other.frame_rate, self.scale or other.scale, self.columns or other.columns)
 
 
 def said_of(place: Path) -> SceneFile:
-    """Return the contents of a scene's ``scene.yaml``; empty if the scene does not have one.
+    """Return the contents of a scene's ``scene.yaml``; empty if the scene has no such file.
 
     Raises:
         InputError: the file is invalid.
@@ -86,7 +86,10 @@ def said_of(place: Path) -> SceneFile:
 
 
 def scene_file(place: Path) -> Path:
-    """Return the path of a scene's ``scene.yaml``: in the folder of the scene, or next to a scene that is a single file."""
+    """Return the path of a scene's ``scene.yaml``.
+
+    The file is in the folder of the scene or, for a scene that is a single file, next to that file.
+    """
     return (place if place.is_dir() else place.parent) / SCENE_FILE
 
 
@@ -95,13 +98,13 @@ class Rows:
     """Annotated positions of pedestrians.
 
     Attributes:
-        path: path of the file from which they were read.
+        path: path of the file from which the rows were read.
         line: (N,) line of each row in the file.
-        frame: (N,) number of the frame.
-        id: (N,) number of the pedestrian.
-        x: (N,) position, x, in units of the file.
-        y: (N,) position, y, in units of the file.
-        rate: frames per second stated by the file; None if not stated.
+        frame: (N,) number of the frame of each row.
+        id: (N,) number of the pedestrian of each row.
+        x: (N,) x coordinate, in units of the file.
+        y: (N,) y coordinate, in units of the file.
+        rate: frames per second stated by the file; None if the file does not state it.
     """
 
     path: Path
@@ -116,12 +119,13 @@ class Rows:
 def rows_of_table(path: Path, columns: int, order: Columns | None = None) -> Rows:
     """Read a table: frame, pedestrian, x, y (4 columns); or frame, pedestrian, x, z, y, vx, vz, vy (8 columns, OpenTraj's obsmat).
 
-    With 8 columns, the frame rate is derived from the velocities, so that path lengths match them.
+    With 8 columns, the frame rate is derived from the velocities, so that path lengths match the velocities.
 
     Args:
         path: path of the file.
         columns: number of columns.
-        order: order of four columns; None for the documented order, unless the numbers show that the pedestrian column comes first.
+        order: order of the columns in a table with four columns; if None, the documented order is used unless the numbers show that
+            the pedestrian column comes first.
 
     Raises:
         InputError: the file is invalid; the message gives the line.
@@ -136,11 +140,12 @@ def rows_of_table(path: Path, columns: int, order: Columns | None = None) -> Row
 
 
 def _pedestrians_first(path: Path, table: Doubles) -> bool:
-    """Return whether the first column contains pedestrians and the second frames; log this, or that the numbers are ambiguous.
+    """Return whether the first column contains pedestrians and the second frames; log a message if so, or if the numbers are
+    ambiguous.
 
     The correct column order gives the smoother paths: successive positions of one pedestrian lie on a line, whereas the positions
-        of successive pedestrians in one frame do not. If the difference is small, a column with evenly spaced numbers (0, 10, 20)
-        is taken as the frames.
+    of successive pedestrians in one frame do not. If the difference is small, a column with evenly spaced numbers (0, 10, 20) is
+    taken as the frames.
     """
     apart = [int(np.gcd.reduce(np.diff(np.unique(table[:, k])).astype(np.int64), initial=0)) for k in (0, 1)]
     usual, other = (_roughness(table[:, 1 - k], table[:, k], table[:, 2:]) for k in (0, 1))  # with frames in column k
@@ -160,7 +165,7 @@ def _pedestrians_first(path: Path, table: Doubles) -> bool:
 
 
 def _roughness(who: Doubles, frame: Doubles, places: Doubles) -> float:
-    """Return the typical step of a path plus its typical bend, in units of the file; infinite if there are no steps."""
+    """Return the median step of paths plus their median bend, in units of the file; infinite if there are no steps."""
     order = np.lexsort((frame, who))
     who, places = who[order], places[order]
     same = who[1:] == who[:-1]
@@ -173,7 +178,7 @@ def _roughness(who: Doubles, frame: Doubles, places: Doubles) -> float:
 
 
 def _rate_of_velocities(frame: Doubles, who: Doubles, x: Doubles, y: Doubles, speed: Doubles) -> float | None:
-    """Return the frame rate at which most steps of walking people match their stated speed; None if no one walks."""
+    """Return the frame rate at which most steps of walking people match the stated speeds; None if no one walks."""
     order = np.lexsort((frame, who))
     step, way = np.diff(frame[order]), np.hypot(np.diff(x[order]), np.diff(y[order]))
     walks = (np.diff(who[order]) == 0) & (speed[order][:-1] > PLAUSIBLE[0]) & (way > 0) & (step > 0)
@@ -183,14 +188,15 @@ def _rate_of_velocities(frame: Doubles, who: Doubles, x: Doubles, y: Doubles, sp
 
 
 def people_of(rows: Rows, place: Path, said: SceneFile) -> Trajectories:
-    """Return the pedestrians in some rows, in seconds and metres; time 0 is frame 0.
+    """Return the trajectories of the pedestrians in the given rows, in seconds and metres; time 0 is frame 0.
 
-    An id that reappears after more than `LONGEST_GAP` belongs to a different person, who gets the next unused id.
+    An id that reappears after more than `LONGEST_GAP` seconds belongs to a different person, who gets the next unused id.
 
     Args:
         rows: rows of the scene.
         place: folder of the scene.
-        said: the caller's values; they override those of ``scene.yaml``, of the rows, and those implied by the scene's name.
+        said: values from the caller, which override the values in ``scene.yaml`` and in the rows, and the values implied by the
+            scene's name.
 
     Raises:
         InputError: an id occurs twice in a frame (the message gives the line), or is invalid; or ``scene.yaml`` is invalid.
@@ -207,7 +213,10 @@ def people_of(rows: Rows, place: Path, said: SceneFile) -> Trajectories:
 
 
 def rate_of(place: Path, known: SceneFile, read: float | None = None) -> float:
-    """Return the frame rate of a scene: as given, from its files, or from its name; otherwise 25, with a logged note."""
+    """Return the frame rate of a scene, which is given or taken from the scene's files or name.
+
+    If it is unknown, return 25, and log a note.
+    """
     rate = known.frame_rate or read or FRAME_RATE.get(place.name.lower())
     if rate is None:
         _tell(
@@ -218,7 +227,7 @@ def rate_of(place: Path, known: SceneFile, read: float | None = None) -> float:
 
 
 def plausible(people: Trajectories, path: Path, rate: float) -> Trajectories:
-    """Return the same people; log a warning if they are implausibly slow or fast on average."""
+    """Return the same people, and log a warning if they are implausibly slow or fast on average."""
     speed = people.mean_speed()
     if people.count and not PLAUSIBLE[0] <= speed <= PLAUSIBLE[1]:
         _tell(

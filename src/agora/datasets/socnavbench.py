@@ -1,12 +1,13 @@
-"""SocNavBench: 33 curated episodes, each a map, a robot's start and goal, a time budget and recorded pedestrians.
+"""SocNavBench: 33 curated episodes, each with a map, the robot's start and goal, a time budget and recorded pedestrians.
 
 A. Biswas, A. Wang, G. Silvera, A. Steinfeld, H. Admoni, "SocNavBench: a grounded simulation testing framework for evaluating social
-navigation", ACM THRI 11(3), 2022; data and loading rule from CMU-TBD/SocNavBench (2724ea85).
+navigation", ACM THRI 11(3), 2022; the data and the loading rule are from CMU-TBD/SocNavBench (2724ea85).
 
-What to know before comparing numbers: the shipped frame rates replay hotel and univ at 0.6 times the real speed. hotel is mirrored,
-so metrics that depend on left and right change sign. The maps are digitised from figures (5 to 10 cm at walls); the map HotelSmall
-is an assumption. ``t_hotel_cross`` is identical to ``t_hotel_follow_diag``. The peak of 24 pedestrians in ``episodes.json`` for the
-three episodes in DoubleHotel is the sum of the peaks of their two recordings (9 and 15); the maximum simultaneous number is 23.
+Read the following before comparing numbers. The shipped frame rates replay hotel and univ at 0.6 times the real speed. The hotel
+recording is mirrored, so metrics that depend on left and right change sign. The maps are digitised from figures (accurate to 5 to
+10 cm at walls); the map HotelSmall is an assumption. ``t_hotel_cross`` is identical to ``t_hotel_follow_diag``. For the three
+episodes in DoubleHotel, ``episodes.json`` contains a peak of 24 pedestrians, which is the sum of the peaks of their two recordings
+(9 and 15); at most 23 pedestrians are present at the same time.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from agora.ranges import Checked, Positive
 from agora.world.trajectories import Trajectories, joined
 
 REAL_FRAME_RATE = {"eth": 15.0, "hotel": 25.0, "dhotel-top": 25.0, "dhotel-bot": 25.0, "zara01": 25.0, "zara02": 25.0, "univ": 25.0}
-"""Frames per second at which the pedestrians were actually filmed; SocNavBench replays hotel and univ at 15."""
+"""Frames per second at which the pedestrians were actually filmed; SocNavBench replays hotel and univ at 15 frames per second."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class _Recording(Checked):
             raise ValueError("knots_file must be inside the data set")
 
     def affine(self) -> tuple[Doubles, Doubles]:
-        """Return the transformation from the recording's metres to the map's metres: matrix (2, 2) and offset (2,)."""
+        """Return the matrix (2, 2) and the offset (2,) of the transformation from the recording's metres to the map's metres."""
         sx, sy = -1.0 if self.flipxn else 1.0, -1.0 if self.flipyn else 1.0
         placed = np.array([[0.0, sy], [sx, 0.0]]) if self.swapxy else np.diag([sx, sy])
         cosine, sine = math.cos(self.offset[2]), math.sin(self.offset[2])
@@ -60,7 +61,7 @@ class _Recording(Checked):
 
 @dataclass(frozen=True)
 class _Segment:
-    """The pedestrians that an episode replays from a recording, and the counts that loading must reproduce."""
+    """The pedestrians that an episode replays from one recording, and the numbers of pedestrians that must result from loading."""
 
     dataset: str
     ped_range: tuple[int, int]
@@ -115,14 +116,14 @@ class SocnavbenchEpisode:
     """A SocNavBench episode; poses are x, y, heading in the map frame, in m and rad.
 
     Attributes:
-        name: name in SocNavBench.
+        name: name of the episode in SocNavBench.
         map: map of the episode.
-        start: start of the robot.
-        goal: goal of the robot.
+        start: start pose of the robot.
+        goal: goal pose of the robot.
         budget: time budget, s.
-        trajectories: recorded pedestrians; time 0 is the episode's start.
+        trajectories: trajectories of the recorded pedestrians; time 0 is the start of the episode.
         map_name: name of the map in SocNavBench.
-        names: names of the pedestrians in the order of the trajectories, from "prerec_0000" upward.
+        names: names of the pedestrians, in the order of the trajectories, starting with "prerec_0000".
     """
 
     name: str
@@ -149,9 +150,9 @@ def read_episode(name: str, folder: Path | None = None, *, real_speed: bool = Fa
 
     Args:
         name: one of `episode_names`.
-        folder: folder of the data set; None for the import folder.
-        real_speed: whether pedestrians walk at the filmed speed instead of the benchmark's (`REAL_FRAME_RATE`); this also changes
-            the loaded pedestrians, because a recording is loaded up to the budget.
+        folder: folder of the data set; None for its place in the data folder.
+        real_speed: whether pedestrians walk at the speed at which they were filmed (`REAL_FRAME_RATE`) instead of the benchmark's
+            speed; this also changes which pedestrians are loaded, because a recording is loaded up to the time budget.
 
     Raises:
         UnknownNameError: the episode is unknown.
@@ -186,11 +187,11 @@ def read_episode(name: str, folder: Path | None = None, *, real_speed: bool = Fa
 
 
 def _names(segments: Sequence[_Segment], parts: Sequence[Trajectories]) -> tuple[str, ...]:
-    """Return SocNavBench's names of the pedestrians (``recorded_human.py: generate_humans``): "prerec_" and the id, counted from
-    the first id.
+    """Return SocNavBench's names of the pedestrians (``recorded_human.py: generate_humans``): "prerec_" and the id, relative to the
+    first id.
 
-    In the original, the count restarts from 0 for a second recording, so later pedestrians replace earlier ones with the same name;
-    in Agora, counting continues.
+    In the original, the numbers restart from 0 for a second recording, so later pedestrians replace earlier pedestrians with the
+    same name; in Agora, the numbers continue.
     """
     names: list[str] = []
     begin = 0
@@ -201,16 +202,16 @@ def _names(segments: Sequence[_Segment], parts: Sequence[Trajectories]) -> tuple
 
 
 def _pose(given: tuple[float, float, float]) -> tuple[float, float, float]:
-    """Return the pose with its heading in (-pi, pi]."""
+    """Return a pose with the heading wrapped to (-pi, pi]."""
     x, y, heading = given
     return (x, y, heading if -math.pi < heading <= math.pi else math.pi - (math.pi - heading) % math.tau)
 
 
 def _loaded(knots: Trajectories, recording: _Recording, segment: _Segment, rate: float, budget: float) -> Trajectories:
-    """Return the pedestrians of a segment by SocNavBench's rule.
+    """Return the pedestrians of a segment, selected using SocNavBench's rule.
 
-    These are the ids from the first one upward, up to but excluding the first id that appears after the time budget. Time 0 is the
-    first frame of the first id.
+    The rule selects the ids from the segment's first id up to, but excluding, the first id that appears after the time budget. Time
+    0 is the first frame of the first id.
     """
     rows = np.flatnonzero(knots.id >= segment.first_ped_id)
     if not len(rows):
@@ -230,7 +231,7 @@ def _loaded(knots: Trajectories, recording: _Recording, segment: _Segment, rate:
 
 @once_per_file
 def _knots(path: Path) -> Trajectories:
-    """Return the knots of a recording, with times in frames and positions in the recording's metres."""
+    """Return the knots of all pedestrians in a recording, with times in frames and positions in the recording's metres."""
     rows = read_table(path, 4, separator=",", header="frame,ped,x,y")
     try:
         return Trajectories.of_rows(*rows.T)
@@ -248,7 +249,7 @@ def _root(folder: Path | None) -> Path:
 
 
 def check(folder: Path) -> None:
-    """Read every episode of a folder and compare the pedestrians loaded with the counts in ``episodes.json``.
+    """Check a folder by reading every episode and comparing the loaded pedestrians with the numbers in ``episodes.json``.
 
     Raises:
         InputError: a file is invalid.

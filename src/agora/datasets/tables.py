@@ -1,4 +1,4 @@
-"""Reads tables of numbers from text files, with errors that name the line, and caches files that have been read."""
+"""Reads tables of numbers from text files, with error messages that give the line number, and caches the contents of files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 def once_per_file(read: Callable[[Path], T]) -> Callable[[Path], T]:
-    """Decorate a function that reads a file so that it caches its most recent results, and reads a file again only if the file has
+    """Decorate a function that reads a file, so that its most recent results are cached and a file is read again only if it has
     changed.
     """
 
@@ -41,9 +41,9 @@ def read_table(path: Path, columns: int, *, separator: str | None = None, header
 
     Args:
         path: path of the file.
-        columns: how many numbers each row has.
-        separator: text between the numbers; None for white space.
-        header: expected first line; None if there is none.
+        columns: number of columns in each row.
+        separator: text between two numbers; None for white space.
+        header: expected first line; None if the file has no header.
 
     Raises:
         InputError: the file cannot be read, or a row is invalid.
@@ -54,7 +54,7 @@ def read_table(path: Path, columns: int, *, separator: str | None = None, header
 def read_numbered(
     path: Path, columns: int, *, separator: str | None = None, header: str | None = None
 ) -> tuple[list[int], Doubles]:
-    """Read rows as `read_table` does; also return the line number of each row.
+    """Read rows like `read_table`, and also return the line number of each row.
 
     Raises:
         InputError: the file cannot be read, or a row is invalid.
@@ -76,10 +76,10 @@ def read_numbered(
 
 
 def numbers(line: str, columns: int, where: str, separator: str | None = None) -> list[float]:
-    """Return the ``columns`` finite numbers of a line; ``where`` names it in messages.
+    """Return the ``columns`` finite numbers in a line; ``where`` is the location of the line for error messages.
 
     Raises:
-        InputError: the line does not consist of this many finite numbers.
+        InputError: the line does not consist of exactly ``columns`` finite numbers.
     """
     try:
         values = [float(word) for word in line.split(separator)]

@@ -1,9 +1,9 @@
-"""TrajNet++: recordings as JSON lines.
+"""TrajNet++: reads recordings stored as JSON lines.
 
 P. Kothari, S. Kreiss, A. Alahi, "Human trajectory forecasting in crowds: a deep learning perspective", IEEE T-ITS 23(7), 2022.
-Lines ``{"track": {"f": frame, "p": pedestrian, "x": m, "y": m}}`` are positions; lines ``{"scene": {..., "fps": 2.5}}`` state the
-number of annotated frames per second. Frames are numbered as in the video, so the numbers of successive annotated frames differ by
-more than one.
+Lines of the form ``{"track": {"f": frame, "p": pedestrian, "x": m, "y": m}}`` contain positions; lines of the form ``{"scene":
+{..., "fps": 2.5}}`` contain the number of annotated frames per second. Frames are numbered as in the video, so the numbers of
+successive annotated frames differ by more than 1.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def read_tracks(path: Path) -> Rows:
 
 
 def _entry(text: str, where: str) -> dict[str, Any]:
-    """Return the object in a line: a scene or a track."""
+    """Return the JSON object in a line, which is a scene or a track."""
     try:
         entry = json.loads(text)
     except (ValueError, RecursionError) as error:

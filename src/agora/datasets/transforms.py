@@ -1,10 +1,11 @@
 """Frames and their relative poses over time, from ``/tf`` and ``/tf_static``, looked up according to the rules of tf2.
 
 Between two stamps, a transform is interpolated (position linearly, rotation by slerp), including a correction such as AMCL's map ->
-odom. The exception is a correction that jumps, for instance after a pose estimate: it is held until the jump. A static transform is
-valid for all time; if there are several, the latest is used. Chains of frames are followed up and down the tree. Before its first
-stamp, a moving transform is unknown. After its last stamp, a correction is held, because AMCL post-dates it and repeats it only
-when it changes. In tf2 a transform is unknown after its last stamp; `ends` selects this behaviour for the robot's own motion.
+odom. An exception is a correction that jumps, for instance after a pose estimate: it is held until the jump. A static transform is
+valid for all time; if there are several, the latest one is used. Chains of frames are followed up and down the tree. A moving
+transform is unknown before its first stamp. A correction is held after its last stamp, because AMCL post-dates corrections and
+repeats them only when they change. In tf2, a transform is unknown after its last stamp; `ends` selects this behaviour for the
+robot's own motion.
 
 Source: https://wiki.ros.org/tf2, T. Foote, "tf: The Transform Library", TePRA 2013
 """
@@ -22,18 +23,18 @@ from agora.core.state import Array, Bools, Doubles
 from agora.datasets.clock import stretches
 from agora.datasets.messages import seconds
 
-_LEAST = 1e-6  # length below which a quaternion is not a rotation
-_LEAP, _TURN = 1.0, math.cos(0.25)  # m, and cosine of half of 0.5 rad: larger changes of a correction between two stamps are jumps
-_PARALLEL = 0.9995  # cosine of half the angle between two rotations above which slerp is a straight line
+_LEAST = 1e-6  # length below which a quaternion does not count as a rotation
+_LEAP, _TURN = 1.0, math.cos(0.25)  # m, and cosine of half of 0.5 rad: a larger change of a correction is a jump
+_PARALLEL = 0.9995  # cosine of half the angle between two rotations above which slerp is replaced by linear interpolation
 
 
 class Transforms(NamedTuple):
     """Transforms at T times.
 
     Attributes:
-        place: (T, 3) m.
-        rotation: (T, 4) unit quaternions x, y, z, w.
-        known: (T,) whether the transform exists.
+        place: (T, 3) translations, m.
+        rotation: (T, 4) rotations as unit quaternions x, y, z, w.
+        known: (T,) whether each transform is known.
     """
 
     place: Doubles
@@ -46,7 +47,7 @@ class Transforms(NamedTuple):
         return Transforms(np.zeros((count, 3)), np.tile((0.0, 0.0, 0.0, 1.0), (count, 1)), np.ones(count, np.bool_))
 
     def after(self, first: Transforms) -> Transforms:
-        """Return the transforms that apply ``first``, then these."""
+        """Return the transforms that first apply ``first`` and then these transforms."""
         place = self.place + _turned(self.rotation, first.place)
         return Transforms(place, _product(self.rotation, first.rotation), self.known & first.known)
 
@@ -56,14 +57,14 @@ class Transforms(NamedTuple):
         return Transforms(-_turned(back, self.place), back, self.known)
 
     def flat(self) -> Doubles:
-        """Return (T, 3) x, y and heading in (-pi, pi]: the direction of the x axis, seen from above."""
+        """Return x, y and heading (T, 3); the heading is the direction of the x axis seen from above, in (-pi, pi]."""
         x, y, z, w = self.rotation.T
         heading = np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
         return np.column_stack((self.place[:, :2], np.where(heading == -np.pi, np.pi, heading)))
 
 
 class TransformLog:
-    """The transforms published on the topics ``tf`` and ``tf_static`` of one namespace, in order of arrival."""
+    """The transforms published on the topics ``tf`` and ``tf_static`` of one namespace, in the order of arrival."""
 
     def __init__(self) -> None:
         self.moving: dict[str, dict[str, array[float]]] = {}
@@ -73,8 +74,8 @@ class TransformLog:
         """Add a ``geometry_msgs/TransformStamped``; transforms that are not rigid motions are ignored, as in tf2.
 
         Args:
-            place: chronological rank of the message.
-            recorded: record time, s.
+            place: chronological rank of the message that contains the transform.
+            recorded: record time of the message, s.
             static: whether the transform is valid for all time.
         """
         parent, child = frame_name(transform.header.frame_id), frame_name(transform.child_frame_id)
@@ -92,14 +93,14 @@ class TransformLog:
 
 
 class TransformTree:
-    """A tree of frames over a period in which the clock advances.
+    """A tree of coordinate frames over a period in which the clock advances.
 
     Args:
-        logs: transforms as published; if a frame is in several logs, the first log is used.
+        logs: logs of published transforms; if several logs contain a frame, the first of these logs is used.
         begin: rank of the first message whose moving transforms are used.
-        end: rank of the message after the last one that is used. For static transforms, the last one before ``end`` is used.
-        shift: time by which the clock is ahead of the record clock, s; frames whose stamps are all 0 use the record time plus this
-            shift.
+        end: rank of the first message that is no longer used. Of several static transforms, the last one before ``end`` is used.
+        shift: time by which the clock is ahead of the record clock, s; if all stamps of a frame are 0, its record times plus this
+            shift are used.
     """
 
     def __init__(self, logs: Sequence[TransformLog] = (), begin: float = 0, end: float = math.inf, shift: float = 0.0) -> None:
@@ -121,17 +122,19 @@ class TransformTree:
         return {name for known in (self._moving, self._static) for child, (parent, _) in known.items() for name in (child, parent)}
 
     def fix(self, parent: str, child: str, row: Array) -> None:
-        """Add a static transform; it also applies before the first moving transform between the same frames.
+        """Add a static transform, which also applies before the first moving transform between the same frames.
 
         Args:
             parent: parent frame.
             child: child frame.
-            row: (7,) x, y, z, m, and the unit quaternion x, y, z, w.
+            row: (7,) translation x, y, z, m, and unit quaternion x, y, z, w.
         """
         self._static[child] = (parent, row)
 
     def follow(self, parent: str, child: str, rows: Array) -> None:
-        """Add a moving transform: rows (N, 8) with a stamp (s) and the values described in `fix`, in chronological order."""
+        """Add a moving transform. Each of the ``rows`` (N, 8), in chronological order, contains a stamp, s, and the values
+        described in `fix`.
+        """
         self._moving[child] = (parent, rows)
 
     def lookup(self, target: str, source: str, times: Array, *, ends: bool = False) -> Transforms | None:
@@ -140,7 +143,7 @@ class TransformTree:
         Args:
             target: target frame.
             source: source frame.
-            times: (T,) s.
+            times: (T,) times of the transforms, s.
             ends: whether the moving transform nearest to ``source`` is unknown after its last stamp, as in tf2; all other
                 transforms are held.
         """
@@ -152,34 +155,34 @@ class TransformTree:
         return self._up(above[: above.index(common)], times, False).inverse().after(down)
 
     def connects(self, target: str, source: str) -> bool:
-        """Return whether a chain of transforms connects the frames."""
+        """Return whether a chain of transforms connects two frames."""
         return self.root(target) == self.root(source)
 
     def moves(self, target: str, source: str) -> bool:
-        """Return whether the chain between the frames contains a moving transform."""
+        """Return whether the chain between two frames contains a moving transform."""
         return any(frame in self._moving for frame in set(self._line(target)) ^ set(self._line(source)))
 
     def held(self, target: str, source: str, until: float) -> float:
-        """Return how long transforms, except for the robot's own motion, must be held after their last stamps to reach the time
-        ``until``, in seconds.
+        """Return the time, s, for which transforms other than the robot's own motion must be held after their last stamps to reach
+        the time ``until``.
         """
         line = set(self._line(target)) ^ set(self._line(source))
         moving = [frame for frame in self._line(source) if frame in line & set(self._moving)]
         return max((until - float(self._moving[frame][1][-1, 0]) for frame in moving[1:]), default=0.0)
 
     def root(self, frame: str) -> str:
-        """Return the root of a frame's tree."""
+        """Return the root of the tree that contains a frame."""
         return self._line(frame)[-1]
 
     def _line(self, frame: str) -> list[str]:
-        """Return a frame, its parent, the parent's parent ..."""
+        """Return a frame and all its ancestors, starting with the frame itself."""
         line = [frame]
         while (known := self._moving.get(line[-1]) or self._static.get(line[-1])) is not None and known[0] not in line:
             line.append(known[0])
         return line
 
     def _up(self, line: list[str], times: Array, ends: bool) -> Transforms:
-        """Return the transforms from the first frame of a line to the parent of the last frame."""
+        """Return the transforms from the first frame of a line of ancestors to the parent of the last frame."""
         way = Transforms.same(len(times))
         for frame in line:
             moving = frame in self._moving
@@ -192,8 +195,8 @@ class TransformTree:
         return Transforms(rows[:, :3], rows[:, 3:], np.ones(count, np.bool_))
 
     def _moved(self, frame: str, times: Array, hold: bool) -> Transforms:
-        """Return the transforms of a moving frame in its parent. With ``hold``, the frame is treated as a correction: not
-        interpolated across jumps, and held after its last stamp.
+        """Return the transforms of a moving frame relative to its parent. If ``hold`` is True, the frame is treated as a
+        correction, which is not interpolated across jumps and is held after its last stamp.
         """
         parent, rows = self._moving[frame]
         stamps, place, rotation = rows[:, 0], rows[:, 1:4], rows[:, 4:]
@@ -214,8 +217,8 @@ class TransformTree:
 
 
 def _between(rows: array[float], begin: float, end: float, shift: float) -> Array:
-    """Return rows (N, 8) of a stamp and a transform: those between two messages that belong to the longest stretch in which the
-    clock advances.
+    """Return rows (N, 8), each with a stamp and a transform, that were received between two messages and belong to the longest
+    stretch over which the clock advances.
     """
     all_rows = np.frombuffer(rows).reshape(-1, 10)
     chosen = all_rows[(all_rows[:, 0] >= begin) & (all_rows[:, 0] < end)]
@@ -226,7 +229,7 @@ def _between(rows: array[float], begin: float, end: float, shift: float) -> Arra
 
 
 def frame_name(name: str) -> str:
-    """Return the name of a frame without leading slash, as in tf2."""
+    """Return the name of a frame without a leading slash, as in tf2."""
     return name.strip("/")
 
 
@@ -239,7 +242,7 @@ def _turned(rotation: Array, points: Array) -> Doubles:
 
 
 def _product(a: Array, b: Array) -> Doubles:
-    """Return quaternions (T, 4) that rotate by ``b``, then by ``a``."""
+    """Return the quaternions (T, 4) that first rotate by ``b`` and then by ``a``."""
     (ax, ay, az, aw), (bx, by, bz, bw) = a.T, b.T
     return np.column_stack((
         aw * bx + ax * bw + ay * bz - az * by,
@@ -250,7 +253,7 @@ def _product(a: Array, b: Array) -> Doubles:
 
 
 def _slerp(a: Array, b: Array, share: Array) -> Doubles:
-    """Return rotations (T, 4) at a fraction (T, 1) of the shorter rotation from ``a`` to ``b``."""
+    """Return the rotations (T, 4) at fractions (T, 1) of the shorter rotation from ``a`` to ``b``."""
     cosine = np.sum(a * b, 1, keepdims=True)
     b, cosine = np.where(cosine < 0.0, -b, b), np.abs(cosine)
     angle = np.arccos(np.minimum(cosine, 1.0))

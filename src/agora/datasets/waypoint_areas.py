@@ -1,9 +1,10 @@
-"""Converts waypoints that are areas, as in pedsim_ros and HuNavSim, to points with a single radius, as Agora's pedestrians use.
+"""Converts waypoints that are areas, as in pedsim_ros and HuNavSim, to points with a common radius, as used by Agora's pedestrians.
 
-A pedestrian heads for the centre of an area, and turns to the next area when it reaches the edge. Agora's pedestrians have one
-radius for all their waypoints; the conversion uses the radius of the smallest area. In a larger area, the point is shifted towards
-the previous area, so that the pedestrian still turns at the edge. If the centre of an area is inside a wall, a free point of the
-area replaces it, and the radius shrinks by the distance between that point and the centre.
+In pedsim_ros and HuNavSim, a pedestrian heads for the centre of an area, and turns to the next area when it reaches the edge.
+Agora's pedestrians have one radius for all their waypoints, so the conversion uses the radius of the smallest area. In a larger
+area, the point is shifted towards the previous area, so that the pedestrian still turns at the edge. If the centre of an area is
+inside a wall, a free point of the area replaces the centre, and the radius is reduced by the distance between this point and the
+centre.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from agora.draft.people import People
 from agora.draft.placement import component_of
 from agora.maps.grid import Map
 
-_LEAST = 0.2  # m, minimum radius of a waypoint that people can reach
+_LEAST = 0.2  # m, minimum radius at which people can reach a waypoint
 
 
 class Area(NamedTuple):
-    """A waypoint area: centre and radius, m; a radius of 0 stands for the crowd's default radius."""
+    """A waypoint area with a centre and a radius, m; a radius of 0 stands for the crowd's default radius."""
 
     x: float
     y: float
@@ -39,8 +40,8 @@ class Way(NamedTuple):
     """The waypoints of a pedestrian.
 
     Attributes:
-        points: x, y and radius for each reachable area, m.
-        radius: radius of all points, m; None if there are no points.
+        points: x, y and radius of the point for each reachable area, m.
+        radius: common radius of the points, m; None if there are no points.
         lost: areas without enough free space for the pedestrian.
     """
 
@@ -50,12 +51,12 @@ class Way(NamedTuple):
 
 
 def way_through(map: Map, start: ArrayLike, areas: Sequence[Area], body: float) -> Way:
-    """Return the waypoints of a pedestrian that visits areas in a loop.
+    """Return the waypoints of a pedestrian that visits the given areas in a loop.
 
     Args:
         map: map of the walls.
-        start: (2 or more,) position of the pedestrian, m.
-        areas: areas, in order.
+        start: (2 or more,) start position or pose of the pedestrian, m.
+        areas: areas, in the order in which they are visited.
         body: radius of the pedestrian, m.
     """
     place = np.asarray(start, np.float64)[:2]
@@ -80,7 +81,7 @@ class _Part(NamedTuple):
 
     Attributes:
         map: map of the walls.
-        labels: (rows, columns) number of the part that each cell belongs to; 0 if none.
+        labels: (rows, columns) number of the part that each cell belongs to; 0 if the cell belongs to no part.
         number: number of this part.
     """
 
@@ -107,7 +108,7 @@ class _Part(NamedTuple):
         return bool(self.labels[row, column] == self.number != 0)
 
     def cells(self, area: Area) -> Doubles:
-        """Return the centres (N, 2) of the part's cells whose centres are in an area, m."""
+        """Return the centres (N, 2), m, of those cells of the part whose centres are in an area."""
         low, high = (self.map.cell_of(np.array([area.x + s * area.reach, area.y + s * area.reach])) for s in (-1.0, 1.0))
         row, column = (max(int(v), 0) for v in low)
         window = self.labels[row : max(int(high[0]) + 1, 0), column : max(int(high[1]) + 1, 0)]
@@ -117,15 +118,17 @@ class _Part(NamedTuple):
         return near
 
     def nearest(self, area: Area) -> float:
-        """Return the distance from an area's centre to the nearest point of the area in this part, m: 0 if the centre is in it,
-        infinite if no point is.
+        """Return the distance, m, from an area's centre to the nearest point of the area that is in this part: 0 if the centre is
+        in the part, infinite if no point of the area is.
         """
         if self.has(np.array(area[:2])):
             return 0.0
         return float(np.hypot(*(self.cells(area) - area[:2]).T).min(initial=np.inf))
 
     def point(self, area: Area, room: float, came: Array) -> tuple[float, float]:
-        """Return the position within ``room`` of an area's centre, m, that is nearest to where the pedestrian comes from."""
+        """Return the position within ``room`` metres of an area's centre that is nearest to ``came``, the point from which the
+        pedestrian comes.
+        """
         centre = np.array(area[:2])
         ahead = came - centre
         far = float(np.hypot(*ahead))

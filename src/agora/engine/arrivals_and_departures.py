@@ -1,12 +1,12 @@
-"""Arrivals and departures: pedestrians enter the world at their scheduled time, once there is room, and leave it at their last
+"""Arrivals and departures: a pedestrian enters the world at its scheduled time, or as soon as there is room, and leaves at its last
 waypoint.
 
 A pedestrian that has not entered yet, or has left, is inactive: it is not seen, touched or measured. If the entrance is occupied, a
 pedestrian waits outside until there is room. A pedestrian also waits while people near its entrance are stuck. Everyone waits
-outside while the place is full, i.e. while at least three people, and more than one in 16 of the people inside, are stuck, stand
+outside while the place is full. It is full if at least three people, and more than one in 16 of the people inside, are stuck, step
 back, or are still near the place where they were blocked (`agora.engine.standing_back`; a person in two of these states counts
-twice). A pedestrian also waits if a robot would drive over the entrance in the next `LOOK` seconds. Pedestrians that enter later
-are in later slots, which kernels skip until then.
+twice). A pedestrian also waits if a robot would drive over the entrance within `LOOK` seconds. Pedestrians that enter later are in
+later slots, which kernels skip until then.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ LOOK = np.float32(2.0)
 _FULL = np.float32(4.0)
 """Distance around the entrance, m: no one enters while a person within this distance is blocked."""
 
-_STUCK = np.float32(2.5)  # s without progress after which a pedestrian counts as stuck
-_SOME, _SHARE = 3, 16  # minimum number of people, and reciprocal of the minimum share
+_STUCK = np.float32(2.5)  # s, time without progress after which a pedestrian counts as stuck
+_SOME, _SHARE = 3, 16  # minimum number of held-up people, and reciprocal of their minimum share
 _OUT = np.float32(0.6)  # m, distance to the last waypoint at which a pedestrian always leaves
 _CROWDED = np.float32(1.8)  # m, the same for a pedestrian that others block
 _TINY = np.float32(1e-6)
@@ -55,7 +55,7 @@ def _has_room(after, traits, robots, robot_traits, stalled, w, i):
 
 @hidden
 def _is_full(after, traits, stalled, stuck, w):
-    """Return whether the place is full, i.e. at least `_SOME` people, and more than one in `_SHARE`, are stuck or held up.
+    """Return whether the place is full, i.e. whether at least `_SOME` people, and more than one in `_SHARE`, are stuck or held up.
 
     Args:
         stuck: number of people who are held up.
@@ -78,7 +78,7 @@ def _admit(after, traits, waypoints, w, i):
 
 @hidden
 def _has_left(after, waypoints, kept_off, stalled, w, i):
-    """Return whether pedestrian i is at its exit (the last waypoint of a list that ends with departure), or as near to it as walls
+    """Return whether pedestrian i is at its exit (the last waypoint of a list at whose end it leaves), or as near to it as walls
     allow.
     """
     last = waypoints.count[w, i] - 1
@@ -97,9 +97,9 @@ def enter_and_leave(
 
     Args:
         dt: physics step, s.
-        visits: (W,) whether any pedestrian enters or leaves a world.
+        visits: (W,) whether any pedestrian enters or leaves the world.
         now: pedestrians at the beginning of the step.
-        after: pedestrians at its end.
+        after: pedestrians at the end of the step.
         robots: robots at the beginning of the step.
         kept_off: (W, P) time for which walls have kept a pedestrian away from its waypoint, s (`agora.engine.occupied_waypoints`).
         progress: record `agora.engine.progress.Progress`.

@@ -1,9 +1,9 @@
-"""Pedestrians that stay at a place stand still there, under every crowd model, until someone pushes them.
+"""With every crowd model, pedestrians that stay at a place stand still there until someone pushes them.
 
-Under models that slow pedestrians down before the last waypoint, pedestrians come to rest without help, and this module has no
-effect. Under other models, pedestrians overshoot and turn back forever, creep around, or press against a person who already stands
-at the place. This module brings a pedestrian to rest that has been moving around its place for a while with no one approaching; the
-pedestrian then stays at rest. If someone with another destination approaches, the crowd model moves the pedestrian again.
+With models that slow pedestrians down before the last waypoint, pedestrians come to rest by themselves, and this module has no
+effect. With other models, pedestrians overshoot and turn back endlessly, creep around, or press against a person who is already
+standing at the place. If a pedestrian has been moving around its place for a while and no one is approaching, this module brings it
+to rest. It stays at rest until someone with another destination approaches; then the crowd model moves it again.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _TINY = np.float32(1e-6)
 
 @hidden
 def _is_staying(waypoints, w, i):
-    """Return whether pedestrian i is at, or on its way to, a place where it will stay, and nothing leads it elsewhere."""
+    """Return whether pedestrian i is at, or walking to, a place where it will stay, and no behaviour leads it elsewhere."""
     k = waypoints.index[w, i]
     led = waypoints.x[w, i] != waypoints.list_x[w, i, k] or waypoints.y[w, i] != waypoints.list_y[w, i, k]
     return waypoints.mode[w, i] == STAY and k >= waypoints.count[w, i] - 1 and not led
@@ -71,7 +71,7 @@ def _is_anyone_near(people, traits, w, i):
 
 @hidden
 def _is_there(sees, people, traits, waypoints, robots, robot_traits, restless, widest, someone_stays, w, i):
-    """Return whether pedestrian i is at the place where it stays, or as near to it as the people there allow.
+    """Return whether pedestrian i is at the place where it stays, or as near to that place as other people allow.
 
     ``widest`` is the radius of the largest body, m. ``someone_stays`` is False if no pedestrian has been brought to rest: then only
     a body at the place itself counts.
@@ -143,16 +143,16 @@ def _is_pushed(sees, people, traits, waypoints, robots, robot_traits, w, i):
 def stop_arrived(
     dt, substeps, sees, people, traits, waypoints, replay, robots, robot_traits, clock, forced, restless, out_x, out_y, first, last
 ):  # fmt: skip
-    """Bring arrived pedestrians that move around their places to rest, by changing the chosen velocities (W, P).
+    """Bring arrived pedestrians that keep moving around their places to rest, by changing the chosen velocities (W, P).
 
     Args:
         dt: physics step, s.
         substeps: number of equal parts of the step.
-        sees: bits as for crowd models (`agora.interfaces.CompiledCrowdModel`).
+        sees: bit field of the bodies that pedestrians see (`agora.interfaces.CrowdRecord`).
         people: pedestrians at the beginning of the substep.
         robots: robots at the beginning of the step.
         forced: (W, P) nonzero if an external force acts on the pedestrian (`agora.world.records.Fed`).
-        restless: (W, P) time for which a pedestrian has moved around its place, s; infinite for pedestrians brought to rest.
+        restless: (W, P) time for which a pedestrian has moved around its place, s; infinite once it has been brought to rest.
     """
     h = dt / np.float32(substeps)
     for w in range(first, last):

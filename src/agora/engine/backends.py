@@ -1,4 +1,4 @@
-"""The engine of a batch: the library's own engine, or a simulator's."""
+"""The engine of a batch: the library's own engine, or the engine of a simulator."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def backend_of(
         worlds: number of worlds, W; 0 for one per start.
         threads: number of threads among which the worlds are divided.
         slots: pedestrian slots per world; 0 for the minimum.
-        drawn: whether the starts are only examples; a world may run any start that the engine `holds`.
+        drawn: whether the starts are only examples; if so, a world may run any start accepted by the engine's ``holds``.
 
     Raises:
         InputError: the simulator cannot run single steps, or does not support the conditions.

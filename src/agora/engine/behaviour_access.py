@@ -27,7 +27,7 @@ _NOTHING, _SPEED, _WAYPOINT, _LIST, _MIND, _HEADING = range(6)
 
 @lean_kernel
 def _find_impossible(people, traits, waypoints, minds, clock, wrong, first, last):
-    """Write to ``wrong`` (W, 2), for each world, the first slot whose pedestrian has an invalid value, and the kind of value."""
+    """For each world, write to ``wrong`` (W, 2) the first slot whose pedestrian has an invalid value, and the kind of value."""
     room = waypoints.list_x.shape[2]
     for w in range(first, last):
         wrong[w, 0], wrong[w, 1] = -1, _NOTHING
@@ -55,7 +55,7 @@ def _find_impossible(people, traits, waypoints, minds, clock, wrong, first, last
 
 
 class BehaviourAccess:
-    """A behaviour attached to a world, with access to part of it.
+    """A behaviour attached to a world, with write access to some of its fields.
 
     The behaviour gets a view of the world in which it may write current waypoints, the modes of waypoint lists, preferred speeds,
     groups, minds and headings; everything else is read-only.
@@ -86,7 +86,7 @@ class BehaviourAccess:
             self.attached.reset(world, start)
 
     def think(self, generation: int) -> Work:
-        """Return the function of (first, last) that makes the behaviour's decisions for worlds ``first <= w < last``.
+        """Return a function of (first, last) that makes the behaviour's decisions for worlds ``first <= w < last``.
 
         The function raises `ComponentError` if the behaviour's code raises an exception, or gives a pedestrian an invalid speed,
         waypoint, waypoint list, mind or heading.
@@ -146,7 +146,7 @@ class _View(World):
 
     @property
     def now(self) -> int:  # type: ignore[override]
-        """Number of generation t, 0 or 1."""
+        """Index of generation t, 0 or 1."""
         return self._of.now
 
     @property

@@ -1,7 +1,7 @@
-"""The code that `agora.engine.collision_resolution` and `agora.engine.published_collision_resolution` share.
+"""Code shared by `agora.engine.collision_resolution` and `agora.engine.published_collision_resolution`.
 
-A step of collision resolution first lists the pairs that could touch. Then, in rounds, it finds for each pedestrian the contact for
-which the pedestrian must give up the most speed, and reduces the velocity accordingly.
+A step of collision resolution first lists the pairs that could touch. Then, in each of several rounds, it finds the worst contact
+of each pedestrian, i.e. the one for which the pedestrian must give up the most speed, and reduces the velocity accordingly.
 """
 
 from __future__ import annotations
@@ -20,9 +20,7 @@ from agora.pedestrians.shared.neighbours import SEES_ROBOTS, lanes
 from agora.pedestrians.shared.walls import ROWS
 
 MINDS = get_args(LastStep)
-"""Values of a crowd model's ``last_step``, i.e. what its pedestrians react to; only robots and walls if forces act between
-bodies.
-"""
+"""Values of a crowd model's ``last_step``, i.e. the bodies that its pedestrians react to in collision resolution."""
 
 ALL, ROBOTS, NOTHING = range(3)
 
@@ -31,13 +29,13 @@ IGNORES_ROBOTS = 4
 
 MARGIN = np.float32(0.02)  # m, gap that people leave to a robot
 PARTING = np.float32(0.3)  # m/s, maximum speed at which overlapping bodies are moved apart
-_CREEP = np.float32(0.01)  # m/s, closing speed of a pair that approaches
-_TOUCHING = np.float32(0.0005)  # m/s, closing speed of a pair that touches
-_LEAST = np.float32(0.4)  # of those, of each
+_CREEP = np.float32(0.01)  # m/s, tolerated closing speed of a pair that approaches
+_TOUCHING = np.float32(0.0005)  # m/s, tolerated closing speed of a pair that touches
+_LEAST = np.float32(0.4)  # fraction of these closing speeds above which a pedestrian must slow down
 _SLOP = np.float32(0.001)  # m
 NEAR = np.float32(0.1)  # m, gap at which a pedestrian steps aside for another
-HEAD_ON = np.float32(0.5)  # cosine of the angle between its path and the direction to the other, above which it does
-STOPPED = np.float32(0.3)  # fraction of the preferred speed, below which it does
+HEAD_ON = np.float32(0.5)  # cosine of the angle between its path and the direction to the other, above which it steps aside
+STOPPED = np.float32(0.3)  # fraction of the preferred speed, below which it steps aside
 ASIDE = np.float32(0.4)  # fraction of the preferred speed of the sidestep
 BACK = np.float32(0.2)  # fraction of the preferred speed at which one of two pedestrians steps back
 _ROUNDS = 4
@@ -45,15 +43,15 @@ _TINY = np.float32(1e-12)
 
 
 class Scratch(NamedTuple):
-    """Working arrays for collision resolution, for the P pedestrians of a world and the K pairs of them that could touch.
+    """Working arrays for collision resolution, for the P pedestrians of a world and the K pairs that could touch.
 
     Attributes:
         vx: (P,) velocity, x, m/s.
         vy: (P,) velocity, y, m/s.
-        mind: (P,) which bodies a pedestrian reacts to; NOTHING for a recorded pedestrian, which is never moved off its path.
-        near: (P,) 1 if a wall is near, 2 if a robot is near, 3 for both.
+        mind: (P,) bodies that a pedestrian reacts to; NOTHING for a recorded pedestrian, which never leaves its recorded path.
+        near: (P,) 1 if a wall is near, 2 if a robot is near, 3 if both are.
         wall: (3, P) direction away from the nearest wall, and the distance to it, m.
-        worst: (3, P) worst contact, as written by `keep_worst`; 0 at the start of a round.
+        worst: (3, P) worst contact of each pedestrian, as written by `keep_worst`; 0 at the start of a round.
         pairs: (2, K) slots of the two pedestrians of each pair.
         normals: (3, K) direction from the first to the second pedestrian, and the gap, m.
         cell: scratch.
@@ -84,7 +82,7 @@ def make_scratch(slots, pairs):
 
 @hidden
 def keep_worst(worst, i, take, nx, ny):
-    """Keep the contact for which a pedestrian must give up the most speed."""
+    """Record a contact of pedestrian i if it must give up more speed for it than for its other contacts."""
     if take > worst[0, i]:
         worst[0, i], worst[1, i], worst[2, i] = take, nx, ny
 
@@ -101,8 +99,8 @@ def _contact_distance(radius, active, count, vx, vy, h):
 
 @hidden
 def _close_pairs(x, y, radius, active, count, reach, pairs, normals):
-    """Write the pairs of pedestrians that are nearer to each other than ``reach``, with their directions and gaps; return their
-    number, limited by the size of the arrays.
+    """Write the pairs of pedestrians that are nearer to each other than ``reach`` metres, with directions and gaps. Return the
+    number of pairs, which is limited by the size of the arrays.
     """
     reach2 = reach * reach
     found = 0
@@ -129,7 +127,7 @@ def _close_pairs(x, y, radius, active, count, reach, pairs, normals):
 
 @hidden
 def wish_of(people, traits, goals, w, i):
-    """Return the velocity at which a pedestrian would walk to its goal if it were alone; zero within one step of the goal."""
+    """Return the velocity at which a pedestrian would walk to its goal if it were alone; zero within one radius of the goal."""
     dx, dy = goals.x[w, i] - people.x[w, i], goals.y[w, i] - people.y[w, i]
     distance = math.sqrt(dx * dx + dy * dy)
     k = traits.speed[w, i] / distance if distance > traits.radius[w, i] else ZERO
@@ -138,7 +136,7 @@ def wish_of(people, traits, goals, w, i):
 
 @hidden
 def limit_closing_speeds(pairs, normals, found, minds, vx, vy, inverse_h):
-    """Reduce the speed of pedestrians that would still step into someone: first by the closing speed, finally to 0."""
+    """Reduce the speed of pedestrians that would still step into someone: by the closing speed in the first rounds, then to 0."""
     turn, stopped = 0, True
     while stopped:
         stopped, keep = False, ONE if turn < _ROUNDS else ZERO
@@ -191,7 +189,8 @@ def _near_robots(people, traits, robots, robot_traits, w, i, step):
 
 @lean_inlined
 def prepare(sees, minds, people, traits, replay, robots, robot_traits, maps, w, h, clearance, out_x, out_y, s):
-    """Write the velocity of every pedestrian, the bodies that it reacts to, and the nearby bodies; return whether any body is near.
+    """Write every pedestrian's velocity, the bodies that it reacts to, and which kinds of obstacle are near it. Return whether any
+    pedestrian has an obstacle near it.
 
     ``clearance`` determines which pedestrians are near a wall. The contact with the wall is read at a single point, because sums
     are rounded differently in vectorised loops.
@@ -216,7 +215,7 @@ def prepare(sees, minds, people, traits, replay, robots, robot_traits, maps, w, 
 
 @hidden
 def write_velocities(mind, vx, vy, count, out_x, out_y):
-    """Write the velocities of all pedestrians that react to anything."""
+    """Write the velocities of all pedestrians that react to other bodies."""
     for i in range(count):
         if mind[i] != NOTHING:
             out_x[i], out_y[i] = vx[i], vy[i]

@@ -1,19 +1,17 @@
-"""Collision resolution: pedestrians do not step into walls, robots or pedestrians that they see, and crowds do not get blocked
-forever.
+"""Collision resolution: pedestrians do not step into walls, robots or pedestrians that they see, and crowds do not deadlock.
 
-The components of the velocities that would make bodies overlap are removed, in rounds over the worst contact of each pedestrian.
+Velocity components that would make bodies overlap are removed in several rounds, each for the worst contact of every pedestrian.
 This module differs from `agora.engine.published_collision_resolution` in how much speed each party gives up. Of two pedestrians
-that walk in the same direction, the one behind yields, and steps back a little if the one ahead needs space. So the pedestrian
-nearest to a door goes first, and two pedestrians at the door jambs do not block each other. In the later rounds both give up their
-shares, so that a wall behind the yielding pedestrian stops both. Gaps are closed within `_SOFT` seconds instead of one step, so
-that no one stops abruptly from full speed.
+that walk in the same direction, the one behind yields, and steps back a little if the one ahead needs space. The pedestrian nearest
+to a door therefore goes first, and two pedestrians at the door jambs do not block each other. In the later rounds, each of the two
+gives up a share, so that a wall behind the yielding pedestrian stops both. Gaps are closed within `_SOFT` seconds instead of one
+step, so that no one stops abruptly from full speed.
 
-Bodies take up the space that people need. Discs with a radius of 0.3 m allow at most 3.2 people per square metre, but real crowds
-reach 5. Therefore, an impatient pedestrian (`agora.engine.gait`) among several people walking in the same direction turns its
-shoulders: towards people, but not towards walls and robots, its radius shrinks to as little as `_SHOULDERS`. All other pedestrians
-keep their full radius.
+Discs with a radius of 0.3 m allow at most 3.2 people per square metre, but real crowds reach 5. Therefore, an impatient pedestrian
+(`agora.engine.gait`) among several people walking in the same direction turns its shoulders: its radius shrinks to as little as
+`_SHOULDERS` towards people, but not towards walls and robots. All other pedestrians keep their full radius.
 
-Oncoming and standing pedestrians are passed on the right, as in the published version.
+Pedestrians pass oncoming and standing people on the right, as in the published version.
 """
 
 from __future__ import annotations
@@ -71,13 +69,13 @@ def _allowed_closing_speed(gap, inverse_h):
 
 @lean_inlined
 def _alignment(gait, w, i, j):
-    """Return the cosine of the angle between the paths of two pedestrians; 0 if either path has no direction."""
+    """Return the cosine of the angle between the path directions of two pedestrians; 0 if either has no direction."""
     return gait.way_x[w, i] * gait.way_x[w, j] + gait.way_y[w, i] * gait.way_y[w, j]
 
 
 @lean_inlined
 def _turn_shoulders(people, traits, gait, w, pairs, found, body):
-    """Write the radius that every pedestrian's body has towards people, m."""
+    """Write each pedestrian's radius towards other people, m, which is reduced if the pedestrian turns its shoulders."""
     count, many = traits.count[w], body[1]
     for i in range(count):
         body[0, i], many[i] = traits.radius[w, i], ZERO
@@ -100,7 +98,9 @@ def _turn_shoulders(people, traits, gait, w, pairs, found, body):
 
 @lean_inlined
 def _order_on_path(people, traits, gait, w, i, j):
-    """Return 1 if pedestrian j walks in the same direction as i and is ahead, -1 if it is behind, 0 if their directions differ."""
+    """Return 1 if pedestrian j walks in the same direction as pedestrian i and is ahead, -1 if it is behind, and 0 if the
+    directions differ.
+    """
     if _alignment(gait, w, i, j) <= _SAME:
         return 0
     ux, uy = gait.way_x[w, i] + gait.way_x[w, j], gait.way_y[w, i] + gait.way_y[w, j]
@@ -112,8 +112,8 @@ def _order_on_path(people, traits, gait, w, i, j):
 
 @lean_inlined
 def _yielded_share(gait, w, i, much, closing):
-    """Return the part of the closing speed ``much`` that pedestrian i gives up for a person ahead that approaches at ``closing``
-    m/s.
+    """Return the part of the closing speed ``much``, m/s, that pedestrian i gives up for a person ahead that approaches at
+    ``closing`` m/s.
     """
     goes = gait.way_x[w, i] != ZERO or gait.way_y[w, i] != ZERO
     return min(much, max(closing + _RETREAT, ZERO) if goes else max(closing, ZERO))
@@ -226,10 +226,10 @@ def keep_apart(
     Args:
         dt: physics step, s.
         substeps: number of equal parts of the step.
-        sees: bits as for crowd models.
-        minds: (W, P) ALL, ROBOTS or NOTHING, optionally plus IGNORES_ROBOTS.
+        sees: bit field of the bodies that pedestrians see (`agora.interfaces.CrowdRecord`).
+        minds: (W, P) bodies that a pedestrian reacts to: ALL, ROBOTS or NOTHING, optionally plus IGNORES_ROBOTS.
         people: pedestrians at the beginning of the substep.
-        goals: waypoints as read by crowd models.
+        goals: waypoints, as crowd models read them.
         gait: record `agora.engine.gait.Gait`.
     """
     h = dt / np.float32(substeps)

@@ -23,16 +23,16 @@ _ENDS = {"pedestrian": END_PEDESTRIAN, "wall": END_WALL, "robot": END_ROBOT, "ou
 
 @dataclass(frozen=True)
 class Conditions(Terms):
-    """Settings that all episodes of a batch share: those of the engine, the simulator that moves the robots, and what the robots
-    know.
+    """Settings that all episodes of a batch share: for the engine, for the simulator that moves the robots, and for the robots'
+    perception.
 
     Attributes:
-        lidar: lidar of every robot; None if each robot has the lidar of its own model.
+        lidar: lidar of all robots; None if each robot uses the lidar of its model.
         global_planner: global planner that computes the paths.
-        replan: time between two global plans, s, a multiple of the control period; 0 for one plan per goal.
-        layers: layers that add costs around pedestrians to the global planner's map and to local costmaps.
+        replan: replanning period of the global planner, s, a multiple of the control period; 0 to plan once per goal.
+        layers: layers that add costs near pedestrians to the global planner's map and to local costmaps.
         perception: what the robots know about pedestrians.
-        simulator: simulator that moves the robots, or robots and pedestrians.
+        simulator: simulator that moves the robots, or both robots and pedestrians.
     """
 
     lidar: Lidar | None = None

@@ -1,4 +1,4 @@
-"""The crowd moves the pedestrians: it combines behaviours, routes and crowd models, in substeps if a model needs them."""
+"""The crowd, which moves the pedestrians using behaviours, routes and crowd models, in substeps if a model needs them."""
 
 from __future__ import annotations
 
@@ -58,27 +58,27 @@ _ROUNDING = 1e-6
 class EngineCrowd:
     """The behaviours, routes and crowd models of a world's pedestrians, and the order in which they run within a step.
 
-    Every model computes outputs for all pedestrians, so that all pedestrians are neighbours of each other; the cost is the sum of
-    the costs of the models. Each pedestrian then uses the output of its own model, capped by that model's ``max_speed_factor``.
+    Every model computes outputs for all pedestrians, so that all pedestrians are neighbours of each other; the computing time is
+    the sum over all models. Each pedestrian then uses the output of its own model, capped by that model's ``max_speed_factor``.
 
     A model with a ``max_step`` shorter than the crowd period is called in every physics step, in equal substeps no longer than
-    ``max_step``; after each substep all pedestrians move and waypoints are updated. During these substeps robots stay at their
-    poses of generation t, and a model without a ``max_step`` keeps its output. Replayed pedestrians follow their recording at every
-    substep. Contact detection uses only the end of the last substep: as without substeps, it sweeps along the straight line between
-    the generations.
+    ``max_step``; after each substep all pedestrians move and waypoints are updated. During these substeps, robots stay at their
+    poses of generation t, and the outputs of models without a ``max_step`` stay constant. Replayed pedestrians follow their
+    recording at every substep. Contact detection uses only the end of the last substep: with or without substeps, it sweeps bodies
+    along the straight line between the generations.
 
     Args:
         world: world whose pedestrians the crowd moves.
-        models: crowd models of either form; a start assigns pedestrians to models by number. Without a model, pedestrians do not
-            move.
+        models: crowd models, user-written or built-in; a start assigns pedestrians to models by index. Without a model, pedestrians
+            do not move.
         behaviours: behaviours that set goals and speeds before the models are called, in the order in which they run.
         every: number of physics steps per crowd period.
         sees_pedestrians: whether simulated pedestrians react to each other.
         sees_robots: whether simulated pedestrians react to robots.
         is_fed: whether external forces may act on simulated pedestrians.
-        routes: if pedestrians walk around walls (`agora.engine.routes`), the starts of all episodes that a world may run; None if
-            they walk straight to their waypoints.
-        drawn: whether ``routes`` contains only examples of such episodes.
+        routes: starts of all episodes that a world may run, if pedestrians walk around walls (`agora.engine.routes`); None if they
+            walk straight to their waypoints.
+        drawn: whether ``routes`` contains only some of these episodes, as examples.
         careful: whether pedestrians avoid stepping into walls, and into robots and pedestrians that they see.
         yields: whether pedestrians walk in steps and yield to people ahead (`agora.engine.gait`,
             `agora.engine.collision_resolution`); if not, the older `agora.engine.published_collision_resolution` is used.
@@ -88,13 +88,13 @@ class EngineCrowd:
         steps: turning limits for people who walk in steps (`agora.engine.gait`).
 
     Attributes:
-        every: as given.
+        every: number of physics steps per crowd period.
         behaviours: the attached behaviours.
         routing: routes of the pedestrians; None if they walk straight.
-        fed: external forces; None if they are not possible.
-        number: (W, P) number of the model that moves each pedestrian.
+        fed: external forces on pedestrians; None unless ``is_fed``.
+        number: (W, P) index of the model that moves each pedestrian.
         substeps: number of substeps per physics step.
-        goals: waypoints as crowd models read them; with routes, the current waypoint is the point that a pedestrian is walking to.
+        goals: waypoints, as crowd models read them; with routes, the current waypoint is the next point on the pedestrian's path.
 
     Raises:
         InputError: an object is not a crowd model, or a ``max_step`` is not a valid time.
@@ -159,8 +159,8 @@ class EngineCrowd:
 
     @property
     def _ahead(self) -> Ahead:
-        """Return the points that people walk to and the directions of their paths beyond; if people walk straight, the points are
-        their goals.
+        """Return the points that people are walking to, and the directions in which their paths continue from there; without
+        routes, the points are the people's goals.
         """
         if self.routing is None:
             return self._nowhere
@@ -187,7 +187,7 @@ class EngineCrowd:
         self.goals.x[world], self.goals.y[world] = self._wanted.x[world], self._wanted.y[world]
 
     def think(self, now: int) -> list[Part]:
-        """Return the kernels that set waypoints and speeds once per crowd period, from generation ``now``."""
+        """Return the kernels that set waypoints and speeds once per crowd period, based on generation ``now``."""
         w = self._world
         parts: list[Part] = [behaviour.think(now) for behaviour in self.behaviours]
         rounds = self._careful and self._yields
@@ -223,8 +223,8 @@ class EngineCrowd:
         return list(self._calls(now, now, stiff=False))
 
     def move(self, now: int) -> list[Part]:
-        """Return the parts that advance pedestrians from generation ``now`` (0 or 1) to the next one, which is stored in the other
-        state buffer; substeps use a third buffer.
+        """Return the work items that advance pedestrians from generation ``now`` (0 or 1) to the next generation, which is written
+        to the other state buffer; substeps use a third buffer.
         """
         parts: list[Part] = []
         after, here = 1 - now, now

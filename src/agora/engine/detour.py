@@ -1,11 +1,11 @@
-"""Detours around stationary bodies: people, groups and robots may stay where they are.
+"""Detours around people, groups and robots that stay where they are.
 
 Routes consider only walls. A pedestrian that is stuck (`agora.engine.progress`) searches for a detour on a grid. The grid is
 centred on the pedestrian and turned towards the point that the pedestrian is walking to. It contains walls and the discs of
-stationary bodies. The detour is the cheapest path on the grid to the line across the path at that point, or 3.6 m ahead if the
+stationary bodies. The detour is the cheapest path on the grid to a line across the grid through that point, or 3.6 m ahead if the
 point is farther away. If two paths cost the same, the right-hand one is chosen. If there is no path and a robot is near, a second
-search uses finer cells to find narrow gaps. If it finds no path either, nothing changes, and people who stand in the pedestrian's
-path step aside (`agora.engine.making_way`).
+search uses finer cells to find narrow gaps. If the second search finds no path either, the pedestrian keeps its route, and people
+who stand in its path step aside (`agora.engine.making_way`).
 """
 
 from __future__ import annotations
@@ -22,28 +22,30 @@ from agora.engine.progress import AT_PLACE, record_direction
 STANDS = np.float32(0.15)
 """Speed below which a body counts as stationary, m/s."""
 
-_CELLS_OF = np.float32(0.15), np.float32(0.075)  # m, of the first search, and of the second if the first finds no path
+_CELLS_OF = np.float32(0.15), np.float32(0.075)  # m, cell sizes of the first and second search
 _AHEAD, _BEHIND, _BESIDE = 24, 8, 20  # cells
 _WIDE = 2 * _BESIDE + 1
 CELLS = (_AHEAD + _BEHIND + 1) * _WIDE
 """Number of cells in the grid."""
 
-_LEAST = np.float32(0.95)  # radii of clearance of walls
-_GAP = np.float32(0.03), np.float32(0.0)  # m, to bodies, in the two searches
-_NARROW = np.float32(2.0)  # m, from a robot, within which the second search runs
+_LEAST = np.float32(0.95)  # required clearance from walls, in radii
+_GAP = np.float32(0.03), np.float32(0.0)  # m, required gap to bodies in the first and second search
+_NARROW = np.float32(2.0)  # m, distance from a robot within which the second search runs
 _SWEEPS = 12
 _DIAGONAL = np.float32(1.4142135)
 _ALIKE = np.float32(0.5)  # cosine of the angle between paths in the same queue
-_DOOR = np.float32(1.0)  # m, between the points that people walk to if they use the same door
-_EQUAL = np.float32(1e-3)  # cells, by which the costs of equal paths may differ
+_DOOR = np.float32(1.0)  # m, maximum distance between the points that two people walk to if they use the same door
+_EQUAL = np.float32(1e-3)  # tolerance for equal costs, in cells
 _INFINITE = np.float32(np.inf)
-_WINDOW = np.float32(4.8)  # m, within which bodies are considered
+_WINDOW = np.float32(4.8)  # m, distance within which bodies are considered
 
 
 @hidden
 def _is_in_queue(people, traits, routes, w, i, j, ux, uy):
-    """Return whether pedestrian j is in a queue with pedestrian i, who looks along (ux, uy): j, too, wants to move on, in the same
-    direction or through the same door. A pedestrian ahead in a queue will move on.
+    """Return whether pedestrian j is in a queue with pedestrian i, who looks along (ux, uy).
+
+    Pedestrian j is in the queue if it, too, wants to move on, in the same direction or through the same door. Pedestrians in a
+    queue are no obstacles, because they will move on.
     """
     if traits.speed[w, j] == ZERO:
         return False
@@ -73,8 +75,8 @@ def _block_bodies(people, traits, routes, robots, robot_traits, sees, w, i, ux, 
 
 @hidden
 def _block_disc(dx, dy, reach, ux, uy, cell, cost):
-    """Block the cells within ``reach`` metres of a body at (dx, dy) from the centre of the grid, or within its distance from the
-    centre if that is smaller.
+    """Block the cells within ``reach`` metres of a body at (dx, dy) relative to the centre of the grid, or within the body's
+    distance from the centre if that is smaller.
     """
     away = math.sqrt(dx * dx + dy * dy)
     if away > _WINDOW:
@@ -90,7 +92,7 @@ def _block_disc(dx, dy, reach, ux, uy, cell, cost):
 
 @hidden
 def _relaxed_cost(cost, a, b):
-    """Return the cost of reaching a cell through its cheapest neighbour."""
+    """Return the cost of a cell, reduced if reaching the cell through a neighbour is cheaper."""
     best = cost[a * _WIDE + b]
     for da in range(-1, 2):
         for db in range(-1, 2):
@@ -121,8 +123,8 @@ def _spread(cost):
 
 @hidden
 def _choose_goal(cost, distance, cell):
-    """Choose a cell on the line that lies ``distance`` metres ahead. Return the cell whose complete path is cheapest, and the cost
-    of that path in metres; -1 if there is none.
+    """Choose a cell on the line ``distance`` metres ahead: return the cell whose complete path is cheapest, or -1 if no cell can be
+    reached, and the cost of that path in metres.
 
     Of equally good cells, the one nearest to the middle is chosen; if two are equally near, the right-hand one.
     """
@@ -214,11 +216,11 @@ def _is_near_robot(robots, w, x, y):
 
 @hidden
 def next_point(maps, m, people, traits, routes, robots, robot_traits, sees, w, i, to_x, to_y, cost):
-    """Return the next point (2,) on the path of pedestrian i around stationary bodies to a given point, the length of the rest of
-    that path, m, and whether such a path exists and does not lead straight ahead.
+    """Return the next point (2,) on pedestrian i's path around stationary bodies to a given point, the remaining length of that
+    path, m, and whether a detour is needed, i.e. whether such a path exists and does not lead straight ahead.
 
     Args:
-        cost: (CELLS,) costs of cells, overwritten.
+        cost: (CELLS,) scratch for the costs of cells.
     """
     dx, dy = to_x - people.x[w, i], to_y - people.y[w, i]
     near = math.sqrt(dx * dx + dy * dy)
@@ -233,14 +235,16 @@ def next_point(maps, m, people, traits, routes, robots, robot_traits, sees, w, i
 
 @hidden
 def has_path(maps, m, people, traits, routes, robots, robot_traits, sees, w, i, to_x, to_y, cost):
-    """Return whether pedestrian i has a path around stationary bodies to a point. The arguments are those of `next_point`."""
+    """Return whether pedestrian i has a path around stationary bodies to a point, with the arguments of `next_point`."""
     there = (maps, m, people, traits, routes, robots, robot_traits, sees, w, i, to_x, to_y)
     return _search(*there, _CELLS_OF[0], _GAP[0], cost)[4] or _search(*there, _CELLS_OF[1], _GAP[1], cost)[4]
 
 
 @hidden
 def walk_round(maps, m, people, traits, robots, robot_traits, sees, routes, progress, w, i, cost):
-    """If pedestrian i considers stationary bodies, make it walk around those on its path to the point that it is walking to."""
+    """Make pedestrian i walk around stationary bodies on its way to the next point of its route, if it takes such bodies into
+    account.
+    """
     if progress.aware[w, i] == ZERO or routes.waits[w, i]:
         return
     to_x, to_y, rest = routes.x[w, i], routes.y[w, i], routes.rest[w, i]

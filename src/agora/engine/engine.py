@@ -1,7 +1,9 @@
-"""The native engine: crowd, bodies and rules advance the worlds of a batch, using kernels that run over the batch.
+"""The native engine: the crowd, the robots' bodies and the rules advance the worlds of a batch, using kernels that run over the
+batch.
 
 The order within a step is always the same: doors move; all parts read generation t; the crowd and the robots advance to t + dt;
-contacts are swept and outcomes decided; the generations are swapped. Sensors are computed on demand (`agora.engine.observe`).
+contacts are detected by sweeping; outcomes are decided; the generations are swapped. Sensors are computed on demand
+(`agora.engine.observe`).
 """
 
 from __future__ import annotations
@@ -37,11 +39,12 @@ class Engine:
         world: world to advance.
         crowd: crowd that moves the world's pedestrians; if None, the caller must write `World.next_pedestrians` before every step.
         bodies: bodies of the world's robots (`agora.interfaces.Bodies`); None for the library's own implementation.
-        ends: sum of END bits (`agora.world.records`) of contacts that end an episode; other contacts are counted.
+        ends: sum of the END bits (`agora.world.records`) of those kinds of contact that end an episode; other contacts are only
+            counted.
         remove: whether robots leave the world when their episode has ended.
 
     Attributes:
-        offers: channels that the simulator measures, by name.
+        offers: channels that the simulator measures, keyed by channel name.
     """
 
     def __init__(
@@ -79,7 +82,7 @@ class Engine:
             threads: number of threads among which the worlds are divided.
             slots: pedestrian slots per world; 0 for the minimum.
             is_fed: whether external forces may act on pedestrians.
-            drawn: whether the starts are only examples; a world may run any start that the engine `holds`.
+            drawn: whether the starts are only examples; if so, a world may run any start accepted by `holds`.
 
         Raises:
             InputError: the simulator cannot run single steps, or has its own engine (`agora.engine.backends`).
@@ -108,8 +111,8 @@ class Engine:
         return Engine(world, crowd, simulator.bodies(world), ends=conditions.ends, remove=conditions.remove)
 
     def _calls_from(self, now: int) -> tuple[list[Callable[[], None]], list[Callable[[], None]]]:
-        """Return the calls that make up a step from generation ``now``: first without crowd models (between crowd periods), then
-        with them.
+        """Return two lists of the calls that make up a step from generation ``now``: without crowd models, for steps between crowd
+        periods, and with crowd models.
         """
         crowd, robots = self.crowd, [self._bodies.move(now), self._rules.judge(now, self._bodies.walls)]
         if crowd is None:
@@ -143,7 +146,7 @@ class Engine:
             self.crowd.reset(world, start)
 
     def adopt(self, world: int) -> None:
-        """Continue from the records of one world; the engine does not keep any other state."""
+        """Continue one world from its current records; the engine keeps no other state."""
 
     def advance(self, steps: int, after_step: Callable[[], None]) -> None:
         """Advance by ``steps`` physics steps; ``after_step`` is called after each of them."""

@@ -1,16 +1,16 @@
 """The gait of people: walking direction, behaviour when blocked, acceleration and turning.
 
-Crowd models return velocities that no person can walk: sideways, backwards, in a different direction at every step. This module
-turns them into realistic steps. People walk in the direction that they face. Speed changes no faster than for 99 of 100 recorded
-people (ETH/UCY, over 0.4 s: 1.6 m/s2), except that braking may be twice as hard, and `agora.engine.collision_resolution` may brake
-harder still. Turning is limited by the lateral acceleration, i.e. speed times turning rate. In ETH/UCY its 99th percentile is
-nearly the same at all speeds from 0.3 to 2.2 m/s: 0.9 to 1.4 m/s2, or 0.5 to 0.7 m/s2 if positions are smoothed to reduce
-annotation errors. The 99th percentile of the turning rate falls from 2.4 rad/s at 0.4 m/s to 0.8 rad/s at 1.9 m/s
-(`agora.draft.steps`).
+Crowd models return velocities at which no person can walk: sideways, backwards, or in a different direction at every step. This
+module turns these velocities into realistic steps. People walk in the direction that they face. They change speed no faster than 99
+of 100 recorded people (ETH/UCY, over 0.4 s: 1.6 m/s2), except that braking may be twice as hard, and
+`agora.engine.collision_resolution` may brake harder still. Turning is limited by the lateral acceleration, i.e. speed times turning
+rate. In ETH/UCY its 99th percentile is nearly the same at all speeds from 0.3 to 2.2 m/s: 0.9 to 1.4 m/s2, or 0.5 to 0.7 m/s2 if
+positions are smoothed to reduce annotation errors. The 99th percentile of the turning rate falls from 2.4 rad/s at 0.4 m/s to 0.8
+rad/s at 1.9 m/s (`agora.draft.steps`).
 
 A pedestrian that is blocked by a wall, or by people walking in the same direction, becomes impatient within a second. It becomes
 calm again within a few seconds, or immediately if no one is ahead. Impatient pedestrians close up to the person ahead, whatever
-their model returns, and do not walk backwards, so that crowds do not wait forever in front of a door. People near an oncoming
+their model returns, and do not walk backwards, so that crowds do not wait endlessly in front of a door. People near an oncoming
 person or a robot, and people at their goal, are patient. There is one exception: people who have been stuck for a while and walk
 around stationary bodies (`agora.engine.detour`) are also impatient near oncoming people, near robots and at their goal. Otherwise,
 walls would keep slow people from reaching a goal behind a narrow door.
@@ -56,14 +56,14 @@ class Gait(NamedTuple):
     """The gait of the pedestrians of W worlds.
 
     Attributes:
-        facing_x: (W, P) direction in which a pedestrian faces, x.
-        facing_y: (W, P) direction in which a pedestrian faces, y.
+        facing_x: (W, P) direction that a pedestrian faces, x.
+        facing_y: (W, P) direction that a pedestrian faces, y.
         held: (W, P) impatience, from 0 to 1.
         way_x: (W, P) direction of the path, x: to the goal, or through the door ahead; 0 for people who have arrived or want to
             stand.
         way_y: (W, P) direction of the path, y; 0 in the same cases as ``way_x``.
-        door: (W, P) 1 for people in front of a door or at a corner, 0 for everyone else.
-        steps: (W, P) 1 for people who walk in steps, 0 for everyone else.
+        door: (W, P) 1 for people in front of a door or at a corner, otherwise 0.
+        steps: (W, P) 1 for people who walk in steps, otherwise 0.
     """
 
     facing_x: Floats
@@ -100,7 +100,7 @@ class Ahead(NamedTuple):
         y: (W, P) the point to walk to, y, m.
         beyond_x: (W, P) direction of the path beyond the point, x; 0 at the end of the path.
         beyond_y: (W, P) direction of the path beyond the point, y; 0 at the end of the path.
-        aware: (W, P) above 0 for people who walk around stationary bodies (`agora.engine.progress`).
+        aware: (W, P) above 0 if the pedestrian walks around stationary bodies (`agora.engine.progress`).
     """
 
     x: Floats
@@ -128,11 +128,11 @@ def _write_path_directions(people, traits, goals, ahead, gait, w):
 
 @lean_inlined
 def _count_people(people, traits, gait, w, i, ex, ey, lane, close):
-    """Return how many people meet pedestrian i, how many are ahead of it in direction (ex, ey), and how many of the latter may be
-    within ``close`` metres.
+    """Return how many people meet pedestrian i, how many people are ahead of it in direction (ex, ey), and how many people ahead
+    may be within ``close`` metres.
 
-    A person meets the pedestrian if it is near and ahead, and is either standing or walking in another direction. (A single loop
-    that vectorises, because most people are far away.)
+    A person meets the pedestrian if the person is near and ahead, and is either standing or walking in another direction. (This is
+    a single loop that vectorises, because most people are far away.)
     """
     x, y, radius, active, way_x, way_y = people.x[w], people.y[w], traits.radius[w], people.active[w], gait.way_x[w], gait.way_y[w]
     xi, yi, own, ux, uy = x[i], y[i], radius[i], way_x[i], way_y[i]
@@ -176,7 +176,9 @@ def _free_distance(people, traits, w, i, ex, ey, lane):
 
 @lean_inlined
 def _close_up(h, sees, people, traits, goals, robots, aware, gait, w, i, wx, wy):
-    """Adjust the requested velocity of pedestrian i, which is or recently was blocked, according to its impatience."""
+    """Adjust the requested velocity (wx, wy) of pedestrian i, which is or recently was blocked, according to the pedestrian's
+    impatience.
+    """
     s = traits.speed[w, i]
     dx, dy = goals.x[w, i] - people.x[w, i], goals.y[w, i] - people.y[w, i]
     distance = math.sqrt(dx * dx + dy * dy + _TINY)
@@ -208,8 +210,8 @@ def _close_up(h, sees, people, traits, goals, robots, aware, gait, w, i, wx, wy)
 
 @inlined
 def _step(h, turning, vx, vy, ax, ay, fastest, fx, fy):
-    """Return the velocity (2,) after a step that starts with velocity (vx, vy) and aims for the requested velocity (ax, ay), and
-    the new facing direction (2,).
+    """Return the velocity (2,) and the facing direction (2,) after a step that starts with velocity (vx, vy) and aims for the
+    requested velocity (ax, ay).
     """
     speed = math.sqrt(vx * vx + vy * vy + _TINY)
     walks = speed > _FACING
@@ -237,16 +239,16 @@ def walk(
     dt, substeps, turning, sees, minds, people, traits, goals, replay, robots, clock, forced, ahead, gait, out_x, out_y, first,
     last
 ):  # fmt: skip
-    """Turn the velocities (W, P) chosen for pedestrians that react to each other into steps.
+    """Turn the chosen velocities (W, P) into steps, for pedestrians that react to each other.
 
     Args:
         dt: physics step, s.
         substeps: number of equal parts of the step.
-        turning: `Turning`, the limits on turning.
-        sees: bits as for crowd models (`agora.interfaces.CompiledCrowdModel`).
-        minds: (W, P) which bodies a pedestrian reacts to, as in `agora.engine.published_collision_resolution`.
+        turning: limits on turning (`Turning`).
+        sees: bit field of the bodies that pedestrians see (`agora.interfaces.CrowdRecord`).
+        minds: (W, P) bodies that a pedestrian reacts to, as in `agora.engine.published_collision_resolution`.
         people: pedestrians at the beginning of the substep.
-        goals: waypoints as read by crowd models.
+        goals: waypoints, as crowd models read them.
         forced: (W, P) nonzero if an external force acts on the pedestrian; forces may move people in any direction.
         ahead: record `Ahead`.
         gait: record `Gait`, which is written.

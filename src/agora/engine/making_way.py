@@ -1,11 +1,10 @@
-"""Making way: standing people, alone or in a group, step aside for a pedestrian that they block.
+"""Making way: people who stand alone or in a group step aside for a pedestrian that they block.
 
-A pedestrian that wants to stand (it waits, talks, or is at its place) steps aside if it stands in the path of another pedestrian
-that has been stuck for `WAITS`. It steps to the nearer side of the path, or to the right side if it stands in the middle. If a wall
-blocks that side, it steps to the other side, or else ahead along the path. In this way, a pedestrian that cannot get through asks
-the people who stand ahead of it to make way. A pedestrian that wants to step back but has no room (`agora.engine.standing_back`)
-asks the people behind it in the same way. A pedestrian that steps aside stops when the other pedestrian has passed. People who sit
-or work keep their places.
+A pedestrian that wants to stand (because it waits, talks, or is at its place) steps aside if it blocks the path of another
+pedestrian that has been stuck for `WAITS`. It steps to the nearer side of the path, or to the right if it stands in the middle. If
+a wall blocks that side, it steps to the other side, or else ahead along the path. A pedestrian that wants to step back but has no
+room (`agora.engine.standing_back`) makes the people behind it step aside in the same way. A pedestrian that has stepped aside stops
+when the other pedestrian has passed. People who are sitting or working keep their places.
 """
 
 from __future__ import annotations
@@ -21,12 +20,12 @@ from agora.core.state import SOCIAL_STATES
 from agora.engine.progress import AT_PLACE, WAITS
 from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS
 
-_NEAR = np.float32(0.7)  # m, between the bodies, within which a pedestrian makes way
+_NEAR = np.float32(0.7)  # m, gap between the bodies within which a pedestrian makes way
 _PACE = np.float32(0.5)  # m/s
 _STEP = np.float32(0.8)  # m, distance that a pedestrian steps aside at a time
-_SHARE = np.float32(0.4)  # of the step, for which there must be room
-_LANE = np.float32(0.15)  # m, by which a path is wider on each side than the radii of the bodies
-_MIDDLE = np.float32(0.01)  # m, from the middle of the path, within which a pedestrian counts as in the middle
+_SHARE = np.float32(0.4)  # fraction of the step for which there must be room
+_LANE = np.float32(0.15)  # m, margin of a path on each side, beyond the radii of the bodies
+_MIDDLE = np.float32(0.01)  # m, distance from the middle of the path within which a pedestrian counts as in the middle
 _SITTING, _WORKING = SOCIAL_STATES.index("sitting"), SOCIAL_STATES.index("working")
 _TINY = np.float32(1e-6)
 
@@ -42,16 +41,16 @@ def _wants_to_stand(people, traits, waypoints, minds, w, i):
 
 @hidden
 def _way_of(progress, asks, w, j):
-    """Return the direction in which pedestrian j wants to go; this is backwards if it asks the people behind it for room."""
+    """Return the direction in which pedestrian j wants to go, which is backwards if it asks the people behind it for room."""
     sign = -ONE if asks[w, j] else ONE
     return sign * progress.ahead_x[w, j], sign * progress.ahead_y[w, j]
 
 
 @hidden
 def _stopped_by(people, traits, progress, asks, w, i):
-    """Return the nearest stuck pedestrian in whose path pedestrian i stands; -1 if there is none.
+    """Return the slot of the nearest stuck pedestrian whose path is blocked by pedestrian i; -1 if there is none.
 
-    If two are equally near, the one with the smaller id is returned.
+    Of two equally near pedestrians, the one with the smaller id is chosen.
     """
     best, found = _NEAR, -1
     for j in range(traits.count[w]):
@@ -73,7 +72,7 @@ def _stopped_by(people, traits, progress, asks, w, i):
 def _has_room(maps, m, people, traits, w, i, j, x, y):
     """Return whether pedestrian i can stand at a point without touching walls or people.
 
-    If it already touches pedestrian j, for whom it makes way, it may stay in contact, but must not come nearer.
+    If pedestrian i already touches pedestrian j, for whom it makes way, it may stay in contact but must not come nearer.
     """
     if distance_at(maps, m, x, y) < traits.radius[w, i]:
         return False
@@ -94,9 +93,9 @@ def make_way(sees, maps, people, traits, waypoints, minds, clock, progress, asks
     """Make people who stand in another pedestrian's path step aside, by changing their current waypoints and speeds (W, P).
 
     Args:
-        sees: bits as for crowd models (`agora.interfaces.CompiledCrowdModel`).
+        sees: bit field of the bodies that pedestrians see (`agora.interfaces.CrowdRecord`).
         progress: record `agora.engine.progress.Progress`.
-        asks: (W, P) whether a pedestrian wants to step back, but has no room.
+        asks: (W, P) whether a pedestrian wants to step back but has no room.
     """
     for w in range(first, last):
         if clock.done[w] or not sees & SEES_PEDESTRIANS or progress.stopped[w] == 0:

@@ -1,8 +1,8 @@
 """Giving way: pedestrians let each other pass in narrow places.
 
-Where two people cannot pass each other, the one nearer to the narrow place goes first; the oncoming one waits in front of it, a
-step to the side. If two people meet inside, the one with the larger id steps back. This module reads and writes
-`agora.engine.routes.Routes`.
+If two people cannot pass each other in a narrow place, the one who is nearer to the place goes first, and the other waits in front
+of it, a step to the side. If two people meet inside the narrow place, the one with the larger id steps back. This module reads and
+writes `agora.engine.routes.Routes`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _EQUAL = np.float32(0.01)  # m, tolerance for two equally near people
 _SQUEEZED = np.float32(0.95)  # fraction of the radius that a person needs next to a body
 _STANDS = np.float32(0.15)  # m/s, speed below which a robot counts as standing
 _INSIDE = np.float32(0.8)  # m, distance from the narrow place within which a person is in it
-_IMPATIENCE = np.float32(1.0)  # m per second of being stuck beyond `_LONG`, by which a pedestrian counts as nearer
+_IMPATIENCE = np.float32(1.0)  # m/s, distance by which a pedestrian counts as nearer, per second of being stuck beyond `_LONG`
 _LONG = np.float32(3.0)  # s
 _TINY = np.float32(1e-6)
 
@@ -45,8 +45,8 @@ def gap(ax, ay, bx, by):
 
 @hidden
 def _is_narrow(maps, m, x, y, ux, uy, radius):
-    """Return whether a person walking in direction (ux, uy) leaves no room for another person on its left, on its right, or on the
-    side away from the wall.
+    """Return whether a person at (x, y) who walks in direction (ux, uy) leaves no room for another person on the left, on the
+    right, or on the side away from the wall.
     """
     double = _DOUBLE * radius
     free, nx, ny = clearance_at(maps, m, x, y)
@@ -81,7 +81,7 @@ def _find_narrow_place(maps, m, routes, w, i, x, y, radius):
 
 @hidden
 def _leaves_one_lane(maps, m, x, y, ux, uy, body, radius):
-    """Return whether a body at a point, seen along (ux, uy), leaves room for at most one person next to it."""
+    """Return whether a body at (x, y), for people walking in direction (ux, uy), leaves room for at most one person next to it."""
     lanes = 0
     for side in (ONE, -ONE):
         nx, ny = -side * uy, side * ux
@@ -119,8 +119,8 @@ def _is_robot(robots, w, x, y):
 
 @hidden
 def _find_oncoming(people, traits, routes, maps, m, w, i, ux, uy):
-    """Return the pedestrian that pedestrian i, walking in direction (ux, uy), meets in a narrow place and steps back for; -1 if
-    there is none.
+    """Return the slot of the pedestrian that pedestrian i, walking in direction (ux, uy), meets in a narrow place and steps back
+    for; -1 if there is none.
 
     The pedestrian with the smaller id goes first.
     """
@@ -142,10 +142,11 @@ def _find_oncoming(people, traits, routes, maps, m, w, i, ux, uy):
 
 @hidden
 def _must_wait(people, traits, routes, robots, sees_robots, rounds, progress, maps, m, w, i, ux, uy):
-    """Return whether an oncoming person goes first through the narrow place ahead of pedestrian i, who walks in direction (ux, uy).
+    """Return whether an oncoming person may go first through the narrow place ahead of pedestrian i, who walks in direction (ux,
+    uy).
 
-    A pedestrian that has been stuck for some time counts as nearer. People who want to stand are ignored if pedestrian i is aware
-    of stationary bodies.
+    A pedestrian that has been stuck for some time counts as nearer. People who want to stand are ignored if pedestrian i walks
+    around stationary bodies.
     """
     x, y, nx, ny = people.x[w, i], people.y[w, i], routes.narrow_x[w, i], routes.narrow_y[w, i]
     aware, near = progress.aware[w, i] > ZERO, gap(x, y, nx, ny)
@@ -204,8 +205,8 @@ def look_ahead(maps, people, traits, robots, robot_traits, sees_robots, rounds, 
 
 @hidden
 def waiting_place(routes, w, i, x, y):
-    """Return the point where pedestrian i waits: back from the narrow place, or from the person it meets there, and a step to the
-    side.
+    """Return the point at which pedestrian i waits: at a distance from the narrow place, or from the person that it meets there,
+    and a step to the side.
     """
     bx, by = x - routes.narrow_x[w, i], y - routes.narrow_y[w, i]
     mine = max(math.sqrt(bx * bx + by * by), _TINY)

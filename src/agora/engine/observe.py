@@ -1,4 +1,4 @@
-"""Observations of robots at time t, as rows: row ``w * R + r`` is robot r of world w. The arrays are reused at every call."""
+"""Observations of robots at time t, in rows: row ``w * R + r`` is robot r of world w. The arrays are reused at every call."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ class Observer:
 
     Args:
         world: state of the worlds.
-        wiring: the robots' channels.
+        wiring: channels of the robots.
         control: control period, s.
-        offers: channels that the simulator measures, by name.
+        offers: channels that the simulator measures, keyed by channel name.
 
     Attributes:
         rows: number of rows, N.
         limits: limits of the robots.
-        wiring: as given.
+        wiring: channels of the robots.
         bound: channels bound to the batch, each after the channels that it needs.
-        now: current time, s, on the clock of `receive_scan`; None if scans come from the world.
+        now: current time on the clock of the external scans (`receive_scan`), s; None if scans are computed from the world.
     """
 
     def __init__(self, world: World, wiring: Wiring, control: float, offers: Mapping[str, Offer] | None = None) -> None:
@@ -79,7 +79,7 @@ class Observer:
         self._shown = [(name, self.bound[provider]) for name, provider in wiring.shown]
 
     def _measuring_work(self) -> list[Work]:
-        """Return the work to do every sensor period: the channels that measure, each after the non-measuring channels that it
+        """Return the work to do once per sensor period: the channels that measure, each after the non-measuring channels that it
         needs.
         """
         measuring = [provider for provider, bound in self.bound.items() if bound.measure is not None]
@@ -88,18 +88,16 @@ class Observer:
         return [work for work in works if work is not None]
 
     def part(self, kind: type[_Part]) -> _Part | None:
-        """Return the object of a given class that does the work of a channel; None if no such channel is needed."""
+        """Return the object of a given class that implements a channel; None if no such channel is needed."""
         return next((bound.part for bound in self.bound.values() if isinstance(bound.part, kind)), None)
 
     def everywhere(self, work: Callable[[int, int], Any]) -> None:
-        """Call a function for ranges of rows on the world's threads."""
+        """Divide the worlds among the threads, and call a function with each range of rows, as (first, last)."""
         count = self._world.layout.robots
         self._world.threads.everywhere(lambda first, last: work(first * count, last * count))
 
     def layer_costs(self, world: int, robot: int, place: Map) -> Array:
-        """Return the costs (rows, columns) uint8 that the layers add to the whole map, based on what a robot knows about
-        pedestrians.
-        """
+        """Return the costs (rows, columns) uint8 that the layers add to the whole map for the pedestrians that a robot knows of."""
         layered = self.wiring.layered
         assert layered is not None
         for provider in self.wiring.with_needs(layered):
@@ -117,7 +115,7 @@ class Observer:
         return self._moment
 
     def place(self, world: int, robot: int, model: RobotModel) -> None:
-        """Set the robot model of a row at the start of an episode, and reset the measurements and channels of the row."""
+        """Set the robot model in a robot's row at the start of an episode, and reset the row's measurements and channels."""
         n = world * self._world.layout.robots + robot
         if self._models[n] is not model:
             self._models[n], self._radius[n] = model, model.radius
@@ -150,8 +148,8 @@ class Observer:
         return self.part(HeldScans)
 
     def receive_scan(self, world: int, robot: int, ranges: Floats, time: float) -> None:
-        """Give a row the ranges (B,) of an external scan taken at ``time`` (in seconds); the scan is used until the next one
-        arrives.
+        """Set a robot's scan to the ranges (B,) of an external scan taken at ``time``, in seconds; the scan is used until the next
+        one arrives.
         """
         assert self.scans is not None
         self.scans.reading["ranges"][world, robot] = ranges
@@ -161,7 +159,7 @@ class Observer:
             work(world, world + 1)
 
     def recorded_readings(self, world: int, robot: int) -> dict[str, Reading]:
-        """Return copies of the latest readings of a robot's recorded channels, by name."""
+        """Return copies of the latest readings of a robot's recorded channels, keyed by channel name."""
         found = {name: self.bound[provider].reading for name, provider in self.wiring.recorded}
         return {name: {key: array[world, robot].copy() for key, array in reading.items()} for name, reading in found.items()}
 
@@ -170,7 +168,7 @@ class Observer:
         self._gather[self._world.now](0, self._world.layout.worlds)
 
     def observe(self) -> Observation:
-        """Return what every row's robot currently knows."""
+        """Return the observation: everything that the robot of each row currently knows."""
         self._gather_present_poses()
         if self._heavy:
             self._world.threads.everywhere(*self._reads)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def recordable_channels(names: Collection[str]) -> tuple[str, ...]:
-    """Return the names of channels without duplicates.
+    """Return the given channel names without duplicates.
 
     Raises:
         UnknownNameError: a name is unknown.
@@ -48,17 +48,17 @@ def wiring_of(
     sensors: Sequence[Named],
     record: Collection[str] = (),
 ) -> Wiring:
-    """Return the channels of a robot, given its lidar and its other sensors.
+    """Return the channels of a robot with the given lidar and other sensors.
 
     Args:
         needs: channels that the planner reads.
         conditions: conditions of the episodes.
-        lidar: lidar of the robot; the lidar of the conditions, if any, replaces it.
+        lidar: lidar of the robot; a lidar in the conditions takes precedence.
         sensors: other sensors of the robot.
         record: names of channels that are recorded.
 
     Raises:
-        InputError: a channel does not exist, or needs a sensor that the robot does not have.
+        InputError: a channel does not exist, or it needs a sensor that the robot lacks.
     """
     setting = Setting(conditions.lidar or lidar, {one.name: one.part for one in sensors}, conditions.perception, conditions.layers)
     wiring = Wiring.of([name if one is None else one for name, one in channels_of(needs).items()], setting, record)
@@ -69,8 +69,8 @@ def wiring_of(
 
 
 class Observers:
-    """Groups robots with the same channels, and has one `Observer` for each group. Robots with the same sensors have the same
-    channels, so usually there is a single observer.
+    """Groups robots that have the same channels, with one `Observer` per group. Robots with the same sensors have the same
+    channels, so there is usually only one observer.
 
     Args:
         world: state of the worlds.
@@ -78,10 +78,10 @@ class Observers:
         conditions: conditions of the episodes.
         models: models of the robots.
         record: names of channels that are recorded (`recordable_channels`).
-        offers: channels that the simulator measures, by name.
+        offers: channels that the simulator measures, keyed by channel name.
 
     Attributes:
-        record: as given, without duplicates.
+        record: names of channels that are recorded, without duplicates.
         kinds: the channels of each observer.
 
     Raises:
@@ -114,7 +114,7 @@ class Observers:
 
     @property
     def one(self) -> Observer:
-        """Return the observer of the first robot, which all robots with the same sensors share."""
+        """The observer of the first robot, which is shared by all robots with the same sensors."""
         return self._each[0]
 
     def number(self, robot: int) -> int:
@@ -126,17 +126,17 @@ class Observers:
         return self._each[self._number[robot]]
 
     def of_robot(self, robot: int, seen: Sequence[Observation], memory: Memory) -> tuple[Observation, Memory]:
-        """Return the part of the observations, and of the memory after `ask`, that belongs to robots with the same sensors as this
-        one.
+        """Return the part of the observations, and of the memory returned by `ask`, that belongs to robots with the same sensors as
+        the given robot.
         """
         number = self.number(robot)
         return seen[number], memory if len(seen) == 1 else memory.get(str(number), {})
 
     def place(self, world: int, robot: int, model: RobotModel) -> None:
-        """Set the robot model of a row at the start of an episode.
+        """Set a robot's model at the start of an episode.
 
         Raises:
-            InputError: the robot's sensors differ from those of the other robots with this number in the batch.
+            InputError: the robot's sensors differ from those of the robots with the same index in the other worlds.
         """
         if self._kind(model.lidar, model.sensors) != self.kinds[self._number[robot]]:
             raise InputError(f"robot {robot}: {model.name} has different sensors from the same robot in other worlds of the batch")
@@ -145,7 +145,7 @@ class Observers:
 
     @property
     def read_paths(self) -> bool:
-        """True if a robot reads global paths."""
+        """True if any robot's planner reads global paths."""
         return any(self._paths)
 
     @property
@@ -164,9 +164,7 @@ class Observers:
         return np.zeros((0, 2), np.float32) if held is None else held.of(world, robot)
 
     def layer_costs(self, world: int, robot: int, place: Map) -> Array:
-        """Return the costs (rows, columns) uint8 that the layers add to the whole map, based on what a robot knows about
-        pedestrians.
-        """
+        """Return the costs (rows, columns) uint8 that the layers add to the whole map for the pedestrians that a robot knows of."""
         return self.of(robot).layer_costs(world, robot, place)
 
     def measure(self, worlds: Collection[int] | None = None) -> None:
@@ -183,20 +181,22 @@ class Observers:
                 scans.ranges[...] = scans.lidar.range_max
 
     def read_at(self, time: float) -> None:
-        """Set the current time in seconds, on the clock of external scans."""
+        """Set the current time on the clock of the external scans, in seconds."""
         for observer in self._each:
             observer.now = time
 
     def recorded_readings(self, world: int, robot: int) -> dict[str, Reading]:
-        """Return copies of the latest readings of a robot's recorded channels, by name; a reading has one array per field."""
+        """Return copies of the latest readings of a robot's recorded channels, keyed by channel name; a reading has one array per
+        field.
+        """
         return self.of(robot).recorded_readings(world, robot)
 
     def observe(self) -> tuple[Observation, ...]:
-        """Return what every row's robot currently knows, for each kind of robot."""
+        """Return the observation of each group of robots: everything that the robot of each row currently knows."""
         return tuple(observer.observe() for observer in self._each)
 
     def ask(self, planner: Any, seen: Sequence[Observation], memory: Memory, active: Bools) -> tuple[Answer, dict[int, str]]:
-        """Return the planner's commands for the result of `observe`, and the failure reasons of failed rows
+        """Return the planner's commands for the given observations and, for rows in which the planner failed, the reasons
         (`agora.planners.adapters.call`).
 
         Args:

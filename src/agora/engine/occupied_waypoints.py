@@ -1,12 +1,14 @@
-"""Unreachable waypoints: no one waits for a place that another body occupies, or that walls keep people away from.
+"""Unreachable waypoints: no one waits endlessly for a waypoint that another body occupies, or that is too close to a wall to be
+reached.
 
-If a body stands so near to a waypoint that no one else fits within the waypoint's tolerance, a pedestrian that is one step away
-from that body continues to the next waypoint.
+If a body stands so near to a waypoint that no one else can come within the waypoint's tolerance, a pedestrian that is one step away
+from the body continues to the next waypoint.
 
 Most crowd models keep people some distance away from walls. Pedestrians come to rest in front of a waypoint near a wall, in
-particular in a corner, and would wait there forever. A pedestrian that has stood near such a waypoint for a while continues to the
-next one, or leaves if the waypoint is its exit. A pedestrian that has given up its waypoint (`agora.engine.progress`,
-`agora.engine.standing_back`) continues to the next one. If the waypoint was its exit, it takes another exit that lies behind it.
+particular in a corner, and would wait there endlessly. A pedestrian that has stood near such a waypoint for a while continues to
+the next one, or leaves if the waypoint is its exit. A pedestrian that has given up its waypoint (`agora.engine.progress`,
+`agora.engine.standing_back`) continues to the next one. If the waypoint was its exit, the pedestrian takes another exit that lies
+behind it.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ PATIENCE = np.float32(4.0)
 """Time for which a pedestrian stands near a waypoint at a wall before the waypoint counts as reached, s."""
 
 _OTHER = np.float32(2.0)  # m, minimum distance to the other exit that a pedestrian takes
-_EQUAL = np.float32(1e-3)  # m, by which the distances of equally near exits may differ
+_EQUAL = np.float32(1e-3)  # m, tolerance for equal distances to exits
 _INFINITE = np.float32(np.inf)
 _STEP = np.float32(0.5)  # m
 _NEAR = np.float32(3.0)  # m, maximum distance from the waypoint
@@ -40,8 +42,8 @@ _NEAR = np.float32(3.0)  # m, maximum distance from the waypoint
 
 @inlined
 def _is_in_the_way(tx, ty, tolerance, x, y, reach, jx, jy):
-    """Return whether a body one step ahead of (x, y) blocks the path to (tx, ty), given that no one comes nearer to the body than
-    ``reach`` metres.
+    """Return whether a body at (jx, jy), one step away from (x, y), keeps people from coming within ``tolerance`` of (tx, ty),
+    given that no one comes nearer to the body than ``reach`` metres.
     """
     dx, dy, ax, ay = jx - tx, jy - ty, jx - x, jy - y
     return (math.sqrt(dx * dx + dy * dy) + tolerance < reach) & (ax * ax + ay * ay < (reach + _STEP) * (reach + _STEP))
@@ -49,7 +51,7 @@ def _is_in_the_way(tx, ty, tolerance, x, y, reach, jx, jy):
 
 @lean_inlined
 def _is_occupied(sees, people, traits, waypoints, robots, robot_traits, w, i):
-    """Return whether a person that pedestrian i sees stands on its waypoint. (The loop over people vectorises.)"""
+    """Return whether a body that pedestrian i sees occupies its waypoint. (The loop over people vectorises.)"""
     k = waypoints.index[w, i]
     tx, ty, tolerance = waypoints.list_x[w, i, k], waypoints.list_y[w, i, k], waypoints.tolerance[w, i]
     x, y, vx, vy, radius, active = people.x[w], people.y[w], people.vx[w], people.vy[w], traits.radius[w], people.active[w]
@@ -79,7 +81,7 @@ def largest_radius(traits, robot_traits, w):
 
 @hidden
 def _is_kept_off(maps, people, traits, waypoints, w, i):
-    """Return whether pedestrian i stands in front of its waypoint because the waypoint is nearer to a wall than people walk."""
+    """Return whether pedestrian i stands in front of its waypoint because the waypoint is too close to a wall."""
     k = waypoints.index[w, i]
     tx, ty, room = waypoints.list_x[w, i, k], waypoints.list_y[w, i, k], traits.radius[w, i] + ROOM
     if waypoints.x[w, i] != tx or waypoints.y[w, i] != ty or not traits.speed[w, i] > ZERO:
@@ -93,11 +95,10 @@ def _is_kept_off(maps, people, traits, waypoints, w, i):
 
 @hidden
 def _turn_back(people, traits, waypoints, progress, w, i):
-    """Give pedestrian i, who cannot reach its exit, the nearest exit that is used by another pedestrian and lies behind pedestrian
-    i.
+    """Give pedestrian i, who cannot reach its exit, the nearest exit behind it that another pedestrian uses.
 
     If the distances to two exits differ by less than the tolerance, the exit of the pedestrian with the smaller id is chosen.
-    Nothing changes if there is none.
+    Without such an exit, nothing changes.
     """
     x, y, last = people.x[w, i], people.y[w, i], waypoints.count[w, i] - 1
     nearest, found = _INFINITE, -1
@@ -120,12 +121,13 @@ def _turn_back(people, traits, waypoints, progress, w, i):
 def pass_occupied(
     dt, substep, sees, maps, people, traits, waypoints, robots, robot_traits, clock, kept_off, progress, first, last
 ):  # fmt: skip
-    """Make the next waypoint current if another body stands on the current one, or if walls keep a pedestrian away from it.
+    """Make the next waypoint the current one if another body occupies the current waypoint, or if walls keep a pedestrian away from
+    it.
 
     Args:
         dt: physics step, s.
         substep: number of the last substep of the step, counted from 1.
-        sees: bits as for crowd models (`agora.interfaces.CompiledCrowdModel`).
+        sees: bit field of the bodies that pedestrians see (`agora.interfaces.CrowdRecord`).
         people: pedestrians at the end of the step.
         robots: robots at the beginning of the step.
         kept_off: (W, P) time for which walls have kept a pedestrian away from its waypoint, s.

@@ -1,6 +1,6 @@
 """Other routes: paths along the roads of a map that avoid a blocked place.
 
-A pedestrian that takes another route first walks to a place near the middle of it (`agora.engine.standing_back`).
+A pedestrian that takes another route first walks to a place near the middle of that route (`agora.engine.standing_back`).
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from agora.maps.road_kernels import cell_near, road
 from agora.maps.roads import SEEN
 
 REACHED = np.float32(1.0)
-"""Distance from the place via which another route leads at which a pedestrian has reached it, m."""
+"""Distance at which a pedestrian has reached the place via which its other route leads, m."""
 
-_BARS = np.float32(0.9)  # m, from the blocked place, within which a road is blocked
-_LEAVES = np.float32(0.6)  # of the distance to the blocked place; a road that comes no nearer leads away from it
-_FURTHER = np.float32(20.0)  # m, by which another route may be longer
-_EQUAL = np.float32(0.01)  # m, by which the costs of equal routes may differ
+_BARS = np.float32(0.9)  # m, distance from the blocked place within which a road is blocked
+_LEAVES = np.float32(0.6)  # fraction of the distance to the blocked place; a road that comes no nearer leads away from it
+_FURTHER = np.float32(20.0)  # m, maximum additional length of another route
+_EQUAL = np.float32(0.01)  # m, tolerance for equal costs
 _TINY = np.float32(1e-6)
 _INFINITE = np.float32(np.inf)
 
 
 @hidden
 def line_distance(px, py, ax, ay, bx, by):
-    """Return the distance from a point to the straight line between two others, m."""
+    """Return the distance from a point to the line segment between two other points, m."""
     dx, dy = bx - ax, by - ay
     share = min(max(((px - ax) * dx + (py - ay) * dy) / max(dx * dx + dy * dy, _TINY), ZERO), ONE)
     return gap(px, py, ax + share * dx, ay + share * dy)
@@ -34,7 +34,7 @@ def line_distance(px, py, ax, ay, bx, by):
 
 @hidden
 def _is_through(bx, by, ax, ay, cx, cy):
-    """Return whether the straight line from one point to another leads through a blocked place, rather than away from it."""
+    """Return whether the line segment from one point to another leads through a blocked place, rather than away from it."""
     return line_distance(bx, by, ax, ay, cx, cy) < min(_BARS, _LEAVES * gap(ax, ay, bx, by))
 
 
@@ -56,7 +56,7 @@ def _is_open(roads, q, a, b, bx, by):
 @hidden
 def _length_past(roads, maps, m, q, x, y, v, bx, by, to_v, radius, most):
     """Return the cost of the cheapest path between a point and place v that avoids a blocked place; infinite if no such path is
-    cheaper than ``most``. The path leads from the point to the place if ``to_v``, and back otherwise.
+    cheaper than ``most``. The path leads from the point to the place if ``to_v`` is true, and in the opposite direction otherwise.
     """
     base, n, pairs, cell, best = roads.place_start[q], roads.places[q], roads.pair_start[q], cell_near(roads, q, x, y), most
     for s in range(SEEN if cell >= 0 else 0):
@@ -77,8 +77,8 @@ def _length_past(roads, maps, m, q, x, y, v, bx, by, to_v, radius, most):
 
 @hidden
 def _usual_path(roads, maps, m, q, x, y, to_x, to_y, bx, by, radius):
-    """Return the cost of the cheapest path from one point to another, infinite if there is none, and whether it avoids a blocked
-    place.
+    """Return the cost of the cheapest path from one point to another (infinite if there is no path), and whether that path avoids a
+    blocked place.
     """
     base, n, pairs, best, first, last = roads.place_start[q], roads.places[q], roads.pair_start[q], _INFINITE, -1, -1
     here, there = cell_near(roads, q, x, y), cell_near(roads, q, to_x, to_y)
@@ -107,9 +107,9 @@ def _usual_path(roads, maps, m, q, x, y, to_x, to_y, bx, by, radius):
 
 @hidden
 def alternative_place(roads, maps, m, q, x, y, to_x, to_y, bx, by, radius):
-    """Return a place near the middle of the cheapest path from one point to another that avoids a blocked place.
+    """Return the number of a place near the middle of the cheapest path from one point to another that avoids a blocked place.
 
-    Returns -1 if there is no such path or only a long one, or if the usual path does not lead through the blocked place. Of equally
+    Returns -1 if there is no such path, if it is too long, or if the usual path does not lead through the blocked place. Of equally
     cheap paths, the right-hand one is chosen.
     """
     usual, avoids = _usual_path(roads, maps, m, q, x, y, to_x, to_y, bx, by, radius)

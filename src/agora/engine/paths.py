@@ -1,4 +1,4 @@
-"""Global paths: planning them for the robots, and deciding when a new path is due."""
+"""Plans the robots' global paths, and decides when a new path is due."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 
 class Paths:
-    """Gives the robots of a batch their global paths, if a planner reads them.
+    """Gives the robots of a batch their global paths, if their planners read paths.
 
     Args:
         world: state of the worlds.
-        observers: observers, which receive the paths and provide the costs that layers add to the map.
-        conditions: the global planner, its replanning period, and the layers.
+        observers: observers, which receive the paths and compute the costs that layers add to the map.
+        conditions: conditions of the batch: the global planner, its replanning period, and the layers.
         keep: whether to keep the paths of an episode for `stored_paths`.
     """
 
@@ -49,14 +49,14 @@ class Paths:
             self.plan(w, r, robot.pose, robot.goals[0])
 
     def forget(self, w: int) -> None:
-        """Restart the step count of a world."""
+        """Restart the replanning schedule of a world."""
         self._looked[w] = 0
 
     def due_worlds(self, step: Array) -> Bools:
         """Return the worlds (W,) whose paths are due for replanning.
 
         Args:
-            step: (W,) number of physics steps since each episode began; higher than at the previous call.
+            step: (W,) number of physics steps since each episode began; it must be higher than at the previous call.
         """
         if self._every == 0:
             return np.zeros(len(self._looked), np.bool_)
@@ -75,8 +75,8 @@ class Paths:
         self.plan(w, r, self.pose(w, r), np.array([goals.x[w, r], goals.y[w, r], goals.heading[w, r]], float))
 
     def plan(self, w: int, r: int, here: Array, goal: Array) -> None:
-        """Give a robot the path from a place to a goal, which are points (2,) in metres or poses (3,); an empty path if there is
-        none.
+        """Plan a path from a place to a goal, given as points (2,) in metres or poses (3,), and give it to a robot; the robot gets
+        an empty path if there is none.
         """
         if self._needed:
             path = self.find(w, r, here, goal)
@@ -87,19 +87,19 @@ class Paths:
                 self._given[w, r].append(np.column_stack((np.full(len(points), now), points)))
 
     def stored_paths(self, w: int, r: int) -> Doubles | None:
-        """Return the stored paths of a robot since its episode began, in the form of `agora.core.recording.Recording.planned_path`;
-        None if none are stored.
+        """Return all paths that a robot has had since its episode began, in the form of
+        `agora.core.recording.Recording.planned_path`; None if paths are not kept.
         """
         return np.concatenate(self._given[w, r]) if self._keep else None
 
     def find(self, w: int, r: int, here: Array, goal: Array) -> Floats:
-        """Return the global planner's path (K, 2) from a place to a goal, which are points (2,) in metres or poses (3,); the path
-        is (0, 2) if there is none.
+        """Return the global planner's path (K, 2), m, from a place to a goal, given as points (2,) in metres or poses (3,); (0, 2)
+        if there is no path.
         """
         return self.question(w, r, here, goal)()
 
     def question(self, w: int, r: int, here: Array, goal: Array) -> Callable[[], Floats]:
-        """Return the planning request made by `find`, which can be run later and in another thread."""
+        """Return the planning task behind `find`, which can be run later and in another thread."""
         start = self._starts[w]
         place, model = start.map, start.robots[r].model
         cost = self._observers.layer_costs(w, r, place) if self._layered else None
@@ -115,14 +115,14 @@ class Paths:
 def path_for(
     model: RobotModel, planner: GlobalPlanner, place: Map, here: Array, there: Array, cost: Array | None = None
 ) -> Floats | None:
-    """Return a global planner's path (K, 2) or (K, 3) for a robot between two places, which are points (2,) in metres or poses
-    (3,); None if there is no path.
+    """Return a global planner's path (K, 2) or (K, 3) for a robot from one place to another, given as points (2,) in metres or
+    poses (3,); None if there is no path.
 
     The path is planned for the disc around the robot's outline or, if there is no such path, for the largest disc inside the
     outline. A planner that handles the outline itself is called only once.
 
     Raises:
-        ComponentError: the planner's code fails.
+        ComponentError: the planner raised an exception, or returned an invalid path.
     """
     request = PathRequest(place, _pose(here), _pose(there), model.radius, model.turning_radius, model.footprint, cost)
     path = _ask_planner(planner, request)
@@ -147,5 +147,5 @@ def _ask_planner(planner: GlobalPlanner, request: PathRequest) -> Floats | None:
 
 
 def _pose(place: Array) -> Doubles:
-    """Return a place, given as (2,) or (3,), as a pose (3,); a missing heading is NaN."""
+    """Return a point (2,) or pose (3,) as a pose (3,), with NaN for an unknown heading."""
     return np.array([place[0], place[1], place[2] if len(place) > 2 else np.nan])

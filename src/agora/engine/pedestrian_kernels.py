@@ -1,5 +1,5 @@
-"""Advances pedestrians from generation t to t + dt: simulated pedestrians by the crowd model's output, replayed ones along their
-recording.
+"""Advances pedestrians from generation t to t + dt: simulated pedestrians according to the crowd model's output, replayed
+pedestrians along their recordings.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _next_velocity(vx, vy, ox, oy, acceleration, cap, dt):
 
 @hidden
 def _integrate(now, after, traits, w, vx, vy, dt):
-    """Integrate the chosen velocities by semi-implicit Euler; pedestrians that want to stand do not move."""
+    """Integrate the chosen velocities with the semi-implicit Euler method; pedestrians that want to stand do not move."""
     x, y, speed, cx, cy = now.x[w], now.y[w], traits.speed[w], vx[w], vy[w]
     next_x, next_y, next_vx, next_vy = after.x[w], after.y[w], after.vx[w], after.vy[w]
     for i in range(x.size):
@@ -50,14 +50,14 @@ def _integrate(now, after, traits, w, vx, vy, dt):
 
 @lean_kernel
 def choose_velocities(dt, substep, substeps, acceleration, factor, number, now, traits, answers, out_x, out_y, first, last):
-    """Write the velocity at the end of a substep that each pedestrian gets from its own crowd model.
+    """Write each pedestrian's velocity at the end of a substep, according to its own crowd model.
 
     Args:
         dt: physics step, s.
-        substep: number of the substep, 1..substeps; all substeps are equally long.
-        acceleration: (K,) whether a model outputs accelerations.
+        substep: number of the substep, from 1 to ``substeps``; all substeps are equally long.
+        acceleration: (K,) whether each model outputs accelerations.
         factor: (K,) speed cap of each model, as a multiple of the preferred speed.
-        number: (W, P) number of the model that moves each pedestrian.
+        number: (W, P) index of the model that moves each pedestrian.
         answers: (K, 2, W, P) outputs of the models.
     """
     h = dt / np.float32(substeps)
@@ -77,7 +77,7 @@ def find_unwalkable(now, number, answers, first, last):
 
     Args:
         now: pedestrians at the beginning of the substep.
-        number: (W, P) number of the model that moves each pedestrian.
+        number: (W, P) index of the model that moves each pedestrian.
         answers: (K, 2, W, P) outputs of the models.
     """
     slots = number.shape[1]
@@ -97,7 +97,7 @@ def take_forces(dt, substeps, factor, number, now, traits, fed, out_x, out_y, fi
         dt: physics step, s.
         substeps: number of substeps per step.
         factor: (K,) speed cap of each crowd model, as a multiple of the preferred speed.
-        number: (W, P) number of the model whose cap applies.
+        number: (W, P) index of the model whose speed cap applies.
     """
     h = dt / np.float32(substeps)
     for w in range(first, last):
@@ -134,7 +134,7 @@ def _turn_headings(now, after, w):
 
 @hidden
 def next_waypoint(traits, waypoints, clock, w, i, substep):
-    """Make the next waypoint of a pedestrian with at least two waypoints the current one."""
+    """Make the next waypoint the current one, for a pedestrian with at least two waypoints."""
     k, n = waypoints.index[w, i], waypoints.count[w, i]
     if waypoints.mode[w, i] == RANDOM:
         k = (k + 1 + np.int32(uniform_at(clock.key[w], traits.id[w, i], clock.step[w], substep - 1) * (n - 1))) % n
@@ -148,7 +148,7 @@ def next_waypoint(traits, waypoints, clock, w, i, substep):
 
 @hidden
 def _pass_reached(after, traits, waypoints, clock, w, substep):
-    """Make the next waypoint current for pedestrians that have reached the current one."""
+    """Make the next waypoint the current one, for all pedestrians that have reached the current waypoint."""
     for i in range(traits.count[w]):
         if waypoints.count[w, i] < 2 or not after.active[w, i]:
             continue
@@ -160,7 +160,7 @@ def _pass_reached(after, traits, waypoints, clock, w, substep):
 
 @lean_kernel
 def reset_wishes(traits, waypoints, minds, clock, first, last):
-    """Reset the goals and speeds of pedestrians before behaviours run: to the current waypoint in the list, and to the undisturbed
+    """Before behaviours run, reset each pedestrian's goal to the current waypoint in its list, and its speed to its undisturbed
     speed.
     """
     for w in range(first, last):
@@ -179,7 +179,7 @@ def advance_pedestrians(dt, substep, substeps, now, after, traits, waypoints, re
 
     Args:
         dt: physics step, s.
-        substep: number of the substep, 1..substeps; all substeps are equally long.
+        substep: number of the substep, from 1 to ``substeps``; all substeps are equally long.
         now: pedestrians at the beginning of the substep.
         after: pedestrians at the end of the substep.
         vx: (W, P) velocities at the end of the substep, x, m/s.

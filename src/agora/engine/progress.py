@@ -1,4 +1,4 @@
-"""Progress: whether pedestrians who want to walk on make progress, and how long they have been stuck."""
+"""Measures whether pedestrians who want to walk on make progress, and how long they have been stuck."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ WAITS = np.float32(1.5)
 """Time without progress after which others make way, s."""
 
 AWARE = np.float32(6.0)
-"""Time for which a pedestrian that was stuck or stepped back considers stationary bodies, s."""
+"""Time for which a pedestrian that was stuck or stepped back walks around stationary bodies, s."""
 
 AT_PLACE = np.float32(0.6)
-"""Distance to its waypoint at which a pedestrian does not count as blocked, m."""
+"""Distance to its waypoint within which a pedestrian does not count as blocked, m."""
 
-_GETS_ON = np.float32(0.4)  # m, from its last place, at which a pedestrian has made progress; less if it prefers less than 1 m/s
-_NEARER = np.float32(0.5)  # m, by which a path must become shorter
-_LATE = np.float32(12.0)  # s after which a pedestrian whose path does not become shorter gives up its waypoint
+_GETS_ON = np.float32(0.4)  # m, distance from its last place that counts as progress; less at preferred speeds below 1 m/s
+_NEARER = np.float32(0.5)  # m, reduction of the path length that counts as progress
+_LATE = np.float32(12.0)  # s, time after which a pedestrian whose path does not become shorter gives up its waypoint
 _TINY = np.float32(1e-6)
 
 
 class Progress(NamedTuple):
-    """The progress of the pedestrians of W worlds; all values are 0 for pedestrians that are absent or do not want to move on.
+    """The progress of the pedestrians of W worlds; all values are 0 for pedestrians that are absent or do not want to walk on.
 
     Attributes:
-        from_x: (W, P) place from which the pedestrian must move away, x, m.
-        from_y: (W, P) place from which the pedestrian must move away, y, m.
+        from_x: (W, P) last place at which the pedestrian made progress, x, m.
+        from_y: (W, P) last place at which the pedestrian made progress, y, m.
         stalled: (W, P) time without progress, s.
-        aware: (W, P) time for which the pedestrian still considers stationary bodies, s.
+        aware: (W, P) remaining time for which the pedestrian walks around stationary bodies, s.
         ahead_x: (W, P) direction in which the pedestrian wants to walk on, x; recorded while ``aware`` is above 0.
         ahead_y: (W, P) direction in which the pedestrian wants to walk on, y; recorded like ``ahead_x``.
-        left: (W, P) minimum length so far of the remaining path to the waypoint, m.
-        late: (W, P) time since the path last became shorter, s.
+        left: (W, P) shortest remaining path to the waypoint so far, m.
+        late: (W, P) time since the remaining path last became shorter, s.
         hopeless: (W, P) whether the pedestrian gives up its waypoint (`agora.engine.standing_back`,
             `agora.engine.occupied_waypoints`).
         stopped: (W,) number of people who have made no progress for `WAITS`.
@@ -59,7 +59,7 @@ class Progress(NamedTuple):
 
     @staticmethod
     def of_nobody(worlds: int, slots: int) -> Progress:
-        """Return the progress record for worlds without people."""
+        """Return an empty progress record."""
         real = np.zeros((8, worlds, slots), np.float32)
         return Progress._make([*real, np.zeros((worlds, slots), np.bool_), np.zeros(worlds, np.int32)])
 
@@ -90,13 +90,14 @@ def record_progress(h, people, traits, progress, w, i, left):
 
 @hidden
 def record_path(h, progress, w, i, left, excused):
-    """Record the length of pedestrian i's path to its waypoint, and give up the waypoint if the path has not become shorter for a
-    long time.
+    """Record the length of pedestrian i's path to its waypoint, and give up the waypoint if the path has not become shorter for
+    `_LATE`.
 
     Args:
         h: time since the last call, s.
         left: length of the path, m.
-        excused: whether the waypoint has changed, or the pedestrian is waiting in front of a narrow place.
+        excused: whether to restart the time because the waypoint has changed or the pedestrian is waiting in front of a narrow
+            place.
     """
     if excused or progress.stalled[w, i] + progress.aware[w, i] == ZERO or left < progress.left[w, i] - _NEARER:
         progress.left[w, i], progress.late[w, i] = left, ZERO

@@ -1,17 +1,16 @@
 """The older collision resolution, kept for suites whose results were published with it (``yields: false``).
 
 All other suites use `agora.engine.collision_resolution`. Both keep pedestrians from stepping into a wall, a robot or a pedestrian
-that they see, under every crowd model. With this module, one-way crowds get stuck in front of doors, because a pedestrian steps
-aside only for one that stands still or comes towards it.
+that they see, with every crowd model. With this module, one-way crowds get stuck in front of doors, because a pedestrian steps
+aside only for another one that stands still or comes towards it.
 
-The crowd models choose velocities; this module removes the components that would make bodies overlap at the end of the step. In a
-pair of pedestrians, each gives up its share of the closing speed; with a robot or a wall, only the pedestrian gives up speed.
-The only velocity that the module adds is one that slowly moves overlapping bodies apart. A few rounds over the worst contact of
-each pedestrian determine how much each gives up; if that is not enough in a dense crowd, pedestrians that would still step into
-someone stop.
+The crowd models choose velocities; this module removes the components that would make bodies overlap at the end of the step. Two
+pedestrians each give up a share of the closing speed; between a pedestrian and a robot or wall, only the pedestrian gives up speed.
+Only if bodies already overlap does the module add a velocity, which slowly moves them apart. Each of a few rounds resolves the
+worst contact of every pedestrian; if that is not enough in a dense crowd, pedestrians that would still step into someone stop.
 
-A pedestrian that is stopped by a standing or oncoming one steps aside, to the right, so that two people who meet do not stand
-facing each other forever. The one with the larger id also steps back.
+A pedestrian that is stopped by a standing or oncoming person steps aside to the right, so that two people who meet do not block
+each other endlessly. The one with the larger id also steps back.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ _TINY = np.float32(1e-12)
 
 @hidden
 def _allowed_closing_speed(gap, inverse_h):
-    """Return the maximum closing speed that keeps a gap open, m/s; negative if the gap must widen."""
+    """Return the maximum closing speed at which a gap stays open, m/s; negative if the gap must widen."""
     return gap * inverse_h if gap > ZERO else max(gap * inverse_h, -PARTING)
 
 
@@ -153,10 +152,10 @@ def keep_apart_as_published(
     Args:
         dt: physics step, s.
         substeps: number of equal parts of the step.
-        sees: bits as for crowd models.
-        minds: (W, P) ALL, ROBOTS or NOTHING, optionally plus IGNORES_ROBOTS.
+        sees: bit field of the bodies that pedestrians see (`agora.interfaces.CrowdRecord`).
+        minds: (W, P) bodies that a pedestrian reacts to: ALL, ROBOTS or NOTHING, optionally plus IGNORES_ROBOTS.
         people: pedestrians at the beginning of the substep.
-        goals: waypoints as read by crowd models.
+        goals: waypoints, as crowd models read them.
     """
     h = dt / np.float32(substeps)
     s = make_scratch(people.x.shape[1], _PAIRS)

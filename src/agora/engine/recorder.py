@@ -1,4 +1,4 @@
-"""Records samples of running episodes at control rate and contact events at physics rate."""
+"""Records running episodes: samples at the control rate, and contact events at the physics rate."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _sample(
 
 
 def take_events(world: World) -> Iterator[tuple[int, int, Contact]]:
-    """Yield the contact events of all worlds since the last call, as world number, robot number and contact."""
+    """Yield the contact events of all worlds since the last call, each as (world, robot, contact)."""
     status = world.status
     for w in np.flatnonzero(status.events.count):
         for k in range(min(status.events.count[w], status.events.step.shape[1])):
@@ -62,7 +62,7 @@ def take_events(world: World) -> Iterator[tuple[int, int, Contact]]:
 
 
 def _stack(arrays: Sequence[Array]) -> Array:
-    """Return the arrays stacked; arrays that are shorter along an axis, such as paths, are padded with their last entry."""
+    """Stack arrays along a new axis. Arrays that are shorter along an axis, such as paths, are padded with their last entry."""
     longest = np.max([array.shape for array in arrays], axis=0)
     short = (np.pad(array, [(0, most - own) for most, own in zip(longest, array.shape, strict=True)], "edge") for array in arrays)
     return np.stack(arrays if all(array.shape == arrays[0].shape for array in arrays) else list(short))
@@ -99,7 +99,7 @@ class Recorder:
         self._bound = [bind(_sample, robots, people, *arrays) for people, robots in map(world.generation, (0, 1))]
 
     def start(self, world: int) -> None:
-        """Delete the records of a world and restart."""
+        """Delete the records of a world, and start recording again."""
         self.cursor[world] = 0
         self._events[world] = []
         self._readings[world] = [[] for _ in self._readings[world]]
@@ -115,7 +115,7 @@ class Recorder:
             self._events[w].append((r, contact))
 
     def record_notes(self, notes: Mapping[str, Array], active: Bools) -> None:
-        """Record the planner's notes (N,) and the robots' commands at the last sample, for active rows (N,)."""
+        """For active rows (N,), record the planner's notes (N,) and the robots' commands at the time of the last sample."""
         rows = np.flatnonzero(active)
         worlds, robots = np.divmod(rows, self._world.layout.robots)
         for name in self._notes.keys() & notes.keys():
@@ -123,19 +123,17 @@ class Recorder:
         self._commands[worlds, self.cursor[worlds] - 1, robots] = self._world.commands[worlds, robots]
 
     def recorded_notes(self, world: int, robot: int, samples: slice) -> dict[str, Array]:
-        """Return the notes on one robot between the given samples, by name, and the robot's commands."""
+        """Return one robot's notes in the given samples, keyed by name, together with its commands."""
         noted = {name: kept[world, samples, robot][:-1] for name, kept in (self._notes | {"command": self._commands}).items()}
         return {name: kept.astype(np.int32 if kept.dtype == np.int8 else np.float64) for name, kept in noted.items()}
 
     def read(self, observers: Observers, active: Bools) -> None:
-        """Record the latest readings of the recorded channels, for the robots in active rows (N,)."""
+        """For the robots in active rows (N,), record the latest readings of the recorded channels."""
         for w, r in zip(*np.divmod(np.flatnonzero(active), self._world.layout.robots), strict=True):
             self._readings[w][r].append(observers.recorded_readings(int(w), int(r)))
 
     def readings(self, world: int, robot: int, calls: int) -> dict[str, Reading]:
-        """Return the readings of one robot's recorded channels before each of the first ``calls`` calls of the planner, as (calls,
-        ...).
-        """
+        """Return the readings (calls, ...) of one robot's recorded channels before each of the first ``calls`` planner calls."""
         kept = self._readings[world][robot][:calls]
         first = kept[0] if kept else {}
         return {name: {key: _stack([one[name][key] for one in kept]) for key in reading} for name, reading in first.items()}
@@ -145,8 +143,8 @@ class Recorder:
         return tuple(sorted((c for r, c in self._events[world] if r == robot), key=lambda c: (c.time, c.kind, c.party)))
 
     def samples_until(self, world: int, end_step: int) -> tuple[slice, np.ndarray]:
-        """Return which samples belong to a robot whose episode ended at a given step, and their times, s; the last sample is at the
-        end.
+        """Return the indices of the samples of a robot whose episode ended at a given step, and their times, s; the last sample is
+        at the end of the episode.
         """
         steps = self.steps[world, : self.cursor[world]]
         count = int(np.searchsorted(steps, end_step)) + 1

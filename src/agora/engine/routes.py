@@ -1,11 +1,11 @@
 """Routes: pedestrians find their way around walls and furniture, through doors, and let each other pass in narrow places.
 
-Behaviours and waypoint lists determine where a pedestrian wants to go; crowd models steer straight to a point. A route comes in
-between: it replaces the destination by the point to walk to now. This is a visible place on the path, moved outwards along the line
-of sight by the length of the remaining path, so that models that use the distance still work correctly. If the destination is
-visible, nothing changes. Routes lead over the roads of the map (`agora.maps.roads`) and are shortened like a taut string: about
-twice per second, each pedestrian checks how far along the route the path is free. A pedestrian that has been pushed off its route,
-or has a new destination, gets a new route.
+Behaviours and waypoint lists determine where a pedestrian wants to go, but crowd models steer straight to a point. A route
+therefore replaces the destination with the point that the pedestrian should walk to now. This point is a visible place on the path,
+moved away from the pedestrian by the length of the remaining path, so that models that use the distance to the goal still work
+correctly. If the destination is visible, nothing changes. Routes follow the roads of the map (`agora.maps.roads`) and are shortened
+like a taut string: about twice per second, each pedestrian walks to the farthest point on its route that it can see. A pedestrian
+that has been pushed off its route, or has a new destination, gets a new route.
 
 If two people cannot pass each other, one of them gives way (`agora.engine.narrow`). A stuck pedestrian walks around stationary
 bodies (`agora.engine.detour`), takes another route, or steps back (`agora.engine.standing_back`).
@@ -39,12 +39,12 @@ if TYPE_CHECKING:
 
 _LOOK = 0.6  # s, time between two checks of the route
 _MOVED = np.float32(0.5)  # m, distance that the destination may move before the route is recomputed
-_AMPLE = np.float32(0.2)  # m, clearance beyond the radius that a short cut needs, or the clearance at its ends if smaller
+_AMPLE = np.float32(0.2)  # m, required clearance of a short cut beyond the radius, or the clearance at its ends if that is smaller
 _SHARE = np.float32(0.98)
-_EQUAL = np.float32(0.01)  # m, by which the costs of equal routes may differ
+_EQUAL = np.float32(0.01)  # m, tolerance for equal costs
 _LEAST = np.float32(0.75)  # clearance, in radii, at which a road is still followed: a pedestrian next to the road slides back
 _DISTANT = np.float32(3.0)  # m, distance to the next point beyond which checks are half as frequent
-_TIRED = np.float32(7.0)  # s without progress after which a pedestrian no longer waits in front of a narrow place
+_TIRED = np.float32(7.0)  # s, time without progress after which a pedestrian no longer waits in front of a narrow place
 _STRAIGHT, _NONE = -1, -1
 _TINY = np.float32(1e-6)
 _INFINITE = np.float32(np.inf)
@@ -54,26 +54,26 @@ class Routes(NamedTuple):
     """The routes of the pedestrians of W worlds.
 
     Attributes:
-        roads: (W, P) number of the road network that a pedestrian uses; -1 if none.
+        roads: (W, P) index of the road network that a pedestrian uses; -1 if none.
         wanted_x: (W, P) point to which the route leads, x, m.
         wanted_y: (W, P) point to which the route leads, y, m.
-        hop: (W, P) next place on the route; -1 if the destination is visible.
-        last: (W, P) last place on the route.
+        hop: (W, P) index of the next place on the route; -1 if the destination is visible.
+        last: (W, P) index of the last place on the route.
         x: (W, P) point to walk to, x, m.
         y: (W, P) point to walk to, y, m.
         rest: (W, P) length of the path beyond the point to walk to, m.
-        beyond_x: (W, P) direction of the path beyond that point, x; 0 if it is unknown or the path ends there.
-        beyond_y: (W, P) direction of the path beyond that point, y; 0 in the same cases as ``beyond_x``.
-        route_x: (W, P) ``x`` of the route without the detour around stationary bodies, m.
-        route_y: (W, P) ``y`` of the route without the detour around stationary bodies, m.
-        through_x: (W, P) ``beyond_x`` of the route without the detour around stationary bodies.
-        through_y: (W, P) ``beyond_y`` of the route without the detour around stationary bodies.
-        narrow: (W, P) whether a narrow place is ahead, or the pedestrian is in it.
+        beyond_x: (W, P) direction of the path beyond the point to walk to, x; 0 if it is unknown or the path ends at the point.
+        beyond_y: (W, P) direction of the path beyond the point to walk to, y; 0 in the same cases as ``beyond_x``.
+        route_x: (W, P) value of ``x`` without the detour around stationary bodies, m.
+        route_y: (W, P) value of ``y`` without the detour around stationary bodies, m.
+        through_x: (W, P) value of ``beyond_x`` without the detour around stationary bodies.
+        through_y: (W, P) value of ``beyond_y`` without the detour around stationary bodies.
+        narrow: (W, P) whether the pedestrian is in a narrow place, or one is ahead.
         narrow_x: (W, P) position of the narrow place, x, m.
         narrow_y: (W, P) position of the narrow place, y, m.
         waits: (W, P) whether the pedestrian waits for others to pass through the narrow place.
-        due: (W, P) number of the call at which the pedestrian will check its route again.
-        fresh: (W, P) whether no route has been computed yet.
+        due: (W, P) number of the call at which the pedestrian next checks its route.
+        fresh: (W, P) True until the first route has been computed.
     """
 
     roads: Ints
@@ -100,14 +100,14 @@ class Routes(NamedTuple):
 
 @hidden
 def _is_free(maps, m, x, y, to_x, to_y, width):
-    """Return whether the straight path is at least ``width`` metres wide, or as wide as at its ends."""
+    """Return whether the straight path between two points is at least ``width`` metres wide, or as wide as at its ends."""
     here, there = distance_at(maps, m, x, y), distance_at(maps, m, to_x, to_y)
     return is_clear_between(maps, m, x, y, to_x, to_y, min(width, min(here, there) * _SHARE), here)
 
 
 @hidden
 def _standing_point(roads, q, maps, m, x, y, radius):
-    """Return a point where the disc fits: the given point, or else the nearest point on the roads."""
+    """Return the given point if the pedestrian's disc fits there, or else the nearest point on the roads."""
     if distance_at(maps, m, x, y) >= radius:
         return x, y
     cell = cell_near(roads, q, x, y)
@@ -132,7 +132,7 @@ def _go_on(routes, w, i, dx, dy):
 
 @hidden
 def _walk_straight(routes, w, i, foot_x, foot_y, x, y):
-    """Walk straight to the destination, which is visible; if it is inside an obstacle, via the free point nearest to it."""
+    """Walk straight to a visible destination or, if it is inside an obstacle, via the free point nearest to it."""
     tx, ty = routes.wanted_x[w, i], routes.wanted_y[w, i]
     routes.hop[w, i] = _STRAIGHT
     beyond = gap(foot_x, foot_y, tx, ty)
@@ -152,14 +152,15 @@ def _remaining_length(roads, q, a, b, foot_x, foot_y):
 
 @hidden
 def _is_near_end(roads, routes, w, i):
-    """Return whether a route has at most one more place after the next one."""
+    """Return whether a route has at most one place after the next one."""
     q, hop, last = routes.roads[w, i], routes.hop[w, i], routes.last[w, i]
     return hop == last or roads.after[roads.pair_start[q] + np.int64(hop) * roads.places[q] + last] == last
 
 
 @hidden
 def _find(roads, maps, m, routes, w, i, x, y, foot_x, foot_y, radius):
-    """Choose the cheapest route that begins and ends at places visible from the respective end; a straight line if there is none.
+    """Choose the cheapest route whose first place is visible from the start and whose last place is visible from the destination; a
+    straight line if there is no such route.
 
     Of equally cheap routes, the right-hand one is chosen, i.e. the one whose first and last places are farther to the right of the
     straight line to the destination.
@@ -263,10 +264,10 @@ def follow_routes(
     """Write the points (W, P), m, that the pedestrians of worlds ``first <= w < last`` should walk to now.
 
     Args:
-        look: number of calls between checks of a route.
+        look: number of calls between two checks of a route.
         every: number of physics steps between calls.
         dt: time between calls, s; 0 if pedestrians do not walk around stationary bodies.
-        sees: bits as for crowd models (`agora.interfaces.CompiledCrowdModel`).
+        sees: bit field of the bodies that pedestrians see (`agora.interfaces.CrowdRecord`).
         progress: record `agora.engine.progress.Progress`, which is written.
         cost: (W, `agora.engine.detour.CELLS`) scratch.
     """
@@ -346,8 +347,8 @@ def _empty_routes(shape: tuple[int, int]) -> Routes:
 
 
 def _roads(start: Start) -> dict[float, Roads | None]:
-    """Return the roads of an episode's pedestrians, keyed by the pedestrians' radius; None for a radius without anything to walk
-    around.
+    """Return the road networks for an episode's pedestrians, keyed by pedestrian radius; None for a radius for which there are no
+    obstacles to walk around.
     """
     return {radius: roads_of(start.map, radius_class(radius)) for radius in sorted(set(start.pedestrians.radius.tolist()))}
 
@@ -363,15 +364,15 @@ class Routing:
         world: world of the pedestrians.
         starts: starts of all episodes that a world may run.
         every: number of physics steps per crowd period.
-        drawn: whether the starts are only examples; a world may then run any start accepted by `holds`.
+        drawn: whether the starts are only examples; if so, a world may run any start accepted by `holds`.
         rounds: whether pedestrians walk around stationary bodies (`agora.engine.detour`).
 
     Attributes:
         routes: current routes of all pedestrians.
         progress: progress of all pedestrians; empty unless ``rounds``.
         backs: people who step back or take another route; empty unless ``rounds``.
-        goals: waypoints of the world as crowd models read them; the current ones are the points that pedestrians should walk to
-            now.
+        goals: waypoints of the world, as crowd models read them; the current waypoints are the points that pedestrians should walk
+            to now.
     """
 
     def __init__(self, world: World, starts: Sequence[Start], every: int, drawn: bool = False, rounds: bool = False) -> None:
@@ -404,13 +405,13 @@ class Routing:
         routes.roads[world, : len(start.pedestrians.radius)] = [numbers[radius] for radius in start.pedestrians.radius.tolist()]
 
     def holds(self, start: Start) -> bool:
-        """Return whether there is room for the roads of an episode."""
+        """Return whether there is room for the road networks of an episode."""
         found, store = _distinct_roads(_roads(start).values()), self._store
         room = len(store.arrays.places) // self._world.layout.worlds
         return len(found) <= room and all(len(one.place) <= store.places and one.nearest.size <= store.cells for one in found)
 
     def part(self, generation: int, sees: int) -> Work:
-        """Return the work item that writes the goals, given a generation of pedestrians and robots."""
+        """Return the work item that writes the goals, based on a generation of pedestrians and robots."""
         world = self._world
         people, robots = world.generation(generation)
         numbers = (np.int64(self._look), np.int64(self._every), self._period, np.int64(sees))
@@ -420,7 +421,7 @@ class Routing:
         )
 
     def standing_back(self, generation: int, sees: int) -> Work:
-        """Return the work item that makes people step back or take another route, given a generation of pedestrians and robots."""
+        """Return the work item that makes people step back or take another route, based on a generation of the state."""
         world = self._world
         people, robots = world.generation(generation)
         there = (self._store.arrays, world.maps, people, world.traits, world.waypoints, world.minds, robots, world.robot_traits)

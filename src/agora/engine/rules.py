@@ -1,4 +1,4 @@
-"""The rules of an episode: the contacts in each step, and the end of the episode."""
+"""The rules of an episode: they detect the contacts in each step, and decide when and how the episode ends."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _HALVINGS = 8  # accuracy, as a fraction of the part in which outlines begin to 
 
 @hidden
 def _write_event(status, w, r, kind, party, fraction, x, y):
-    """Write a contact event and return its index; when the list is full, the last event is overwritten and the count continues."""
+    """Write a contact event and return its index. Once the list is full, the last event is overwritten, but the count continues."""
     k = min(status.events.count[w], status.events.step.shape[1] - 1)
     status.events.count[w] += 1
     status.events.step[w, k] = status.clock.step[w]
@@ -51,7 +51,7 @@ def _write_event(status, w, r, kind, party, fraction, x, y):
 
 @hidden
 def _write_motion(motion, w, k, robots, r, x, y, heading):
-    """Write the positions of robot r and the other party of event k at one end of the step."""
+    """Write the positions of robot r and of the other party of event k, at the start or end of the step."""
     motion[w, k, 0], motion[w, k, 1], motion[w, k, 2] = robots.x[w, r], robots.y[w, r], robots.heading[w, r]
     motion[w, k, 3], motion[w, k, 4], motion[w, k, 5] = x, y, heading
 
@@ -89,13 +89,13 @@ def find_touching(robots, traits, maps, pedestrians, people, touching, first, la
 
 @hidden
 def _is_at(traits, w, r, x, y, heading, turn, dx, dy, body, share):
-    """Return whether the polygon of robot r, after a fraction ``share`` of a motion, is within ``body`` of the origin."""
+    """Return whether the polygon of robot r is within ``body`` metres of the origin after a fraction ``share`` of its motion."""
     return point_to_polygon(traits, w, r, x + share * dx, y + share * dy, wrap(heading + share * turn), ZERO, ZERO) <= body
 
 
 @hidden
 def _touch_pedestrian(now, after, traits, pedestrians, next_pedestrians, people, w, r, i):
-    """Return the time at which robot r touches pedestrian i, and whether they overlap at the end of the step."""
+    """Return the time within the step at which robot r touches pedestrian i, and whether they overlap at the end of the step."""
     # A pedestrian that appears in this step has no earlier position, so it counts as standing at its new position.
     new = not pedestrians.active[w, i]
     px = next_pedestrians.x[w, i] if new else pedestrians.x[w, i]
@@ -129,8 +129,8 @@ def _touch_pedestrian(now, after, traits, pedestrians, next_pedestrians, people,
 
 @hidden
 def _touch_body(now, after, traits, pedestrians, next_pedestrians, people, w, r, i, end):
-    """Return the time at which robot r first touches one of the discs ``i <= k < end``, the number of that disc, and whether any of
-    them overlaps the robot at the end of the step.
+    """Return the time within the step at which robot r first touches one of the discs ``i <= k < end``, the index of that disc, and
+    whether any of the discs overlaps the robot at the end of the step.
     """
     earliest, first, overlaps = NEVER, i, False
     for k in range(i, end):
@@ -145,7 +145,7 @@ def _touch_body(now, after, traits, pedestrians, next_pedestrians, people, w, r,
 @hidden
 def _are_at(traits, w, a, b, x, y, heading_a, heading_b, turn_a, turn_b, dx, dy, share):
     """Return whether the footprints of robots a and b touch after a fraction ``share`` of their motion; positions are relative to
-    b.
+    robot b.
     """
     ha, hb = wrap(heading_a + share * turn_a), wrap(heading_b + share * turn_b)
     return polygons_meet(traits, w, a, x + share * dx, y + share * dy, ha, b, ZERO, ZERO, hb)
@@ -153,7 +153,7 @@ def _are_at(traits, w, a, b, x, y, heading_a, heading_b, turn_a, turn_b, dx, dy,
 
 @hidden
 def _touch_robot(now, after, traits, w, a, b):
-    """Return the time at which robots a and b touch, and whether they overlap at the end of the step."""
+    """Return the time within the step at which robots a and b touch, and whether they overlap at the end of the step."""
     ox, oy = now.x[w, a] - now.x[w, b], now.y[w, a] - now.y[w, b]
     ex, ey = after.x[w, a] - after.x[w, b], after.y[w, a] - after.y[w, b]
     dx, dy = ex - ox, ey - oy
@@ -189,7 +189,7 @@ def _position_at(now, after, w, r, t):
 
 @hidden
 def _write_pedestrian_event(now, after, pedestrians, next_pedestrians, people, status, w, r, i, t):
-    """Write the event that robot r begins to touch pedestrian i at time t within the step."""
+    """Write an event: robot r begins to touch pedestrian i at time t within the step."""
     x, y = _position_at(now, after, w, r, t)
     k = _write_event(status, w, r, _PEDESTRIAN, people.id[w, i], t, x, y)
     px, py = next_pedestrians.x[w, i], next_pedestrians.y[w, i]
@@ -204,8 +204,8 @@ def _write_pedestrian_event(now, after, pedestrians, next_pedestrians, people, s
 
 @hidden
 def _write_contacts(now, after, traits, pedestrians, next_pedestrians, people, status, w, r, wall):
-    """Write the events of robot r in this step; return the END bits of the earliest contact. At equal times, pedestrians come
-    first.
+    """Write robot r's contact events in this step, and return the END bits of the earliest contact; of simultaneous contacts, those
+    with pedestrians come first.
     """
     bits, earliest = 0, NEVER
     end = 0
@@ -276,7 +276,7 @@ def _judge(after, maps, status, rules, w, r, bits):
 
 @hidden
 def _is_lost(robots, w, r):
-    """Return whether the simulator has lost robot r: a value of its state is NaN."""
+    """Return whether the simulator has lost robot r, i.e. whether any value of its state is NaN."""
     x, y, heading = robots.x[w, r], robots.y[w, r], robots.heading[w, r]
     vx, vy, omega = robots.vx[w, r], robots.vy[w, r], robots.omega[w, r]
     return not math.isfinite(x + y + heading + vx + vy + omega + robots.world_vx[w, r] + robots.world_vy[w, r])
@@ -284,7 +284,7 @@ def _is_lost(robots, w, r):
 
 @hidden
 def _end_lost(now, after, status, rules, w):
-    """Keep robots that the simulator has lost at their last known positions, and end their episodes."""
+    """End the episodes of robots that the simulator has lost, and keep these robots at their last known positions."""
     for r in range(now.x.shape[1]):
         if not _is_lost(after, w, r):
             continue
@@ -300,7 +300,7 @@ def judge_robots(now, after, traits, maps, pedestrians, next_pedestrians, people
     """For the robots of worlds ``first <= w < last``, record the contacts that occur during the step, determine outcomes, and
     count the step.
 
-    ``walls`` (W, R) is the time at which a wall stopped a robot, as a fraction of the step; `NEVER` if no wall did.
+    ``walls`` (W, R) is the time at which a wall stopped a robot, as a fraction of the step; `NEVER` if no wall stopped it.
     """
     robots = now.x.shape[1]
     for w in range(first, last):
@@ -324,7 +324,8 @@ class Rules:
 
     Args:
         world: world whose robots are judged.
-        ends: sum of the END bits (`agora.world.records`) of contacts that end an episode; other contacts are counted.
+        ends: sum of the END bits (`agora.world.records`) of those kinds of contact that end an episode; other contacts are only
+            counted.
         remove: whether robots leave the world when their episode has ended; otherwise they stay.
     """
 
@@ -333,10 +334,10 @@ class Rules:
         self._record = WorldRules(np.array([ends], np.int32), np.array([int(remove)], np.int32))
 
     def judge(self, now: int, walls: Floats) -> Work:
-        """Return the kernel that determines contacts and outcomes in the step from generation ``now`` to the next generation.
+        """Return the kernel that determines the contacts and outcomes of the step from generation ``now`` to the next generation.
 
         Args:
-            now: number of the current generation, 0 or 1.
+            now: index of the current generation, 0 or 1.
             walls: (W, R) time at which a wall stopped a robot, as a fraction of the step.
         """
         w = self._world

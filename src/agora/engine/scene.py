@@ -1,4 +1,4 @@
-"""The crowd as a user-written model sees it: views that are created once and copy nothing except the distances to walls."""
+"""The crowd as seen by a user-written model, through views that are created once and copy only the distances to walls."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _walls(x, y, maps, distance, direction, first, last):
 
 
 class CrowdReader:
-    """Calls a user-written crowd model with one generation of the worlds."""
+    """Calls a user-written crowd model on one generation of the worlds' state."""
 
     def __init__(
         self,
@@ -90,8 +90,8 @@ class CrowdReader:
         self._out[0], self._out[1] = np.where(people.active, answer[..., 0], 0), np.where(people.active, answer[..., 1], 0)
 
     def _speed(self) -> Floats:
-        """Return the preferred speeds (W, P), m/s, reduced near a last waypoint at which the pedestrian stays, so that arrival
-        takes at least one second.
+        """Return the preferred speeds (W, P), m/s. Near a last waypoint at which the pedestrian stays, they are reduced so that it
+        would take at least one second to arrive.
         """
         people, goals = self._people, self._goals
         stays = (goals.mode == STAY) & (goals.index >= goals.count - 1)
@@ -99,7 +99,9 @@ class CrowdReader:
         return np.where(stays, np.minimum(self._world.traits.speed, way / _ARRIVAL), self._world.traits.speed)
 
     def _clearance(self, points: Floats) -> tuple[Floats, Floats]:
-        """Return the distances (W, K) of points (W, K, 2) from the nearest wall, m, and the unit vectors away from it (W, K, 2)."""
+        """Return the distances (W, K) from points (W, K, 2) to the nearest wall, m, and the unit vectors (W, K, 2) away from that
+        wall.
+        """
         points = np.asarray(points, np.float32)
         worlds = self._world.layout.worlds
         if points.ndim != 3 or points.shape[0] != worlds or points.shape[2] != 2:

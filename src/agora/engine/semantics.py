@@ -1,4 +1,4 @@
-"""Semantic attributes of all pedestrians in a world, as points with evidence and as costs on the world's map."""
+"""Semantic attributes of all pedestrians in a world, as points with evidence, and costmap layers as costs on the world's map."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["layer_costs", "semantic_points"]
 
 @dataclass(frozen=True, eq=False)
 class SemanticPoints:
-    """An attribute of the pedestrians of one world at one point in time (Arena's message ``SemanticData``).
+    """One attribute of all pedestrians in a world at a given instant (Arena's message ``SemanticData``).
 
     Attributes:
         attribute: name from `agora.core.semantics.ATTRIBUTES`.
@@ -48,11 +48,11 @@ def _evidence(attribute, people, minds, out, first, last):
 
 
 def semantic_points(world: World, number: int, attribute: str) -> SemanticPoints:
-    """Return the current points for an attribute of a world's pedestrians.
+    """Return the current `SemanticPoints` for an attribute of a world's pedestrians.
 
     Args:
         world: state of the worlds.
-        number: number of the world.
+        number: index of the world.
         attribute: name of the attribute.
 
     Raises:
@@ -72,12 +72,12 @@ def semantic_points(world: World, number: int, attribute: str) -> SemanticPoints
 
 
 def layer_costs(world: World, number: int, layers: Sequence[CostmapLayer], map: Map) -> Array:
-    """Return the current costs (rows, columns) uint8 that the layers add to the whole map of a world.
+    """Return the costs (rows, columns) uint8 that the layers currently add to the whole map of a world.
 
     Args:
         world: state of the worlds.
-        number: number of the world.
-        layers: layers in order of application.
+        number: index of the world.
+        layers: costmap layers, in the order in which they are applied.
         map: map of the world.
     """
     people, w = world.pedestrians, number

@@ -1,13 +1,13 @@
 """Recorded pedestrians that step aside for a robot, and return to their recorded positions.
 
 This is the unaligned collision avoidance of C. Reynolds, "Steering behaviors for autonomous characters", GDC 1999: a pedestrian
-about to be touched predicts the positions at the closest approach, and moves away from there. The speed is our choice: just fast
-enough to avoid contact. The recorded motion continues in the meantime, so the deviation is a displacement from it, which is
-limited. A pedestrian that no robot is about to touch returns exactly to its recorded position.
+that a robot is about to touch predicts where both will be at the closest approach, and moves away from the robot's position there.
+The speed is our choice: just fast enough to avoid contact. The recorded motion continues in the meantime; the deviation is a
+limited displacement from it. A pedestrian that no robot is about to touch returns exactly to its recorded position.
 
-A rigid body steps aside as a whole, based on the disc that a robot would touch first. Its other discs are ignored, and the body
-continues to turn, so it may touch a robot that is between its discs. Other pedestrians are ignored, too, so a pedestrian that steps
-aside may come near them. No one steps into a wall.
+A rigid body steps aside as a whole, based on the disc that a robot would touch first. The body's other discs are ignored, and the
+body continues to turn, so it may touch a robot that is between its discs. Other pedestrians are also ignored, so a pedestrian that
+steps aside may come near them. No one steps into a wall.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _TINY = np.float32(1e-6)
 
 @hidden
 def _time_to_touch(dx, dy, wx, wy, reach):
-    """Return the time in seconds until a disc at (dx, dy) with velocity (wx, wy) is within ``reach``; the value for never if it
-    does not come that near.
+    """Return the time in seconds until a disc at (dx, dy) with velocity (wx, wy) is within ``reach`` metres of the origin; a very
+    large value if it never comes that near.
     """
     a, b, c = wx * wx + wy * wy, dx * wx + dy * wy, dx * dx + dy * dy - reach * reach
     if b >= ZERO:
@@ -43,8 +43,8 @@ def _time_to_touch(dx, dy, wx, wy, reach):
 
 @hidden
 def _first_touch(x, y, vx, vy, radius, robots, robot_traits, w, horizon):
-    """Return the time at which a robot first touches a disc at (x, y), s, and the number of that robot; ``horizon`` and -1 if there
-    is none.
+    """Return the time until a robot first touches a disc at (x, y), s, and the index of that robot; ``horizon`` and -1 if no robot
+    does within the horizon.
     """
     soonest, found = horizon, -1
     for r in range(robots.x.shape[1]):
@@ -58,7 +58,7 @@ def _first_touch(x, y, vx, vy, radius, robots, robot_traits, w, horizon):
 
 @hidden
 def _evasive_velocity(x, y, vx, vy, radius, robots, robot_traits, w, r, fastest, h):
-    """Return the velocity that must be added to (vx, vy) so that a disc at (x, y) just misses robot r."""
+    """Return the velocity to add to a disc's velocity (vx, vy) so that the disc, which is at (x, y), just misses robot r."""
     dx, dy = robots.x[w, r] - x, robots.y[w, r] - y
     wx, wy = robots.world_vx[w, r] - vx, robots.world_vy[w, r] - vy
     nearest = -(dx * wx + dy * wy) / (wx * wx + wy * wy)
@@ -73,8 +73,8 @@ def _evasive_velocity(x, y, vx, vy, radius, robots, robot_traits, w, r, fastest,
 
 @hidden
 def _threat(people, after, traits, robots, robot_traits, w, i, end, cx, cy, margin, horizon):
-    """Return which of the discs ``i <= k < end`` a robot touches first if (cx, cy) is added to their velocities, and the number of
-    that robot; -1 if there is none.
+    """Return the slot of the disc among ``i <= k < end`` that a robot touches first if (cx, cy) is added to the discs' velocities,
+    and the index of that robot; -1 if there is none.
     """
     soonest, who, found = horizon, i, -1
     for k in range(i, end):
@@ -105,7 +105,7 @@ def _displacement_velocity(people, after, traits, robots, robot_traits, w, i, en
 
 @hidden
 def _shorten(sx, sy, most, less):
-    """Return the displacement (2,), shortened by ``less`` metres and limited to ``most`` metres."""
+    """Return the displacement (sx, sy), shortened by ``less`` metres and limited to ``most`` metres."""
     far = math.sqrt(sx * sx + sy * sy)
     k = (min(far, most) - less) / far if far > max(less, _TINY) else ZERO
     return k * sx, k * sy
@@ -113,7 +113,7 @@ def _shorten(sx, sy, most, less):
 
 @hidden
 def _next_displacement(after, traits, maps, w, i, end, sx, sy, cx, cy, h, back, most):
-    """Return the displacement (2,) that follows (sx, sy), reduced if it would lead into a wall."""
+    """Return the displacement (2,) after (sx, sy) at the end of the substep, reduced if it would lead into a wall."""
     nx, ny = _shorten(sx + cx * h, sy + cy * h, most, ZERO)
     m = maps.index[w]
     for k in range(i, end):

@@ -1,4 +1,4 @@
-"""Reasons why a robot is standing still when its planner gives none: after 5 s, the known circumstances are recorded."""
+"""Notes why a robot is standing still if its planner gives no reason: after 5 s, a reason is inferred from the circumstances."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Standing:
         """Reset the robots of a world at the start of an episode.
 
         Args:
-            world: number of the world.
+            world: index of the world.
             place: map of the world.
             lost: (R,) whether each robot has no path to its goal; None if this is not known.
         """
@@ -54,9 +54,9 @@ class Standing:
         self._lost[rows] = False if lost is None else lost
 
     def record_reasons(self, answer: Answer, active: Bools) -> None:
-        """Record a reason for active rows (N,) whose robot has been stationary for 5 s and whose planner gave no reason.
+        """Record a reason in active rows (N,) in which the robot has been stationary for 5 s and the planner gave no reason.
 
-        A robot within the tolerance of its goal may still be turning to the goal's heading, so no reason is recorded for it.
+        No reason is recorded for a robot within the tolerance of its goal, because it may still be turning to the goal heading.
         """
         robots, goals = self._world.robots, self._world.status.goals
         here = np.stack((robots.x, robots.y), -1).reshape(-1, 2).astype(np.float64)
@@ -69,7 +69,7 @@ class Standing:
             reasons[row] = self._reason(row, here[row], answer.twists[row])
 
     def _reason(self, row: int, here: Doubles, twist: Floats) -> Reason:
-        """Return the reason for a robot that is stationary at a place (2,) and is commanded a twist (3,), based on the known
+        """Return the reason why a robot is stationary at a position (2,) while its command is a twist (3,), inferred from the
         circumstances.
         """
         w, r = divmod(row, self._world.layout.robots)
@@ -85,7 +85,9 @@ class Standing:
         return Reason.STANDS
 
     def _nearest(self, w: int, r: int, here: Doubles) -> float:
-        """Return the distance from a place (2,) to the nearest disc of a person or another robot, m; infinite if there is none."""
+        """Return the distance from a position (2,) to the nearest disc of a pedestrian or another robot, m; infinite if there is
+        none.
+        """
         world = self._world
         others = world.robots.active[w].copy()
         others[r] = False

@@ -1,15 +1,15 @@
-"""Standing back: a pedestrian that cannot get through takes another route, or steps out of the passage and waits.
+"""Stepping back: a pedestrian that cannot get through takes another route, or steps out of the passage and waits.
 
-A pedestrian gives in if it makes no progress for `GIVES_IN`, or walks back and forth without coming nearer to its waypoint. At that
-point it has found no detour (`agora.engine.detour`) and no one has made way, so it stops pushing ahead. If its waypoint is near and
-people stand next to it, it waits where it is. If a robot or a standing person blocks a road, and another route over the roads of
-the map leads to its waypoint, it takes that route. Otherwise, it steps back to the side of the passage, and waits until no one
-stands at the blocked place any more, or for some seconds at most. Then it tries again. If it is held up a second time at the same
-place, or on the other route, it does not take another route, but steps back and gives up its waypoint
-(`agora.engine.occupied_waypoints`).
+A pedestrian stops pushing ahead if it makes no progress for `GIVES_IN`, or walks back and forth without coming nearer to its
+waypoint: it has found no detour (`agora.engine.detour`), and no one has made way. If its waypoint is near and people stand next to
+the pedestrian, it waits where it is. If a robot or a standing person blocks a road, and the roads of the map offer another route to
+the waypoint, it takes that route. Otherwise, it steps back to the side of the passage, waits until the blocked place is free, but
+only for a few seconds, and tries again. If it is held up a second time at the same place, or on the other route, it steps back and
+gives up its waypoint (`agora.engine.occupied_waypoints`).
 
-The people behind it step back in the same way, and sooner if it has no room to step back. People with free space behind them step
-back first. From a queue in which all people go the same way, only the person at the front steps back, after `_ASKS`.
+The people behind a held-up pedestrian step back in the same way, and sooner if the pedestrian has no room to step back. People with
+free space behind them step back first. In a queue of people who all go the same way, only the person at the front steps back, after
+`_ASKS`.
 """
 
 from __future__ import annotations
@@ -34,36 +34,36 @@ from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS
 GIVES_IN = np.float32(3.5)
 """Time without progress after which a pedestrian takes another route or steps back, s."""
 
-_LATE = np.float32(6.0)  # s without the path becoming shorter, after which it gives in, too
+_LATE = np.float32(6.0)  # s, time after which it also gives in if its path has not become shorter
 
 FREE, BACK, ROUND, STAY = range(4)
 """A pedestrian follows its route, steps back, takes another route, or waits where it is, near its waypoint."""
 
-_GIVES_UP = GIVES_IN, np.float32(2.5), np.float32(2.0)  # s without progress after which it no longer does one of the first three
+_GIVES_UP = GIVES_IN, np.float32(2.5), np.float32(2.0)  # s, times without progress after which FREE, BACK and ROUND end
 
-_AHEAD = np.float32(0.6)  # m, from the pedestrian to the middle of the blocked place
-_CLOSES = np.float32(1.0)  # m, from there, within which a standing body blocks the passage
+_AHEAD = np.float32(0.6)  # m, distance from the pedestrian to the middle of the blocked place
+_CLOSES = np.float32(1.0)  # m, distance from that place within which a standing body blocks the passage
 _SHORTEST = np.float32(2.5), np.float32(0.8)  # s, minimum waiting time, and the increment per remainder of the id
 _LONGEST = np.float32(5.0), np.float32(1.0)  # s, initial maximum waiting time, and the increment per remainder of the id
-_LOOKS = np.float32(0.5)  # s, between two checks of the blocked place
-_BEYOND = np.float32(1.0)  # m, beyond the blocked place, to which a path must lead
+_LOOKS = np.float32(0.5)  # s, time between two checks of the blocked place
+_BEYOND = np.float32(1.0)  # m, distance beyond the blocked place to which a path must lead
 _KINDS = 5  # number of remainders, so that people who wait together do not start together
-_SAME = np.float32(2.5)  # m, between two blocked places that count as one
+_SAME = np.float32(2.5)  # m, maximum distance between two blocked places that count as the same
 _FORGETS = np.float32(40.0)  # s after which a pedestrian has forgotten a blocked place
-_AWAY = np.float32(2.0)  # m, by which a pedestrian steps back if there is room
-_THERE = np.float32(0.35)  # m, from the place where it waits, within which it has arrived
+_AWAY = np.float32(2.0)  # m, distance by which a pedestrian steps back if there is room
+_THERE = np.float32(0.35)  # m, distance from its waiting place within which a pedestrian has arrived
 _CLEAR = np.float32(0.8)  # m, minimum distance from the place where it was stuck at which a pedestrian has stepped back
 _STANDS = np.float32(0.15)  # m/s
-_ROOM = np.float32(0.1)  # m, to people and walls at its waiting place; if a wall is already nearer, the place is no nearer to walls
-_PACE = np.float32(0.8)  # m/s, at most, while stepping back
-_BEHIND = np.float32(0.4)  # m, between the bodies, within which a pedestrian is asked for room
-_ASKS = np.float32(5.0)  # s, for which a pedestrian asks people who stand to make way
-_COMPANY = np.float32(3.0)  # m, within which others are near
+_ROOM = np.float32(0.1)  # m, gap to people and walls at the waiting place, or to a wall that is already nearer
+_PACE = np.float32(0.8)  # m/s, maximum speed of stepping back
+_BEHIND = np.float32(0.4)  # m, gap between the bodies within which a pedestrian is asked for room
+_ASKS = np.float32(5.0)  # s, time for which a pedestrian waits for standing people to make way
+_COMPANY = np.float32(3.0)  # m, distance within which other people are near
 _MEETS = np.float32(0.3)  # share of the distance between two people by which each is nearer to the other's waypoint if they meet
-_QUEUES = np.float32(12.0)  # s without progress in a queue after which a pedestrian gives up its waypoint
-_HOPELESS = np.float32(6.0)  # s without progress after which a pedestrian without room gives up its waypoint
-_NEARLY_THERE = np.float32(2.0)  # m, from its waypoint, within which a pedestrian waits where it is
-_TIMES = 2  # times that a pedestrian is held up at the same place before it gives up its waypoint
+_QUEUES = np.float32(12.0)  # s, time without progress in a queue after which a pedestrian gives up its waypoint
+_HOPELESS = np.float32(6.0)  # s, time without progress after which a pedestrian without room gives up its waypoint
+_NEARLY_THERE = np.float32(2.0)  # m, distance from its waypoint within which a pedestrian waits where it is
+_TIMES = 2  # number of times that a pedestrian is held up at the same place before it gives up its waypoint
 _MIDDLE = np.float32(0.25), np.float32(3.0)  # m beyond the radius, and radii: clearances that leave no room to pass
 _TINY = np.float32(1e-6)
 _INFINITE = np.float32(np.inf)
@@ -74,12 +74,12 @@ class Backs(NamedTuple):
     """The people of W worlds who step back or take another route.
 
     Attributes:
-        what: (W, P) current action: `FREE`, `BACK`, `ROUND` or `STAY`.
+        what: (W, P) current action of the pedestrian: `FREE`, `BACK`, `ROUND` or `STAY`.
         x: (W, P) place to which the pedestrian steps back, or via which its other route leads, x, m.
         y: (W, P) place to which the pedestrian steps back, or via which its other route leads, y, m.
         time: (W, P) time for which the pedestrian has waited at that place, s.
-        barred_x: (W, P) the blocked place, where the pedestrian was held up, x, m.
-        barred_y: (W, P) the blocked place, where the pedestrian was held up, y, m.
+        barred_x: (W, P) position of the blocked place where the pedestrian was held up, x, m.
+        barred_y: (W, P) position of the blocked place where the pedestrian was held up, y, m.
         since: (W, P) time since the pedestrian was held up at the blocked place, s; above `_FORGETS` if there is no such place.
         times: (W, P) number of times that the pedestrian was held up at the blocked place.
         asks: (W, P) whether the pedestrian wants to step back, but the people behind it leave no room.
@@ -100,7 +100,7 @@ class Backs(NamedTuple):
 
     @staticmethod
     def of_nobody(worlds: int, slots: int) -> Backs:
-        """Return the record for worlds in which no one steps back."""
+        """Return a record in which no one steps back."""
         real = np.zeros((6, worlds, slots), np.float32)
         what, times = np.zeros((2, worlds, slots), np.int32)
         return Backs._make([what, *real, times, np.zeros((worlds, slots), np.bool_), np.zeros(worlds, np.int32)])
@@ -108,8 +108,9 @@ class Backs(NamedTuple):
 
 @hidden
 def _people_on_line(people, traits, robots, robot_traits, sees, w, i, x, y, to_x, to_y):
-    """Return how many people are on the straight line from one point to another, and whether the line is blocked. It is blocked if
-    someone is at the other point, or if a robot or a person who wants to stand is on the line.
+    """Return how many people are on the line segment from one point to another, and whether the segment is blocked.
+
+    The segment is blocked if someone is at the second point, or if a robot or a person who wants to stand is on the segment.
     """
     met, own = ZERO, traits.radius[w, i]
     for j in range(traits.count[w] if sees & SEES_PEDESTRIANS else 0):
@@ -176,8 +177,8 @@ def _is_barred(maps, m, people, traits, robots, robot_traits, sees, routes, prog
 
 @hidden
 def _nearest_obstacle(people, traits, minds, robots, sees, backs, w, i, x, y):
-    """Return the position (2,) of the obstacle nearest to a point, where obstacles are stationary robots and people who want to
-    stand. Also return whether there is one within `_CLOSES`, and whether it is a person who may make way.
+    """Return the position (2,) of the obstacle nearest to a point, whether that obstacle is within `_CLOSES`, and whether it is a
+    person who may make way. Obstacles are stationary robots and people who want to stand.
     """
     near, bx, by, moves = _CLOSES, x, y, False
     for r in range(robots.x.shape[1] if sees & SEES_ROBOTS else 0):
@@ -216,7 +217,9 @@ def _length_to(roads, routes, w, j, x, y):
 
 @hidden
 def _want_to_pass(roads, people, routes, w, i, j):
-    """Return whether pedestrians i and j want to pass each other: each is nearer, along the path, to the other's waypoint."""
+    """Return whether pedestrians i and j want to pass each other, i.e. whether each is nearer, along the path, to the other's
+    waypoint.
+    """
     ax, ay, bx, by = people.x[w, i], people.y[w, i], people.x[w, j], people.y[w, j]
     least = _MEETS * gap(ax, ay, bx, by)
     return (
@@ -227,8 +230,8 @@ def _want_to_pass(roads, people, routes, w, i, j):
 
 @hidden
 def _is_in_queue(roads, people, traits, robots, sees, routes, backs, w, i, ux, uy):
-    """Return whether all people near pedestrian i, who walks in direction (ux, uy), go the same way, and no robot is near. Also
-    return whether none of them is ahead.
+    """Return whether all people near pedestrian i, who walks in direction (ux, uy), go the same way with no robot near, and whether
+    none of these people is ahead.
     """
     x, y, first = people.x[w, i], people.y[w, i], True
     for j in range(traits.count[w] if sees & SEES_PEDESTRIANS else 0):
@@ -324,7 +327,7 @@ def _is_asked(people, traits, sees, routes, progress, backs, w, i):
 
 @hidden
 def _gives_in(people, traits, sees, routes, progress, backs, w, i):
-    """Return whether pedestrian i, which wants to walk on, has been held up for too long, or is asked for room."""
+    """Return whether pedestrian i, which wants to walk on, has been held up for too long or is asked for room."""
     stalled = progress.stalled[w, i]
     if backs.what[w, i] == BACK or backs.what[w, i] == STAY or stalled == ZERO:
         return False
@@ -336,9 +339,11 @@ def _gives_in(people, traits, sees, routes, progress, backs, w, i):
 
 @hidden
 def _wait(period, maps, m, people, traits, waypoints, robots, robot_traits, sees, routes, progress, backs, w, i, cost):
-    """Lead pedestrian i back and make it wait there. The wait ends when the blocked place is free, after some seconds, or if the
-    pedestrian has just given up its waypoint and the next waypoint lies elsewhere. If the pedestrian is held up again at the same
-    place, it waits as before, because the path to the next waypoint leads through the blocked place, too.
+    """Lead pedestrian i back, and make it wait.
+
+    The wait ends when the blocked place is free, after some seconds, or if the pedestrian has just given up its waypoint and the
+    next waypoint lies elsewhere. A pedestrian that is then held up again at the same place waits as before, because the path to its
+    next waypoint also leads through the blocked place.
     """
     dx, dy = waypoints.x[w, i] - people.x[w, i], waypoints.y[w, i] - people.y[w, i]
     on = dx * (backs.barred_x[w, i] - people.x[w, i]) + dy * (backs.barred_y[w, i] - people.y[w, i])
@@ -378,11 +383,11 @@ def stand_back(
 
     Args:
         period: time between calls, s.
-        sees: bits as for crowd models (`agora.interfaces.CompiledCrowdModel`).
+        sees: bit field of the bodies that pedestrians see (`agora.interfaces.CrowdRecord`).
         roads: record `agora.maps.roads.RoadArrays`.
         routes: record `agora.engine.routes.Routes`.
-        progress: record `agora.engine.progress.Progress`; ``stalled`` is written.
-        backs: record `Backs`, written.
+        progress: record `agora.engine.progress.Progress`, whose field ``stalled`` is written.
+        backs: record `Backs`, which is written.
         cost: (W, `agora.engine.detour.CELLS`) scratch.
     """
     for w in range(first, last):

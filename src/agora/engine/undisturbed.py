@@ -1,4 +1,4 @@
-"""Episodes without their robots, which give the paths that pedestrians would have walked."""
+"""Simulates episodes without their robots, to obtain the paths that pedestrians would have walked."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ def walk_undisturbed(
     before: Callable[[], None] = lambda: None,
     after: Callable[[], None] = lambda: None,
 ) -> list[Doubles]:
-    """Return, for each start, the positions (T, P, 2) of the pedestrians, in metres, in a world without robots, at the sample times
-    of the start's recording.
+    """Return, for each start, the positions (T, P, 2) of the pedestrians in a world without robots, in metres, at the sample times
+    of the episode's recording.
 
     Everything else is as in the episode with robots: the pedestrians, their goals, and all random streams. A pedestrian that no
     robot has influenced, even indirectly, has exactly the same position.
 
     Args:
-        starts: the episodes.
+        starts: starts of the episodes.
         conditions: conditions shared by all episodes.
-        ends: time at which each episode with robots ended, s. Samples are at control rate; the last sample is at this time, which
-            need not be a multiple of the control period.
+        ends: time at which each episode with robots ended, s. Samples are taken at the control rate; the last sample is at the end
+            time, which need not be a multiple of the control period.
         threads: number of threads among which the worlds are divided.
         slots: pedestrian slots per world; 0 for the minimum.
-        before: called before each step of the world (a watchdog's heartbeat).
-        after: called after each step of the world.
+        before: function called before each step of the world, such as a watchdog's heartbeat.
+        after: function called after each step of the world.
     """
     empty = [replace(start, robots=()) for start in starts]
     engine = backend_of(empty, conditions, threads=threads, slots=slots)

@@ -1,15 +1,16 @@
-"""People who walk unsteadily: their preferred speed and direction fluctuate, no faster than those of recorded people.
+"""Makes people walk unsteadily: their preferred speed and direction fluctuate no faster than those of recorded people.
 
 The deviations of the speed (a fraction) and of the direction (an angle) are Ornstein-Uhlenbeck processes (L. S. Ornstein and G. E.
 Uhlenbeck, Phys. Rev. 36, 1930). Recorded people of ETH/UCY with no one within 1.5 m deviate from the mean speed along their path by
 12 to 16 % (standard deviation, eth and hotel), and from the direction to the end of their path by 0.14 to 0.17 rad; the deviations
-decay within 1 to 4 s. In the other scenes, people look at shop windows and wait for each other; there, the values are 29 to 46 %
+decay within 1 to 4 s. In the other scenes, in which people look at shop windows and wait for each other, the values are 29 to 46 %
 and 0.36 to 0.86 rad.
 
 A pedestrian that is walking when the episode begins, or when it enters, starts with the deviation of its initial velocity; a
-pedestrian that stands still starts with a random deviation. Members of a walking group share their fluctuations; otherwise the
-group would be torn apart. Followers of a leader (`agora.core.state.Minds`, ``led``) do not fluctuate, because their leader does.
-Close to the point that a pedestrian is walking to, its direction deviates less and less, so that everyone arrives.
+pedestrian that stands still starts with a random deviation. Members of a walking group share their fluctuations, which would
+otherwise tear the group apart. Followers of a leader (`agora.core.state.Minds`, ``led``) do not fluctuate, because their leader
+does. The direction of a pedestrian deviates less and less as it approaches the point that it is walking to, so that everyone
+arrives.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class Deviations(NamedTuple):
 
     Attributes:
         known: (W, P) whether the pedestrian already has deviations.
-        pace: (W, P) deviation of the speed, as a fraction of it.
+        pace: (W, P) deviation of the speed, as a fraction of the preferred speed.
         direction: (W, P) deviation of the direction, positive to the left, rad.
     """
 
@@ -49,12 +50,12 @@ class Deviations(NamedTuple):
 
 
 class Process(NamedTuple):
-    """The random process by which a deviation changes from one decision to the next.
+    """The random process that changes a deviation from one decision to the next.
 
     Attributes:
-        kept: fraction of the deviation that is kept.
-        fresh: standard deviation of the random part that is added.
-        whole: standard deviation of the deviation itself.
+        kept: fraction of the deviation that is kept at each decision.
+        fresh: standard deviation of the random part that is added at each decision.
+        whole: stationary standard deviation of the deviation.
     """
 
     kept: np.float32
@@ -63,7 +64,9 @@ class Process(NamedTuple):
 
     @staticmethod
     def of(deviation: float, time: float, period: float) -> Process:
-        """Return the process with a standard deviation and a correlation time (in seconds), sampled every ``period`` seconds."""
+        """Return the process with standard deviation ``deviation`` and correlation time ``time`` (in seconds), sampled every
+        ``period`` seconds.
+        """
         kept = math.exp(-period / time)
         return Process(*map(np.float32, (kept, deviation * math.sqrt(1.0 - kept * kept), deviation)))
 
@@ -81,10 +84,10 @@ def waver(pace, direction, people, traits, minds, waypoints, replay, clock, off,
     """Change the preferred speeds in worlds ``first <= w < last``, and write the points (W, P) that people steer towards, m.
 
     Args:
-        pace: `Process` of the speed.
-        direction: `Process` of the direction.
+        pace: process of the speed deviations.
+        direction: process of the direction deviations.
         waypoints: waypoints that people would walk to without fluctuations.
-        off: `Deviations` of the people, which are written.
+        off: deviations of the people (`Deviations`), which are written.
     """
     for w in range(first, last):
         if clock.done[w]:

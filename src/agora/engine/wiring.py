@@ -1,4 +1,4 @@
-"""The channels of robots of one kind, ordered so that each comes after the channels that it needs."""
+"""The channels of robots of one kind, sorted so that each channel comes after the channels that it needs."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class Wiring:
     Attributes:
         shown: channels that the planner reads.
         recorded: channels that are measured for a recording; planners do not see them.
-        layers: layers that add costs around pedestrians.
-        layered: attributes that the layers read; None if there are no layers.
-        order: all channels that are bound, each with its own needs and placed after the channels that it needs.
+        layers: layers that add costs near pedestrians.
+        layered: channel with the attributes that the layers read; None if there are no layers.
+        order: all channels that are bound, each with the channels that it needs, which come before it.
     """
 
     shown: ByName
@@ -36,14 +36,14 @@ class Wiring:
 
     @staticmethod
     def of(needs: Collection[str | Channel], setting: Setting | None = None, record: Collection[str] = ()) -> Wiring:
-        """Find the channels that a planner needs, those that are recorded, and all channels that these need in turn.
+        """Return the channels that a planner needs, the recorded channels, and all channels that these depend on.
 
-        If ``needs`` contains a channel with parameters, this channel is used wherever its name occurs. Otherwise, the robot's own
-        channel is used, or else the registered one.
+        If ``needs`` contains a channel with parameters, that channel is used wherever its name occurs. Otherwise, the robot's
+        sensor with that name is used or, if there is none, the registered channel.
 
         Args:
             needs: channels that the planner needs.
-            setting: setting of the robot.
+            setting: sensors and perception of the robot.
             record: names of channels to record.
 
         Raises:
@@ -60,7 +60,7 @@ class Wiring:
 
     @property
     def tells_of_people(self) -> bool:
-        """True if any part reads the pedestrian channel, which depends on the level of perception."""
+        """True if the planner or any channel reads the "pedestrians" channel, which depends on the level of perception."""
         return any(name == "pedestrians" for _, needs in [(None, self.shown), *self.order] for name, _ in needs)
 
     def with_needs(self, provider: Provider) -> Iterator[Provider]:

@@ -1,8 +1,8 @@
 """The interfaces that component authors implement, one module per kind of component.
 
-A component is a frozen dataclass whose fields are its parameters; an entry point registers it (`agora.registry`). Units are SI.
-Unless stated otherwise, coordinates are in the map frame; headings are radians in (-pi, pi]. Inputs are read-only: copy whatever
-you need to keep.
+A component is a frozen dataclass whose fields are its parameters; components are registered through entry points
+(`agora.registry`). Units are SI. Unless stated otherwise, coordinates are in the map frame; headings are radians in (-pi, pi].
+Inputs are read-only: copy whatever you need to keep.
 """
 
 from agora.draft.people import People, Person

@@ -29,17 +29,18 @@ class Terms:
     Attributes:
         periods: periods of the physics, control, crowd and sensor updates.
         crowd: the crowd model that moves simulated pedestrians, or several such models; None leaves the pedestrians where they are.
-        behaviours: behaviours that decide where pedestrians want to go and how fast, run in this order.
+        behaviours: behaviours that decide where pedestrians want to go and how fast, in the order in which they run.
         sees_pedestrians: whether simulated pedestrians react to each other.
         sees_robots: whether simulated pedestrians react to robots.
-        ends: sum of END bits (`agora.world.records`) of the contact kinds that end an episode; other contacts are only counted.
-        remove: whether robots that have ended leave the world.
+        ends: sum of the END bits (`agora.world.records`) of those kinds of contact that end an episode; other contacts are only
+            counted.
+        remove: whether a robot leaves the world when its episode has ended.
         routes: whether pedestrians find their way around walls (`agora.engine.routes`).
         careful: whether pedestrians never step into a wall, robot or pedestrian that they see.
-        yields: as in `agora.engine.crowd.EngineCrowd`.
+        yields: whether pedestrians walk in steps and yield to people ahead (`agora.engine.crowd.EngineCrowd`).
         sidestep: how recorded pedestrians step aside for robots that they see; None if they do not.
-        minding: time at which the pedestrians of each crowd model react to a robot; early by default.
-        unsteady: fluctuation of the walking speed and direction of simulated pedestrians; None for no fluctuation.
+        minding: when the pedestrians of each crowd model react to robots (`agora.draft.stage.Share`); early by default.
+        unsteady: fluctuations in the walking speed and direction of simulated pedestrians; None for no fluctuations.
         steps: limits on how fast simulated pedestrians turn if they walk in discrete steps.
     """
 
@@ -65,14 +66,14 @@ class Terms:
 
 
 class Backend(Protocol):
-    """A running engine: it advances the episodes of W worlds, and publishes their state in the records of a `World`.
+    """A running engine, which advances the episodes of W worlds and publishes their state in the records of a `World`.
 
     Episode loops, learning environments and ROS nodes read positions, outcomes and contacts from these records between two calls.
-    Sensor readings and recordings are computed from the records. An engine may work on the records directly, or keep its state
-    elsewhere and copy it into the records.
+    Sensor readings and recordings are computed from the records. An engine may work on the records directly, or it may keep its
+    state elsewhere and copy it into the records.
 
     Attributes:
-        world: the state of the worlds. Both generations of the records are used: the current one and the one published before it.
+        world: the state of the worlds. Callers read both generations of the records, the current and the previous one.
         offers: channels that the engine measures itself, keyed by channel name (`agora.interfaces.Bodies.sensors`); {} if none.
     """
 
@@ -85,16 +86,16 @@ class Backend(Protocol):
         """Channels that the engine measures itself."""
 
     def holds(self, start: Start) -> bool:
-        """Return whether a world has room for an episode, which may have been created after the engine.
+        """Return whether a world has room for an episode, including one that was created after the engine.
 
-        `agora.world.world.World.holds` answers this for the records.
+        `agora.world.world.World.holds` checks the records.
         """
 
     def reset(self, world: int, start: Start) -> None:
         """Begin an episode in one world; `agora.world.world.World.reset` sets its records. The other worlds continue."""
 
     def adopt(self, world: int) -> None:
-        """Continue from the current records of one world after the caller has changed them.
+        """Continue one world from its current records, which the caller has changed.
 
         Callers change the records to set a robot's next goal, to end the episode of a robot whose planner failed, to abandon a
         world (``status.clock.done``), or to move a pedestrian or robot. Changing ``world.commands`` does not require this call: the
@@ -102,15 +103,14 @@ class Backend(Protocol):
         """
 
     def advance(self, steps: int, after_step: Callable[[], None]) -> None:
-        """Advance every world that is not done by a number of physics steps of ``world.dt``. Finished worlds do not change by a
-        single bit.
+        """Advance every unfinished world by a number of physics steps of ``world.dt``. Finished worlds do not change at all.
 
-        A robot follows ``world.commands`` (W, R, 3), within its limits, and stands still once its episode has ended.
+        A robot follows ``world.commands`` (W, R, 3) within its limits until its episode ends, and then stands still.
         `agora.engine.rules` defines the precedence of outcomes: contact, arrival, time limit.
 
         Args:
-            steps: number of steps.
-            after_step: function to call whenever the records have advanced: after every step, or at least after the last step.
+            steps: number of physics steps.
+            after_step: function called each time the records have advanced: after every step, or at least after the last one.
         """
 
     def close(self) -> None:

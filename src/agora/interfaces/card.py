@@ -1,4 +1,5 @@
-"""Scenario cards: a situation among people with its purpose, its parameter ranges and a test of whether it occurred.
+"""Scenario cards, which describe situations among people: their purpose, parameter ranges, and a test of whether the interaction
+occurred.
 
 The fields follow the scenario cards of Francis et al., "Principles and guidelines for evaluating social robot navigation
 algorithms", ACM Trans. Hum.-Robot Interact. 14(2), 2025; texts, geometry, ranges and predicates are our own.
@@ -35,10 +36,10 @@ class Range:
     """The range of a parameter.
 
     Attributes:
-        low: lower bound. The value is sampled uniformly between the bounds; it is ``low`` if they are equal.
+        low: lower bound. The value is sampled uniformly between the bounds.
         high: upper bound.
         unit: unit of the value, "" if dimensionless.
-        meaning: short description.
+        meaning: short description of the parameter.
         whole: whether the value is an integer.
     """
 
@@ -49,7 +50,7 @@ class Range:
     whole: bool = False
 
     def draw(self, stream: Stream) -> float:
-        """Return one value."""
+        """Return a random value from the range."""
         drawn = float(stream.uniform())
         if self.whole:
             return int(self.low) + min(int(drawn * (self.high - self.low + 1)), int(self.high - self.low))
@@ -63,9 +64,9 @@ class Situation:
     Attributes:
         map: static surroundings.
         start: (3,) pose of the robot at the start.
-        goal: (3,) pose of its goal.
-        people: the people in the situation.
-        happened: function that returns whether the card's interaction occurred in a recording of the robot.
+        goal: (3,) goal pose of the robot.
+        people: pedestrians in the situation.
+        happened: predicate that returns whether the card's interaction occurred in a recording of the robot.
         area: polygons (V, 2), m, in which the interaction should occur; used in pictures.
         timeout: time limit, s.
     """
@@ -79,7 +80,7 @@ class Situation:
     timeout: float = 60.0
 
     def world(self) -> Surroundings:
-        """The situation as the surroundings of an episode, for the ``scenario`` task modes."""
+        """The surroundings of an episode that runs the situation with the ``scenario`` task modes."""
         robots = (Robot(tuple(self.start.tolist()), tuple(self.goal.tolist())),)
         return Surroundings(self.map, Scenario(robots), people=self.people, timeout=self.timeout)
 
@@ -91,22 +92,21 @@ class Card:
     Attributes:
         name: unique name.
         title: human-readable title.
-        figure: the corresponding picture in Francis et al. 2025, such as "7a" for Figure 7a; empty if the card is not from that
-            paper.
+        figure: number of the corresponding figure in Francis et al. 2025, such as "7a"; empty if the card is not from that paper.
         origin: source of the situation, if it is not from that paper.
-        tests: the quality of a robot that the card tests.
+        tests: the quality that the card tests in a robot.
         leaves_out: qualities that the card does not test.
         intended: intended behaviour of the robot and the people.
         happens: description of the condition under which the interaction counts as having occurred.
         measures: names of the relevant metrics.
         parameters: parameters by name, in the order in which they are sampled.
-        build: function of a stream and the parameters by name that returns the situation; everything that the parameters do not
-            determine is drawn from the stream.
-        model: crowd model that moves the people, with its name and parameters.
+        build: function that returns the situation, given a random stream and the parameters by name; everything that the parameters
+            do not determine is drawn from the stream.
+        model: name and parameters of the crowd model that moves the people.
         sees_robots: whether the people react to the robot.
         conflict: whether the robot and a person would come close if neither gave way.
-        oracle: kind of reference solution (`agora.benchmark.informed.oracle`): a search in space and time that knows where everyone
-            will be, or driving behind, next to or ahead of the pedestrian with id 1.
+        oracle: kind of reference solution (`agora.benchmark.informed.oracle`): a search in space and time that knows everyone's
+            future positions, or driving behind, next to or ahead of the pedestrian with id 1.
         family: name of the file that defines the card.
     """
 
@@ -176,7 +176,7 @@ class Card:
 
     @property
     def behaviours(self) -> tuple[Named, ...]:
-        """The behaviours of the card's people."""
+        """The behaviours that the card's people need."""
         return (Named.of("behaviours", "cues"),)
 
 

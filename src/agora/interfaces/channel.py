@@ -30,14 +30,14 @@ observations, with N = W R; arrays for a single robot have no leading axis.
 
 @dataclass(frozen=True)
 class Field:
-    """An array of a channel, as one robot reads it.
+    """One array of a channel, as read by a single robot.
 
     Attributes:
         shape: shape of the array; () for a scalar. An axis whose length depends on the batch has a name instead of a length.
         unit: unit such as "m", "m/s" or "rad"; "" if dimensionless.
-        frame: coordinate frame of positions and directions; "" if the field has none. In the frame "map", arrays in m are
-            positions, and all other arrays (such as those in m/s) are directions; in both, the last axis ends with x and y. Angles
-            and lengths have the frame "".
+        frame: coordinate frame of positions and directions; "" if the field contains neither. In the frame "map", arrays in m are
+            positions, and arrays in other units (such as m/s) are directions; the last axis of both ends with x and y. Angles and
+            lengths have the frame "".
         low: minimum value.
         high: maximum value.
         kind: data type of the array.
@@ -57,23 +57,23 @@ class Field:
             raise InputError(f"low must be below high, got {self.low} and {self.high}")
 
     def sized(self, sizes: Mapping[str, int] = {}) -> tuple[int, ...]:  # noqa: B006 - no code writes to it
-        """Return the shape in a batch in which the named axes have these lengths."""
+        """Return the shape of the array, given the lengths of its named axes in a batch."""
         return tuple(sizes[axis] if isinstance(axis, str) else axis for axis in self.shape)
 
     @property
     def is_fixed(self) -> bool:
-        """True if every axis has the same length in every batch."""
+        """True if the shape is the same in every batch."""
         return not any(isinstance(axis, str) for axis in self.shape)
 
 
 class Channel(Protocol):
-    """A channel object that may replace a channel's name in a planner's ``needs``: a frozen dataclass whose fields are the
-    channel's parameters.
+    """A channel with parameters, which may replace a channel's name in a planner's ``needs``: a frozen dataclass whose fields are
+    the parameters.
     """
 
     @property
     def channel(self) -> str:
-        """The channel's registered name, which is also its name in ``needs``."""
+        """Registered name of the channel, which planners use in ``needs``."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,18 +81,19 @@ class Bound:
     """A channel bound to the robots of a batch.
 
     Functions of (first, last) work on the worlds ``first <= w < last``; several threads may call them at the same time for
-    different worlds. The observer calls a channel's functions after those of the channels that it depends on.
+    different worlds. The observer calls a channel's functions after those of its dependencies.
 
     Attributes:
-        reading: one (W, R, ...) array per field; the functions write into these arrays.
+        reading: one (W, R, ...) array per field; ``measure`` and ``read`` write into these arrays.
         measure: function called once per sensor period of the stage; the values remain valid until the next call. None if the
             channel measures nothing.
         read: function called before each observation. None if nothing changes between measurements.
-        begin: function called with (world, robot, model) when an episode begins; it clears the memory left by the previous robot.
+        begin: function called with (world, robot, model) when an episode begins; it clears the memory that remains from the
+            previous episode.
         views: the `agora.interfaces.Observation` fields that show this channel; if None, the reading is in the observation's
             ``sensors``.
         part: object that implements the channel, for code that uses it directly.
-        heavy: whether ``read`` is slow enough to be worth running on several threads; otherwise one thread reads all worlds.
+        heavy: whether ``read`` is so slow that it should run on several threads; otherwise one thread reads all worlds.
     """
 
     reading: Reading
@@ -106,20 +107,20 @@ class Bound:
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """The data that a channel may read: the world, the channels that it depends on, and the channels that the simulator measures.
+    """The data that a channel may read: the world, the channel's dependencies, and the channels that the simulator measures.
 
     All of the data is read-only.
 
     Attributes:
         world: state of the worlds. ``world.robots`` and ``world.pedestrians`` hold the current positions.
-        readings: readings of the channels that it depends on, keyed by channel name.
-        pose: (W, R, 3) poses of the robots, m and rad.
-        time: function that returns the time since each episode began (W, R), s; for externally driven robots, the time on the clock
-            of their scans.
-        measured: (W, R) time of the last measurement of each robot's sensors, s; NaN if there is none. Set before ``measure`` is
-            called.
+        readings: readings of the channel's dependencies, keyed by channel name.
+        pose: (W, R, 3) poses of the robots in the map frame, m and rad.
+        time: function that returns the time since the start of each robot's episode (W, R), s; for externally driven robots, the
+            time on the clock of their scans.
+        measured: (W, R) time of the last measurement of each robot's sensors, s; NaN before the first measurement. It is updated
+            before ``measure`` is called.
         offers: channels that the simulator measures, keyed by channel name.
-        parts: objects that implement the channels that it depends on, keyed by channel name, for code that uses them directly.
+        parts: objects that implement the channel's dependencies, keyed by channel name, for code that uses them directly.
     """
 
     world: World
@@ -159,21 +160,21 @@ Offer: TypeAlias = "Callable[[Provider, Source], Bound]"
 class Provider(Protocol):
     """A registered channel.
 
-    A robot model may list the channel in its ``sensors``, with parameters of its own. Parameters in a planner's ``needs`` take
+    A robot model may list the channel in its ``sensors`` and set its parameters. Parameters in a planner's ``needs`` take
     precedence.
     """
 
     @property
     def channel(self) -> str:
-        """The channel's registered name, which is also its name in ``needs``."""
+        """Registered name of the channel, which planners use in ``needs``."""
 
     @property
     def fields(self) -> Mapping[str, Field]:
-        """The fields in a single robot's reading, by name."""
+        """The fields of a single robot's reading, keyed by field name."""
 
     @property
     def needs(self) -> Collection[str | Channel]:
-        """The channels that it depends on, given by name or as channel objects with parameters."""
+        """The channel's dependencies: names of channels, or channel objects with parameters."""
 
     def bind(self, source: Source) -> Bound:
         """Return the channel bound to the robots of a batch.
@@ -189,9 +190,9 @@ class Setting:
 
     Attributes:
         lidar: lidar of the robot; None if it has none.
-        own: the robot's other sensors, keyed by channel name.
-        perception: how the robot obtains its knowledge of pedestrians.
-        layers: layers that add costs near pedestrians to its costmaps.
+        own: other sensors of the robot, keyed by channel name.
+        perception: how the robot perceives pedestrians.
+        layers: layers that add costs near pedestrians to the robot's costmaps.
     """
 
     lidar: Lidar | None = None
@@ -209,11 +210,11 @@ class FromSetting(Protocol):
         """Return the channel for a robot.
 
         Args:
-            given: parameters from a planner's ``needs`` or from a robot model; None if the channel is given only by name.
+            given: channel object from a planner's ``needs`` or from a robot model; None if only the channel's name was given.
             setting: sensors and perception of the robot.
         """
 
 
 def channels_of(needs: Collection[str | Channel]) -> dict[str, Channel | None]:
-    """Return a dict from channel names to channel objects; the value is None if ``needs`` gives only the name."""
+    """Return a dict from channel names to channel objects, with None for channels that ``needs`` contains only by name."""
     return {name: None for name in needs if isinstance(name, str)} | {one.channel: one for one in needs if not isinstance(one, str)}

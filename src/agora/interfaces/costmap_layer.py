@@ -1,4 +1,4 @@
-"""Costmap layers: costs near pedestrians."""
+"""Costmap layers, which add costs near pedestrians."""
 
 from __future__ import annotations
 
@@ -22,4 +22,4 @@ class CostmapLayer(Protocol):
         """
 
     def parameters(self) -> tuple[Any, ...]:
-        """Return the kernel's ``parameters``: a named tuple of float32 numbers, flags or arrays (`agora.core.kernel_record`)."""
+        """Return the kernel's ``parameters``: a named tuple of numbers (float32), flags or arrays (`agora.core.kernel_record`)."""

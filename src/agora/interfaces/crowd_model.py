@@ -1,4 +1,4 @@
-"""Crowd models: how pedestrians move."""
+"""Crowd models, which move pedestrians."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ class CrowdScene:
         velocity: (W, P, 2) velocities, m/s.
         waypoint: (W, P, 2) pedestrians' current waypoints, m.
         radius: (W, P) body radii, m.
-        preferred_speed: (W, P) preferred speeds, m/s. Near a final waypoint where the pedestrian should stay, the preferred speed
-            falls with the remaining distance (by 1 m/s per metre), so that a pedestrian that keeps to it comes to rest at the
-            waypoint.
+        preferred_speed: (W, P) preferred speeds, m/s. Near a final waypoint at which the pedestrian should stay, the preferred
+            speed decreases with the remaining distance (by 1 m/s per metre), so that a pedestrian that walks at this speed comes to
+            rest at the waypoint.
         active: (W, P) whether the slot is in use; values in unused slots are undefined.
-        group: (W, P) number of the walking group, -1 if the pedestrian is in no group.
-        id: (W, P) identity of the pedestrian.
+        group: (W, P) number of the walking group; -1 if the pedestrian is not in a group.
+        id: (W, P) id of the pedestrian.
         heading: (W, P) direction of the last motion, rad.
-        type: (W, P) number in `agora.core.state.TYPES`.
-        state: (W, P) number in `agora.core.state.SOCIAL_STATES`.
+        type: (W, P) type of the pedestrian, as an index into `agora.core.state.TYPES`.
+        state: (W, P) social state, as an index into `agora.core.state.SOCIAL_STATES`.
         wall_distance: (W, P) distance to the nearest wall, m.
         wall_direction: (W, P, 2) unit vector pointing away from the nearest wall.
-        clearance: function that returns the distance (W, K), m, and the direction (W, K, 2) from the nearest wall at any points (W,
-            K, 2), m.
+        clearance: function that returns, for any points (W, K, 2) in metres, the distance to the nearest wall (W, K), m, and the
+            unit vector away from that wall (W, K, 2).
         robot_position: (W, R, 2) positions of the robots, m.
         robot_velocity: (W, R, 2) velocities of the robots, m/s.
         robot_radius: (W, R) radii of the robots, m.
-        robot_active: (W, R) False for robots that pedestrians do not see.
+        robot_active: (W, R) whether pedestrians see the robot.
         sees_pedestrians: whether the suite lets pedestrians see each other.
         dt: time until the model is called again, s: the crowd period, or less for a model with a ``max_step``.
     """
@@ -78,14 +78,14 @@ class CrowdDeclaration:
     """The properties that a crowd model declares in its attribute ``declares``.
 
     Attributes:
-        output: kind of its output: accelerations, m/s2, or velocities, m/s.
+        output: whether the model returns accelerations, m/s2, or velocities, m/s.
         max_speed_factor: speed limit as a multiple of the preferred speed, at most 100.
         max_step: longest time step with which the model may be called, s. If it is shorter than the suite's crowd period, the model
-            is called more often and ``dt`` is the shorter step (`agora.engine.crowd`).
+            is called more often, and ``dt`` is the shorter time step (`agora.engine.crowd`).
         last_step: obstacles that pedestrians are kept from stepping into if the suite's crowd is not ``faithful``
-            (`agora.engine.collision_parts`): "robots" if the model's own forces act between touching bodies, "nothing" if its
-            pedestrians ignore others.
-        tunable: span of each field that `agora calibrate` may try, by its name.
+            (`agora.engine.collision_parts`): "robots" if the model itself computes contact forces between pedestrians, "nothing" if
+            its pedestrians ignore others.
+        tunable: span of values that `agora calibrate` may try for each field, keyed by field name.
     """
 
     output: Output
@@ -120,13 +120,13 @@ class CrowdRecord(NamedTuple):
 
     Attributes:
         dt: time step, s.
-        sees: bit 1 is set if pedestrians see each other, bit 2 if they see robots.
+        sees: bit field: 1 if pedestrians see each other, plus 2 if they see robots.
         pedestrians: state of the pedestrians at the current step (generation t).
         traits: constant properties of the pedestrians.
         waypoints: waypoints towards which the pedestrians are currently walking.
         robots: state of the robots at the current step (generation t).
         robot_traits: constant properties of the robots.
-        maps: surroundings.
+        maps: maps of the surroundings.
     """
 
     dt: np.float32
@@ -155,8 +155,8 @@ class CompiledCrowdModel(Protocol):
         """Return the compiled function."""
 
     def parameters(self) -> tuple[Any, ...]:
-        """Return the parameters of the kernel: a named tuple of numbers and arrays in float32 (`agora.core.kernel_record`)."""
+        """Return the kernel's parameters: a named tuple of float32 numbers and arrays (`agora.core.kernel_record`)."""
 
 
 AnyCrowdModel = CrowdModel | CompiledCrowdModel
-"""A crowd model of either form."""
+"""A crowd model, user-written or built-in."""

@@ -1,7 +1,7 @@
-"""Encodings: conversion of observations to the input vector of a policy, and of actions to twists.
+"""Encodings, which convert observations to a policy's input vectors, and its actions to twists.
 
-Training environments and the planners that drive with policies use the same encoding. `agora.policies.encoding` has base classes
-that implement most of it.
+A training environment and the planner that runs the trained policy use the same encoding. `agora.policies.encoding` has base
+classes that implement most of the methods.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Encoding(Protocol):
 
     @property
     def length(self) -> int:
-        """D, the length of the input vector."""
+        """Length of the input vector, D."""
 
     @property
     def low(self) -> Floats:
@@ -42,7 +42,7 @@ class Encoding(Protocol):
         """Number of scan values in the vector; 0 if it contains no scan."""
 
     def check(self, robot: RobotModel) -> None:
-        """Raise `InputError` if the robot cannot provide this input."""
+        """Raise `InputError` if the robot cannot provide the input or carry out the actions."""
 
     def write(self, observation: Observation, out: Floats, first: int, last: int) -> None:
         """Write the vectors of rows ``first <= n < last`` into ``out`` (N, D); several threads may call it at the same time for
@@ -50,14 +50,15 @@ class Encoding(Protocol):
         """
 
     def remember(self, seen: Floats, before: Floats, begins: Bools) -> None:
-        """Copy the remembered values from ``before`` (N, D), the vectors of the previous control period, into the current vectors
+        """Copy the remembered values from the vectors of the previous control period, ``before`` (N, D), into the current vectors,
         ``seen`` (N, D).
 
-        Rows whose episode ``begins`` (N,) have no earlier vector. Calling it twice has the same effect as calling it once.
+        Rows whose episode is just beginning, ``begins`` (N,), have no previous vector. Calling it twice has the same effect as
+        calling it once.
         """
 
     def action_size(self, limits: Limits) -> int:
-        """Return A, the number of values in an action."""
+        """Return the number of values in an action, A."""
 
     def twists(self, actions: Array, limits: Limits, pose: Floats, goal: Floats) -> Floats:
         """Return the twists (N, 3) that correspond to actions (N, A) in [-1, 1], for robots with these poses (N, 3) and goals (N,

@@ -29,7 +29,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Finished:
-    """Event: a shard with all or some of a job's episodes is finished.
+    """Event: a shard, with the rows of all or some of a job's episodes, is complete.
 
     Attributes:
         job: name of the job.
@@ -65,7 +65,7 @@ class Lost:
     Attributes:
         job: name of the job.
         reason: description of what happened.
-        call: number, from 1, of the planner call that ended the process; None if no planner call caused it.
+        call: number of the planner call that ended the process, counted from 1; None if no planner call caused it.
     """
 
     job: str
@@ -83,12 +83,12 @@ Event = Progress | Finished | Done | Lost | Waiting
 
 @dataclass(frozen=True)
 class Watch:
-    """Callbacks before and after any work that may hang: a planner call, a step of the world, or a metric.
+    """Callbacks around any work that may hang: a planner call, a step of the world, or a metric.
 
     Attributes:
-        before: called with the name of the work that is about to begin (`agora.episode.PLANNER`, ``WORLD``, or "metric" followed by
-            the metric's name).
-        after: called when the work has finished.
+        before: function called with the name of the work that is about to begin (`agora.episode.PLANNER`, ``WORLD``, or "metric"
+            followed by the metric's name).
+        after: function called when the work has finished.
     """
 
     before: Callable[[str], None] = lambda what: None
@@ -104,44 +104,42 @@ class AnyJob(Protocol):
 
     @property
     def planner(self) -> str:
-        """Label of its planner. Jobs of different planners run in different processes, because a planner may change the state of
-        its process.
+        """Label of the job's planner. Jobs of different planners run in different processes, because a planner may change the state
+        of its process.
         """
 
 
 class Work(Protocol):
-    """The function that runs jobs. It is the same for all jobs, and can be pickled so that it is sent to each worker only once."""
+    """The function that runs jobs. All jobs use the same object, which can be pickled, so it is sent to each worker only once."""
 
     def __call__(self, job: Any, watch: Watch = ...) -> Iterator[Event]:
         """Run a job and yield its events, `Done` last.
 
         Raises:
-            Exception: the run itself failed, not just an episode; the exception is passed on to the caller of the run.
+            Exception: the whole run failed, not just an episode; the exception is passed on to the caller of the run.
         """
 
     def of(self, planner: str) -> Work:
-        """Return the work for the jobs of one planner, given its label, to be sent to a separate process.
+        """Return the work for the jobs of the planner with this label, to be sent to a separate process.
 
         Unpickling it does not import the code of other planners.
         """
 
     def files(self) -> Mapping[str, str]:
-        """Digests of the jobs' input files on this machine, by name; a worker whose files have the same digests does not need
-        `carrying`.
+        """Digests of the jobs' input files on this machine, keyed by file name; a worker whose files have the same digests does not
+        need `carrying`.
 
         Raises:
             InputError: a file is missing or cannot be read.
         """
 
     def packages(self) -> Mapping[str, str]:
-        """Versions on this machine of the packages that provide the jobs' components, by name; other versions may give different
-        results.
+        """Versions of the packages that provide the jobs' components, as installed on this machine, keyed by package name. Other
+        versions may give different results.
         """
 
     def carrying(self, job: Any) -> Any:
-        """Return the job with all data from this machine's files included, for workers that lack these files; created once per
-        job.
-        """
+        """Return the job with the contents of its input files, for workers that lack these files; created once per job."""
 
 
 class Executor(Protocol):
@@ -162,5 +160,5 @@ class Executor(Protocol):
         exception is raised into it, all running jobs are stopped at once.
 
         Raises:
-            Exception: a job raised it.
+            Exception: a job raised an exception, which is passed on.
         """

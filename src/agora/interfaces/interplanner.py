@@ -17,14 +17,16 @@ class Guidance:
 
     Attributes:
         path: (N, K, 2) path points, m; after ``path_count`` points, the last point is repeated.
-        path_count: (N,) number of points of the path. If it is 0 there is no path, and the robot stops unless its local planner is
-            recovering.
+        path_count: (N,) number of points of the path. If the number is 0, there is no path, and the robot stops unless its local
+            planner is recovering.
         goal: (N, 3) pose at the end of the path.
         speed: (N,) speed limit as a fraction of the local planner's top speed: 1 for no limit, 0 to stop.
         danger: (N,) level of danger, from 0 (no people nearby) to 1.
-        reason: (N,) int8, number of the `agora.core.recording.Reason` why the path was changed; None if no row has a reason.
-        pedestrians: pedestrians that are passed to the local planner instead of the known ones; None for no change.
-        twist: (N, 3) twists that replace those of the local planner in the rows selected by ``overrules``; None if there are none.
+        reason: (N,) int8, number of the reason for which the path was changed (`agora.core.recording.Reason`); None if no row has a
+            reason.
+        pedestrians: pedestrians to pass to the local planner instead of the known ones; None for no change.
+        twist: (N, 3) twists that replace the local planner's twists in the rows selected by ``overrules``; None if no twists are
+            replaced.
         overrules: (N,) True in rows in which ``twist`` replaces the twist of the local planner.
     """
 
@@ -50,4 +52,4 @@ class InterPlanner(Protocol):
         """The properties of the interplanner."""
 
     def guide(self, observation: Observation, memory: Memory) -> tuple[Guidance, Memory]:
-        """Return the guidance of the local planner, and the memory for the next call."""
+        """Return the guidance for the local planner, and the memory for the next call."""

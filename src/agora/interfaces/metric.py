@@ -1,4 +1,4 @@
-"""Metrics: pure functions of a recording, whose attributes give the definition."""
+"""Metrics: pure functions of a recording, with attributes that define them."""
 
 from __future__ import annotations
 
@@ -29,27 +29,28 @@ pedestrians behind walls do not count, and empty for metrics that do not measure
 """
 
 Compared = Literal["reached", "all"]
-"""The episodes over which a metric compares planners: "reached" for those in which every planner reached the goal, "all" for all
-episodes.
+"""The episodes over which a metric compares planners: "reached" for the episodes in which every planner reached the goal, "all" for
+all episodes.
 """
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric; its fields are used to generate tables, documentation and reports.
+    """A metric, whose fields are used in tables, documentation and reports.
 
     Attributes:
-        name: unique name; if the definition is specific to one source, the name includes that source, as in
+        name: unique name; a definition that is specific to one source has the source in its name, as in
             ``personal_space_compliance.igibson``.
         unit: SI unit; "" if dimensionless, "0/1" for an indicator, whose mean is a rate.
         direction: whether higher or lower values are better.
-        formula: one-line definition in words or symbols.
-        source: publication of the definition.
-        version: number that is increased whenever the metric's values change.
-        function: function that returns the value for a recording, or None if it is undefined.
+        formula: definition in one line, in words or symbols.
+        source: publication that defines the metric.
+        version: version number, which is increased whenever the metric's values change.
+        function: function that returns the value for a recording, or None if the value is undefined.
         values: range of the metric's values: "any", "amount" (0 or more), "share" (0 to 1), "count" (0, 1, 2, ...) or "indicator"
-            (0 or 1). If empty, the unit implies the range: an indicator for "0/1", any for "" and m, an amount for all others.
-        compared: episodes over which planners are compared; None selects them by the rule of `over`.
+            (0 or 1). If empty, the unit determines the range: an indicator for "0/1", any value for "" and "m", an amount for all
+            other units.
+        compared: episodes over which planners are compared; None to use the rule in `over`.
         walls: how walls between the robot and pedestrians are treated.
     """
 
@@ -66,17 +67,19 @@ class Metric:
 
     @property
     def over(self) -> Compared:
-        """The episodes over which planners are compared; ``all`` if a failed episode counts against its planner, as in a rate.
+        """The episodes over which planners are compared: ``all`` for rates, in which a failed episode counts against its planner.
 
-        All other metrics improve if the robot fails: a robot that does not move or stops early has a short path and meets no one.
-        They are therefore compared over ``reached``, the episodes in which every compared planner reached the goal, unless the
+        All other metrics look better if the robot fails: a robot that does not move or stops early has a short path and meets no
+        one. They are therefore compared over ``reached``, the episodes in which every compared planner reached the goal, unless the
         metric sets ``compared``.
         """
         return self.compared or ("all" if self.unit == "0/1" else "reached")
 
     @property
     def group(self) -> str:
-        """The group under which tables list the metric: ``GROUP`` of the module that defines it, or else the module's name."""
+        """The group under which tables list the metric: the constant ``GROUP`` in the metric's module or, without this constant,
+        the module's name.
+        """
         module = self.function.__module__
         return str(getattr(sys.modules.get(module), "GROUP", module.rpartition(".")[2]))
 
@@ -111,7 +114,7 @@ class Metric:
         return self.function.__module__.partition(".")[0] == "agora"
 
     def __call__(self, recording: Recording, missing: frozenset[str] = frozenset()) -> float | None:
-        """Return the value for one recording; None if the value is undefined, or the function reads a missing field.
+        """Return the value for one recording; None if the value is undefined or the function reads a missing field.
 
         Metrics from other packages get a copy, so they cannot change the recording.
 
@@ -131,7 +134,7 @@ class Metric:
         return None if value is None else self._number(value)
 
     def _number(self, value: Any) -> float:
-        """Return a result of the function as a float in the metric's range.
+        """Return a value from the function as a float, after checking that it is in the metric's range.
 
         Raises:
             ComponentError: the value is not a number in that range.
@@ -161,7 +164,7 @@ class _MissingError(AttributeError):
 
 
 class _Known:
-    """A recording that raises if a missing field is read."""
+    """A recording that raises an error if a missing field is read."""
 
     def __init__(self, recording: Recording, missing: frozenset[str]) -> None:
         self._recording, self._missing = recording, missing

@@ -1,7 +1,7 @@
 """Modules, which change a task before or after it is created.
 
-A module is a frozen dataclass whose fields are its parameters; it has no state between resets, so an episode depends only on its
-plan. Counters (episodes per map, the stage of a curriculum) belong in the plan or the parameters.
+A module is a frozen dataclass whose fields are its parameters; it keeps no state between resets, so an episode depends only on its
+plan. Counters (such as episodes per map or the stage of a curriculum) belong in the plan or the parameters.
 
 A module must not change settings that all episodes of a batch share: the crowd model and its perception, behaviours, periods,
 navigation, ``ends`` and ``after_end``.
@@ -22,7 +22,7 @@ class ResetPlan:
 
     Attributes:
         suite: name of the suite or the task generator.
-        stage: settings of the episode.
+        stage: stage of the episode, with its settings.
         episode: number of the episode in the stage.
         seed: seed for all random streams.
     """
@@ -39,19 +39,21 @@ class ResetPlan:
 
     @property
     def drawn(self) -> str:
-        """The name used for the episode's random streams. It contains the name of another stage if the stage sets ``drawn_as``."""
+        """The name from which the episode's random streams are derived. If the stage sets ``drawn_as``, it is the name of the
+        corresponding episode in that other stage.
+        """
         return f"{self.stage.drawn_as}/{self.episode}" if self.stage.drawn_as else self.entry
 
 
 class Module(Protocol):
-    """Changes a plan before a reset, or the task after it; subclasses override the methods they need.
+    """Changes the plan before a reset, or the task after it; subclasses override the methods that they need.
 
-    The modules of a stage run one after another, including modules that another one adds. The class attribute ``sets`` names the
-    stage keys that the module sets; a stage with this module must not set these keys itself.
+    The modules of a stage run one after another, including modules that were added by another module. The class attribute ``sets``
+    names the stage keys that the module sets; a stage with this module must not set these keys itself.
     """
 
     def before_reset(self, plan: ResetPlan) -> ResetPlan:
-        """Return the plan to use; called before the world is read."""
+        """Return the plan to use; called before the world is loaded."""
         return plan
 
     def after_reset(self, task: Task) -> None:

@@ -31,10 +31,10 @@ class Costmap:
 
 @dataclass(frozen=True)
 class SemanticWindow:
-    """The semantic maps that a planner reads: the "semantics" channel.
+    """The semantic maps that a planner needs, as parameters of the "semantics" channel.
 
     Attributes:
-        attributes: names in `agora.core.semantics.ATTRIBUTES`.
+        attributes: names of the attributes, from `agora.core.semantics.ATTRIBUTES`.
         size: side length of the maps, m.
         resolution: side length of a cell, m.
     """
@@ -63,9 +63,9 @@ class SemanticMaps:
     """Semantic attributes of the pedestrians around each robot; 0 in cells without pedestrians.
 
     Attributes:
-        evidence: (N, A, H, W): for each cell, the evidence with the largest absolute value among the pedestrians in it.
+        evidence: (N, A, H, W): for each cell, the evidence with the largest absolute value among the pedestrians in the cell.
         attributes: names of the A attributes.
-        origin: (N, 2) lower-left corner, m; the cells lie on a lattice through (0, 0).
+        origin: (N, 2) lower-left corner, m; the cells are aligned with a lattice through (0, 0).
         resolution: side length of a cell, m.
     """
 
@@ -76,8 +76,8 @@ class SemanticMaps:
 
 
 def _view(channel: str, shared: bool = False) -> Any:
-    """Return a field that shows a channel, or None if the channel is not needed. If ``shared``, all rows have the same value and
-    the array has no axis N.
+    """Return a dataclass field that holds a channel, or None if the channel is not needed. If ``shared``, all rows have the same
+    value, and the array has no axis N.
     """
     return field(default=None, metadata={"channel": channel, "shared": shared})
 
@@ -93,12 +93,12 @@ class Observation:
         twist: (N, 3) vx, vy and omega in the robot's frame, m/s and rad/s.
         goal: (N, 3) pose to reach, map frame, m and rad.
         radius: (N,) radius of the disc around the footprint, m.
-        footprint: (N, V, 2) corners in the robot's frame, m. Rows with fewer corners repeat the last one; all values are zero for a
-            disc, and V = 0 if all robots are discs.
-        limits: limits of the robots.
+        footprint: (N, V, 2) corners of the robot's outline in the robot's frame, m. Rows with fewer corners repeat the last corner;
+            all values are zero for a disc, and V = 0 if all robots are discs.
+        limits: velocity and acceleration limits of the robots, (N,) each.
         dt: control period, s.
         goal_tolerance: (N,) distance to the goal within which it counts as reached, m.
-        heading_tolerance: (N,) tolerance of the goal heading, rad; if pi or more, or None, any heading is accepted.
+        heading_tolerance: (N,) tolerance on the goal heading, rad; any heading is accepted if it is None, or pi or more.
         path: (N, K, 2) global path, m; after ``path_count`` points, the last point is repeated.
         path_count: (N,) number of points of the path.
         pedestrians: nearby pedestrians (the "pedestrians" channel).

@@ -42,9 +42,9 @@ the reason as far as it is known.
 
 
 Label = Literal["faithful", "small", "reconstruction", "own"]
-"""What a planner claims to be: "faithful", the published method, with any differences listed in the module's docstring; "small", a
-published learned method with a smaller network or less training; "reconstruction", a method rebuilt from a publication that leaves
-many details open; or "own", the author's own method.
+"""How closely a planner follows a publication: "faithful", the published method, with any differences listed in the module's
+docstring; "small", a published learned method with a smaller network or less training; "reconstruction", a method rebuilt from a
+publication that leaves many details open; or "own", the author's own method.
 """
 
 
@@ -53,16 +53,17 @@ class Declaration:
     """The properties that a planner or interplanner declares in its attribute ``declares``.
 
     Attributes:
-        needs: channels that it reads, given by name or as channel objects with parameters.
-        label: what it claims to be, such as "faithful" or "small".
-        tunable: span of values to try for each tunable field, by field name.
-        notes: the notes from `NOTES` that it returns at every call.
-        concurrent: whether several threads may call it at the same time, each for a part of the rows.
-        turns_at_goal: whether it turns to the goal heading itself; otherwise the library does this.
-        top_speed: its maximum speed, m/s, if the robot can be faster. An interplanner's speed limit is a fraction of it.
+        needs: channels that the planner reads: names, or channel objects with parameters.
+        label: how closely the planner follows a publication, such as "faithful" or "small".
+        tunable: span of values to try for each tunable field, keyed by field name.
+        notes: names of the notes, from `NOTES`, that the planner returns at every call.
+        concurrent: whether several threads may call the planner at the same time, each for a part of the rows.
+        turns_at_goal: whether the planner itself turns the robot to the goal heading; otherwise the library does this.
+        top_speed: maximum speed of the planner, m/s, if the robot can drive faster. An interplanner's speed limit is a fraction of
+            this speed.
         danger_threshold: level of danger above which an interplanner warns.
-        period: control period for which it was designed, s; 0 for any. It may reject a longer period.
-        requires: Agora's optional dependency groups (extras) that it needs, such as "learning".
+        period: control period for which the planner was designed, s; 0 for any period. A planner may reject a longer period.
+        requires: Agora's optional dependency groups (extras) that the planner needs, such as "learning".
     """
 
     needs: Collection[str | Channel] = ()
@@ -89,7 +90,7 @@ class Declaration:
 
     @cached_property
     def channels(self) -> dict[str, Channel | None]:
-        """The channels that it reads, by name: a channel object if it sets parameters, otherwise None."""
+        """The channels that the planner reads, keyed by name: a channel object if the planner sets parameters, otherwise None."""
         return channels_of(self.needs)
 
 
@@ -100,7 +101,7 @@ class Answer:
     Attributes:
         twists: (N, 3) vx, vy and omega in the robots' frames, m/s and rad/s.
         memory: memory for the next call.
-        notes: (N,) array of each declared note, with the type in `NOTES`.
+        notes: the declared notes, keyed by name, each an array (N,) of the type given in `NOTES`.
     """
 
     twists: Floats
@@ -109,7 +110,7 @@ class Answer:
 
 
 class BatchPlanner(Protocol):
-    """A local planner for a batch: rows share no state."""
+    """A local planner for a batch of robots, whose rows share no state."""
 
     @property
     def declares(self) -> Declaration:
@@ -120,7 +121,7 @@ class BatchPlanner(Protocol):
 
 
 class Planner(Protocol):
-    """A local planner for a single robot, the recommended form to start with: arrays do not have the leading axis N.
+    """A local planner for a single robot, the recommended form to start with. Its arrays do not have the leading axis N.
 
     ``memory`` is None at the start of an episode and may be any tuple of arrays of fixed shape afterwards.
     """

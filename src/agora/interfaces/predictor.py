@@ -19,9 +19,9 @@ class PredictorDeclaration:
     """The properties that a predictor declares in its attribute ``declares``.
 
     Attributes:
-        needs: channels that it reads besides "pedestrians", given by name or as channel objects with parameters.
-        tunable: span of values to try for each tunable field, by field name.
-        requires: Agora's optional dependency groups (extras) that it needs, such as "learning".
+        needs: channels that the predictor reads besides "pedestrians": names, or channel objects with parameters.
+        tunable: span of values to try for each tunable field, keyed by field name.
+        requires: Agora's optional dependency groups (extras) that the predictor needs, such as "learning".
     """
 
     needs: Collection[str | Channel] = ()
@@ -34,7 +34,7 @@ class PredictorDeclaration:
 
     @cached_property
     def channels(self) -> dict[str, Channel | None]:
-        """The channels that it reads, by name: a channel object if it sets parameters, otherwise None."""
+        """The channels that the predictor reads, keyed by name: a channel object if it sets parameters, otherwise None."""
         return channels_of(("pedestrians", *self.needs))
 
 
@@ -61,11 +61,11 @@ class Predictor(Protocol):
     def predict(self, observation: Observation, steps: int, dt: float, memory: Memory) -> Prediction:
         """Return the future positions of the observation's pedestrians.
 
-        It is called once per control period, ``observation.dt``.
+        The method is called once per control period, ``observation.dt``.
 
         Args:
             observation: observation with N rows, including ``pedestrians``.
-            steps: T, the number of prediction times.
+            steps: number of prediction times, T.
             dt: interval between prediction times, s; the first is ``dt`` after the observation.
             memory: memory returned by the previous call; {} at the start, and all 0 in rows whose episode is just beginning.
         """

@@ -1,7 +1,7 @@
-"""Rewards, which rate a control period for learning, and facts, the inputs of rewards.
+"""Rewards, which rate each control period for reinforcement learning, and facts, which are the inputs of rewards.
 
-A reward names facts from `agora.learning.facts.FACTS` or defines its own. Once per control period, a fact reads what the robots
-know and the true state of the worlds.
+A reward names facts from `agora.learning.facts.FACTS` or defines its own. Facts are computed once per control period, from what the
+robots know and from the true state of the worlds.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Transition:
         progress: (N,) decrease of the robot's distance to its goal, m.
         clearance: (N,) minimum clearance between the robot and pedestrians during the period, m; infinite without pedestrians.
         dt: control period, s.
-        facts: the requested facts by name, each an array (N, ...).
+        facts: the requested facts, keyed by name, each an array (N, ...).
     """
 
     outcome: Ints
@@ -64,7 +64,8 @@ class Fact:
         name: key in `Transition.facts`.
         read: function that returns the fact, (N, ...) float32, given the finished period and the value that ``begin`` returned.
         needs: channels that the fact reads.
-        begin: function that returns copies of the parts of the observation on which the robots acted that ``read`` needs.
+        begin: function called with the observation on which the robots act, at the start of the period; it returns copies of the
+            parts that ``read`` needs.
         says: description of the fact: shape, meaning and unit.
     """
 
@@ -80,7 +81,7 @@ class Rewarding(Protocol):
 
     @property
     def asks(self) -> Collection[str | Fact]:
-        """The facts that the reward reads, given as names of the library's facts or as its own `Fact` objects."""
+        """The facts that the reward reads: names of the library's facts, or `Fact` objects of its own."""
 
     def terms(self, transition: Transition) -> dict[str, Floats]:
         """Return the weighted terms by name, each (N,) float32."""

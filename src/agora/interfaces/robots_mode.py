@@ -9,7 +9,7 @@ from agora.draft.task import Task
 
 
 class RobotsMode(Protocol):
-    """Sets the starts and goals of robots; the attribute ``uses`` is described in `agora.interfaces.ObstaclesMode`."""
+    """Sets the starts and goals of robots; `agora.interfaces.ObstaclesMode` describes the attribute ``uses``."""
 
     def place(self, task: Task) -> list[tuple[Doubles, Doubles]]:
         """Return the start pose (3,) and the goals (G, 3) of each robot.

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from agora.world.world import World
 
 Ability = Literal["step", "exact_contacts", "pause", "delete", "rgbd"]
-"""The capabilities of a simulator.
+"""The abilities of a simulator.
 
 ``step``: it advances by single physics steps on request; benchmarks, training and lock step in ROS require this.
-``exact_contacts``: walls stop robots at the moment of contact. The other capabilities belong to the ROS drivers: ``pause``, to
-pause time; ``delete``, to remove robots and obstacles; ``rgbd``, to produce depth images.
+``exact_contacts``: walls stop robots at the moment of contact. The other abilities belong to the ROS drivers: ``pause``, to pause
+time; ``delete``, to remove robots and obstacles; ``rgbd``, to produce depth images.
 """
 
 
@@ -25,8 +25,8 @@ class Bodies(Protocol):
     """The simulated robots of a batch.
 
     Attributes:
-        walls: (W, R) time within the last step at which a wall stopped each robot, as a fraction of the step from 0 to 1; 2 if no
-            wall did.
+        walls: (W, R) time within the last step at which a wall stopped the robot, as a fraction of the step from 0 to 1; 2 if no
+            wall stopped it.
     """
 
     walls: Floats
@@ -37,9 +37,9 @@ class Bodies(Protocol):
     def move(self, now: int) -> Callable[[int, int], None]:
         """Return a function of (first, last) that moves the robots of worlds ``first <= w < last`` by one step of ``world.dt``.
 
-        It reads generation ``now`` (0 or 1) of the robots and ``world.commands`` (W, R, 3). It writes the next generation, which is
-        the other of the two, and ``walls``. It does not change finished worlds. Several threads may call it at the same time for
-        different worlds.
+        The function reads generation ``now`` (0 or 1) of the robots and ``world.commands`` (W, R, 3). It writes the robots' other
+        generation and ``walls``, and does not change finished worlds. Several threads may call it at the same time for different
+        worlds.
 
         If the function writes NaN for a robot's pose or velocity, the robot is lost: it stays where it was, and its episode ends as
         ``simulator_failed``. The message is the text in ``World.lost`` for this world.
@@ -48,8 +48,8 @@ class Bodies(Protocol):
     def sensors(self) -> Mapping[str, Offer]:
         """Return the channels that the simulator measures itself, such as camera images, keyed by channel name.
 
-        A registered channel of the same name declares the parameters and fields, and its ``bind`` method requests the offer
-        (`agora.interfaces.Source.offered`).
+        The registered channel with the same name declares the parameters and fields, and its ``bind`` method requests the
+        simulator's channel (`agora.interfaces.Source.offered`).
         """
 
     def close(self) -> None:
@@ -59,8 +59,7 @@ class Bodies(Protocol):
 class Simulator(Protocol):
     """Moves robots; a frozen dataclass of its parameters.
 
-    With every simulator, the library itself moves the pedestrians, detects contacts with pedestrians and robots by sweeping, and
-    decides outcomes.
+    The library itself moves the pedestrians, detects contacts with pedestrians and robots by sweeping, and decides outcomes.
     """
 
     can: ClassVar[frozenset[Ability]]

@@ -12,7 +12,7 @@ class Span:
     Attributes:
         low: minimum value; an integer if the field is an integer.
         high: maximum value; an integer if the field is an integer.
-        log: whether to search on a logarithmic scale; use it for scales and weights.
+        log: whether to search on a logarithmic scale, as is suitable for lengths and weights.
     """
 
     low: float

@@ -1,6 +1,6 @@
 """The interface of trainers, which train policies.
 
-`agora train` passes a run to the trainer: the suite and stage to train on, the seed, and the last checkpoint if there is one. The
+`agora train` passes the trainer a run: the suite and stage to train on, the seed and, if there is one, the last checkpoint. The
 trainer runs episodes, saves checkpoints, and has the run validate policies. A training run resumed from a checkpoint must produce
 the same curve as an uninterrupted run; `agora.testing.check_trainer` tests this.
 """
@@ -22,10 +22,10 @@ class Savable(Protocol):
 
 
 class TrainingRun(Protocol):
-    """A training run in progress, with its folder.
+    """A training run in progress, whose results are stored in a folder.
 
     Attributes:
-        suite: the `agora.tasks.suite.Suite` to train on; its split is "training".
+        suite: suite to train on (`agora.tasks.suite.Suite`), whose split is "training".
         stage: name of the suite's stage to train on.
         seed: seed for all random numbers.
     """
@@ -39,15 +39,17 @@ class TrainingRun(Protocol):
         """The numbers and arrays of the last checkpoint; None if there is no checkpoint yet."""
 
     def about(self, steps: int) -> dict[str, str]:
-        """Return the notes to store with a policy after this number of environment steps: label, training, seed, steps."""
+        """Return the notes to store with a policy that was trained for this number of environment steps: label, training, seed,
+        steps.
+        """
 
     def log(self, steps: int, share: float, **values: float) -> None:
         """Add a point to the training curve.
 
         Args:
-            steps: environment steps so far.
-            share: finished fraction of the training run, 0 to 1.
-            values: values by name.
+            steps: number of environment steps so far.
+            share: fraction of the training run that is finished, from 0 to 1.
+            values: values of the curves, keyed by name.
         """
 
     def save(self, steps: int, numbers: Mapping[str, float], arrays: Mapping[str, Array]) -> None:
@@ -65,8 +67,8 @@ class Trainer(Protocol):
     """Trains policies; a frozen dataclass whose fields are its parameters."""
 
     def train(self, run: TrainingRun) -> Iterator[Savable | None]:
-        """Train until finished, starting from the run's last checkpoint if there is one.
+        """Train to the end, starting from the run's last checkpoint if there is one.
 
-        This is a generator that yields at least after every call of `log`. At that point the caller sees the progress and may stop
-        the training. It yields the current policy, which is saved if the training is stopped, or None.
+        This is a generator that yields at least after every call of `log`. At each yield, the caller can show the progress or stop
+        the training. The yielded value is the current policy, which is saved if the training is stopped, or None.
         """

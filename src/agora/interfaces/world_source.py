@@ -15,12 +15,12 @@ class WorldSource(Protocol):
         """Return the names of the source's worlds. Episode k of a stage uses the world with index k modulo the number of worlds."""
 
     def world(self, name: str, stream: Stream) -> Surroundings:
-        """Return the world of this name; generated worlds are sampled from ``stream``."""
+        """Return the world with this name; generated worlds are sampled from ``stream``."""
 
 
 @runtime_checkable
 class DrawnPlaces(Protocol):
-    """A world source that generates its places from a seed of its own, so that several episodes can share a place.
+    """A world source that generates places from its own seed, so that several episodes can share a place.
 
     If the suite is given another seed, the source gets a new seed too (`agora.tasks.suite.with_seed`).
     """

@@ -1,8 +1,8 @@
 """Mutual attention of robot and pedestrians: a cone around the heading and, if there is a map, a free line of sight.
 
-Arena 3.0's cone extends 5 degrees to either side, at any distance. Its code mirrors the bearing of pedestrians and ignores walls;
-both are corrected here. The field of view of a person is wider than that: the ``.field_of_view`` variant uses SRPB's 190 degrees,
-up to 10 m.
+Arena 3.0's cone extends 5 degrees to either side, at any distance. Arena's code mirrors the bearing of pedestrians and ignores
+walls; this module does neither. A person's field of view is wider than this cone, so the ``.field_of_view`` variant uses SRPB's 190
+degrees, up to 10 m.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _FAR, _PRIVATE = 10.0, 0.5
 
 
 def _lines_of_sight(recording: Recording, sample: Array, pedestrian: Array) -> Bools:
-    """(N,) whether the line of sight from the robot to a pedestrian is free, for N pairs of sample and pedestrian."""
+    """(N,) whether the line of sight from the robot to the pedestrian is free, for N pairs of a sample and a pedestrian."""
     x, y, _ = (part[sample, pedestrian] for part in offsets(recording))
     return is_free(recording.map, recording.pose[sample, :2], np.stack((x, y), axis=1))
 
 
 @compute_once
 def _visible_pairs(recording: Recording) -> Bools:
-    """(T, P) whether there is a free line of sight to each pedestrian that the robot faces, or that faces it."""
+    """(T, P) whether the line of sight is free between the robot and each pedestrian, if either faces the other."""
     seen = _pedestrians_in_cone(recording) | _robot_in_cone(recording)
     sample, pedestrian = np.nonzero(seen)
     seen[sample, pedestrian] = _lines_of_sight(recording, sample, pedestrian)
@@ -58,7 +58,7 @@ def _bearing_from_pedestrian(recording: Recording) -> Doubles:
 
 
 def _in_cone(recording: Recording, ahead: Doubles, half_angle: float, reach: float) -> Bools:
-    """(T, P) whether the pedestrian is present and the other party is within reach and inside the cone."""
+    """(T, P) whether the pedestrian is present, and the other party is within ``reach`` metres and inside the cone."""
     distance = np.where(recording.pedestrian_present, offsets(recording)[2], 0.0)
     inside: Bools = recording.pedestrian_present & (distance <= reach) & (ahead >= distance * math.cos(half_angle))
     return inside
@@ -88,7 +88,7 @@ def _robot_in_view(recording: Recording) -> Bools:
     walls="respected",
 )
 def time_facing_pedestrians(recording: Recording) -> float:
-    """Time during which the robot faces several pedestrians is counted once; 0 without pedestrians."""
+    """Time during which the robot faces several pedestrians is counted once. The value is 0 if there are no pedestrians."""
     return duration(recording, np.any(_pedestrians_in_cone(recording) & _visible_pairs(recording), axis=1))
 
 
@@ -101,7 +101,7 @@ def time_facing_pedestrians(recording: Recording) -> float:
     walls="respected",
 )
 def time_seen_by_pedestrians(recording: Recording) -> float:
-    """Time during which several pedestrians face the robot is counted once; 0 without pedestrians."""
+    """Time during which several pedestrians face the robot is counted once. The value is 0 if there are no pedestrians."""
     return duration(recording, np.any(_robot_in_cone(recording) & _visible_pairs(recording), axis=1))
 
 
@@ -114,11 +114,11 @@ def time_seen_by_pedestrians(recording: Recording) -> float:
     walls="respected",
 )
 def time_seen_by_pedestrians_field_of_view(recording: Recording) -> float:
-    """Time during which several pedestrians see the robot is counted once; 0 without pedestrians."""
+    """Time during which several pedestrians see the robot is counted once. The value is 0 if there are no pedestrians."""
     candidates = _robot_in_view(recording)
     nearest = is_lowest(np.where(candidates, offsets(recording)[2], np.inf))
     seen = np.zeros(len(candidates), np.bool_)
-    for tried in (nearest, candidates & ~nearest):  # the nearest is nearly always visible, so others are rarely tested
+    for tried in (nearest, candidates & ~nearest):  # the nearest pedestrian is nearly always visible, so others are rarely tested
         sample, pedestrian = np.nonzero(tried & ~seen[:, None])
         seen[sample[_lines_of_sight(recording, sample, pedestrian)]] = True
     return duration(recording, seen)
@@ -126,7 +126,7 @@ def time_seen_by_pedestrians_field_of_view(recording: Recording) -> float:
 
 @compute_once
 def _visible_gaps(recording: Recording) -> Doubles:
-    """(T,) gap to the nearest pedestrian within 10 m whose centre is in the robot's free line of sight, m; 10 if there is none."""
+    """(T,) gap to the nearest pedestrian within 10 m whose centre the robot can see, m; 10 if there is no such pedestrian."""
     gap = surface_distances(recording)
     sample, pedestrian = np.nonzero(gap < _FAR)
     seen = _lines_of_sight(recording, sample, pedestrian)
@@ -157,5 +157,5 @@ def closest_pedestrian_distance_min_in_sight(recording: Recording) -> float | No
     walls="respected",
 )
 def time_in_private_zone_in_sight(recording: Recording) -> float:
-    """A pedestrian counts only if the line between the centres is free; 0 without pedestrians."""
+    """A pedestrian counts only if the line between the centres is free. The value is 0 if there are no pedestrians."""
     return duration(recording, _visible_gaps(recording) < _PRIVATE)

@@ -1,16 +1,16 @@
 """Blame for a contact with a pedestrian: which party closed the gap, and whether the robot could have avoided the contact.
 
-The contact records the party that closed the gap (`agora.core.recording.Closing`).
+The recorded contact contains which party closed the gap (`agora.core.recording.Closing`).
 
-Whether the robot could have avoided the contact is computed by simulation. The simulations start from those samples in the last
-`REACTION` seconds before the contact at which the contact was predictable: the person, walking straight on, would have met the
-robot on its recorded path. From each of these samples, or one command delay later, a fan of constant twists is simulated with the
-robot's kinematics and its limits on twist and acceleration, while pedestrians walk as recorded, regardless of the robot. A twist
-would have avoided the contact if the robot touches no wall and no pedestrian until `AFTER` seconds after the time of the contact.
-Other robots are ignored; the wheels of a stationary car-like robot are assumed to point straight ahead.
+Simulations determine whether the robot could have avoided the contact. They start from those samples in the last `REACTION` seconds
+before the contact at which the contact was predictable, i.e. at which the person, walking straight on, would have met the robot on
+its recorded path. From each of these samples, or one command delay later, a fan of constant twists is simulated with the robot's
+kinematics and its limits on twist and acceleration, while pedestrians walk as recorded, regardless of the robot. A twist would have
+avoided the contact if the robot touches no wall and no pedestrian until `AFTER` seconds after the time of the contact. Other robots
+are ignored; the wheels of a stationary car-like robot are assumed to point straight ahead.
 
-Unlike a planner, this test knows the future motion of people. On the other hand, it changes the twist only once, and people do not
-give way.
+Unlike a planner, this test knows the future motion of people. However, the simulated robot changes its twist only once, and the
+people do not give way.
 """
 
 from __future__ import annotations
@@ -33,13 +33,15 @@ from agora.metrics.quantities.arithmetic import norm
 from agora.metrics.quantities.samples import facing, offsets, pedestrians_facing, velocities
 
 REACTION = 1.0
-"""Time before a contact in which the robot could still have acted differently, s."""
+"""Time before a contact during which the robot could still have avoided it, s."""
 
 AFTER = 1.0
-"""Time after a contact for which the robot must stay clear, s. If the recording ends earlier, people keep their last velocity."""
+"""Time after the contact for which the simulated robot must not touch anything, s. If the recording ends earlier, people keep their
+last velocity.
+"""
 
 _STEP = 0.02  # s, time step of the simulations
-_SPEEDS, _SIDEWAYS, _TURNS = 9, 5, 9  # twists of the fan
+_SPEEDS, _SIDEWAYS, _TURNS = 9, 5, 9  # numbers of vx, vy and omega values in the fan of twists
 _HUNAVSIM_GAP = 0.02
 _HUNAVSIM = "HuNavSim's code"
 _SEAN = "Tsoi et al. 2022, SEAN 2.0: by the larger velocity along the contact's normal; the margin of 0.1 is ours"
@@ -47,7 +49,9 @@ _SEAN = "Tsoi et al. 2022, SEAN 2.0: by the larger velocity along the contact's 
 
 @hidden
 def _keeps_clear(traits, maps, state, people, present, radius, steps, command, dt):
-    """Return whether robot 0 touches neither a person nor a wall for ``steps`` steps while it follows a command; see `_escapes`."""
+    """Return whether robot 0 touches neither a person nor a wall during ``steps`` steps while it follows a command; see
+    `_escapes`.
+    """
     x, y, heading, twist = state[0], state[1], state[2], (state[3], state[4], state[5])
     steering = ZERO
     if traits.kinematics[0, 0] == ACKERMANN:
@@ -73,11 +77,11 @@ def _keeps_clear(traits, maps, state, people, present, radius, steps, command, d
 
 @lean_kernel
 def _escapes(traits, maps, states, people, present, radius, steps, commands, dt, escapes, first, last):
-    """Write to ``escapes`` (1,) whether any of the commands avoids contact when started at any of the moments ``first <= b <
-    last``.
+    """Write to ``escapes`` (1,) whether any command avoids contact if it starts at any of the moments ``first <= b < last``.
 
-    ``states`` (B, 6) are x, y, heading, vx, vy, omega; ``people`` (B, K + 1, P, 2) and ``present`` (B, K + 1, P) are sampled every
-    ``dt`` from each moment on; ``radius`` is (P,); ``steps`` (B,) at most K; ``commands`` (C, 3).
+    ``states`` (B, 6) contains x, y, heading, vx, vy and omega at each moment. ``people`` (B, K + 1, P, 2) and ``present`` (B, K +
+    1, P) contain samples every ``dt`` seconds from each moment on; ``radius`` is (P,). ``steps`` (B,) is at most K; ``commands`` is
+    (C, 3).
     """
     escapes[0] = False
     for b in range(first, last):
@@ -88,10 +92,10 @@ def _escapes(traits, maps, states, people, present, radius, steps, commands, dt,
 
 
 def is_avoidable(recording: Recording, contact: Contact) -> bool | None:
-    """Return whether the robot could have avoided a pedestrian that it touched; False if the robot was stationary.
+    """Return whether the robot could have avoided contact with a pedestrian; False if the robot was stationary.
 
-    None for contacts with anything else, and if the recording does not include the party that closed the gap or the robot's motion
-    limits.
+    The result is None if the contact was not with a pedestrian, or if the recording does not contain which party closed the gap or
+    the robot's motion limits.
     """
     if contact.kind != ContactKind.PEDESTRIAN or contact.closing is None:
         return None
@@ -115,8 +119,8 @@ def is_avoidable(recording: Recording, contact: Contact) -> bool | None:
 
 
 def _moments(recording: Recording, contact: Contact) -> Array:
-    """Return the samples within `REACTION` before a contact at which a command took effect, if the contact was predictable when
-    that command was given.
+    """Return the samples within `REACTION` seconds before a contact at which a command took effect that was given while the contact
+    was predictable.
     """
     time, slots = recording.time, recording.pedestrian_id == contact.party
     delay = recording.command_delay
@@ -147,7 +151,7 @@ def _robot(recording: Recording, times: Doubles) -> Doubles:
 
 @functools.lru_cache(maxsize=4)
 def _store(place: Map | None) -> Maps:
-    """Return a map in the format that kernels use; an empty plane if there is no map."""
+    """Return a map in the format that kernels use, or an empty plane if there is no map."""
     return build_store([Map.open((0.0, 0.0), (1.0, 1.0)) if place is None else place], [0])
 
 
@@ -161,7 +165,7 @@ def _fan(traits: RobotTraits) -> Floats:
 
 
 def _people(recording: Recording, times: Doubles) -> tuple[Doubles, Bools]:
-    """Return the interpolated positions (..., P, 2) of pedestrians, and which were present, (..., P), at times of any shape."""
+    """Return the interpolated positions (..., P, 2) and the presence (..., P) of pedestrians at times of any shape (...)."""
     time, position = recording.time, recording.pedestrian_position
     before = np.clip(np.searchsorted(time, times, "right") - 1, 0, len(time) - 1)
     after = np.minimum(before + 1, len(time) - 1)
@@ -172,7 +176,7 @@ def _people(recording: Recording, times: Doubles) -> tuple[Doubles, Bools]:
 
 
 def _closers(recording: Recording) -> list[Closer] | None:
-    """Return which party closed the gap before each contact with a pedestrian; None if this was not recorded for some contact."""
+    """Return which party closed the gap before each contact with a pedestrian; None if this was not recorded for every contact."""
     closings = [contact.closing for contact in recording.contacts if contact.kind == ContactKind.PEDESTRIAN]
     known = [closing.closer for closing in closings if closing is not None]
     return known if len(known) == len(closings) else None
@@ -194,7 +198,7 @@ def _count(recording: Recording, closer: Closer) -> float | None:
     compared="all",
 )
 def collisions_by_robot(recording: Recording) -> float | None:
-    """This, ``collisions_by_person`` and ``collisions_by_both`` add up to ``collisions_pedestrian``."""
+    """``collisions_by_robot``, ``collisions_by_person`` and ``collisions_by_both`` add up to ``collisions_pedestrian``."""
     return _count(recording, Closer.ROBOT)
 
 
@@ -209,7 +213,7 @@ def collisions_by_robot(recording: Recording) -> float | None:
     compared="all",
 )
 def collisions_by_person(recording: Recording) -> float | None:
-    """The robot's contribution to the closing speed is 0 if it moved away."""
+    """A robot that moves away from the person does not contribute to the closing speed."""
     return _count(recording, Closer.PERSON)
 
 
@@ -224,7 +228,7 @@ def collisions_by_person(recording: Recording) -> float | None:
     compared="all",
 )
 def collisions_by_both(recording: Recording) -> float | None:
-    """Contacts for which both parties closed the gap."""
+    """The number of contacts before which both parties closed the gap."""
     return _count(recording, Closer.BOTH)
 
 
@@ -239,8 +243,8 @@ def collisions_by_both(recording: Recording) -> float | None:
     compared="all",
 )
 def collisions_avoidable(recording: Recording) -> float | None:
-    """The contacts that the robot could have avoided, regardless of who closed the gap; undefined if the robot's motion limits were
-    not recorded.
+    """The number of contacts that the robot could have avoided, regardless of who closed the gap; undefined if the robot's motion
+    limits were not recorded.
     """
     found = [is_avoidable(recording, contact) for contact in recording.contacts if contact.kind == ContactKind.PEDESTRIAN]
     known = [value for value in found if value is not None]
@@ -256,8 +260,8 @@ def collisions_avoidable(recording: Recording) -> float | None:
     compared="all",
 )
 def collision_blame(recording: Recording) -> float | None:
-    """Blame from 0 to 1; undefined if there were no contacts with pedestrians, or if the party that closed the gap was not
-    recorded.
+    """The blame ranges from 0 to 1; it is undefined if there were no contacts with pedestrians, or if the party that closed the gap
+    was not recorded.
     """
     closings = [contact.closing for contact in recording.contacts if contact.kind == ContactKind.PEDESTRIAN]
     shares = [0.0 if closing.standing else closing.share for closing in closings if closing is not None]
@@ -269,10 +273,10 @@ def _hunavsim(recording: Recording) -> tuple[int, int]:
     """Return the numbers of contact samples that HuNavSim's code attributes to the robot and to pedestrians; each touched
     pedestrian counts separately.
 
-    The original compares the absolute values of two bearings. It computes the robot's bearing with the arguments of the arc tangent
-    swapped, so a pedestrian straight ahead has a bearing of 90 degrees. Absolute angles are compared through their cosines, in the
-    opposite order. Different bearings count only if the speeds differ. Equal bearings count only if the speeds are equal, and then
-    for both parties.
+    The original code compares the absolute values of two bearings. It swaps the arguments of the arc tangent for the robot's
+    bearing, so a pedestrian straight ahead has a bearing of 90 degrees. This function compares absolute angles through their
+    cosines, in the opposite order. Different bearings count only if the speeds differ. Equal bearings count only if the speeds are
+    equal, and then they count for both parties.
     """
     distance = offsets(recording)[2]
     sample, column = np.nonzero(distance - recording.radius - recording.pedestrian_radius < _HUNAVSIM_GAP)

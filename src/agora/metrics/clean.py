@@ -1,13 +1,13 @@
-"""Clean arrivals: the robot reached its goal without costing people comfort, conversation or time.
+"""Clean arrivals, in which the robot reaches its goal without costing people comfort, conversation or time.
 
-Five causes can spoil an arrival. Each is a separate indicator, and 0 if the goal was not reached.
+Five causes can spoil an arrival. Each cause is a separate indicator, which is 0 if the goal was not reached.
 
-The robot is to blame for an intimate distance or for crossing a group only if its own motion caused it: if it contributed at least
-0.4 of the distance by which the gap shrank, alone or together with the person (`agora.core.recording.Closing`). A stationary robot
-is never to blame for a person who walks past it. A robot that cuts off a person who then walks up to it is not to blame either,
-because the person closes the gap. People behind walls are not disturbed.
+The robot is to blame for an intimate distance or for crossing a group only if its own motion caused this, i.e. if it contributed at
+least 0.4 of the distance by which the gap shrank, alone or together with the person (`agora.core.recording.Closing`). A stationary
+robot is never to blame for a person who walks past it. A robot that cuts off a person who then walks up to the robot is not to
+blame either, because the person closes the gap. People behind walls are not disturbed.
 
-The fields of `CleanArrival` name the sources of the thresholds.
+The docstring of `CleanArrival` gives the sources of the thresholds.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ CAUSES = {
 
 
 class Spoilt(NamedTuple):
-    """A moment that spoilt an arrival.
+    """An event that spoilt an arrival.
 
     Attributes:
         time: time since the start of the episode, s.
-        words: description of the robot's action.
+        words: description of what the robot did.
     """
 
     time: float
@@ -59,20 +59,22 @@ class CleanArrival:
     """The limits of a clean arrival.
 
     The defaults of ``intimate``, ``company`` and ``met`` are zones between people (Hall 1966, The Hidden Dimension). SEAN 2.0 and
-    HuNavSim apply the same zones to robots. We know of no publication that gives a limit for ``time`` or ``delay``.
+    HuNavSim apply the same zones to robots. We know of no publication that gives limits for ``time`` or ``delay``.
 
     Attributes:
-        intimate: gap between the outlines below which the robot is intimately close, m. Pacchierotti et al. 2006 (RO-MAN, passing
-            in a corridor) found that people are less comfortable if a robot enters this zone.
-        company: maximum distance between two members of a group who count as being together, m: the outer limit of Hall's social
-            distance.
-        time: time to the goal from which an arrival is too slow, as a multiple of the time along the shortest path at top speed.
-            Agora's own choice: without people, planners on 48 maps took 1.0 to 1.26 (`pure_pursuit`, `teb`).
-        delay: maximum acceptable delay of a pedestrian, s. Agora's own choice.
-        displaced: distance from a pedestrian's position in the episode without robots beyond which a delay counts, m: Hall's
-            personal distance. A delay counts only if the pedestrian was farther away than this for at least ``delay`` in total.
-        met: maximum gap to the robot at which a delay counts, m: Hall's personal distance. The delay is the difference in delay
-            between the first and the last sample within this gap. Farther away, small changes grow by chance in a crowd.
+        intimate: gap between the outlines of robot and person below which the robot is intimately close, m. Pacchierotti et al.
+            2006 (RO-MAN, passing in a corridor) found that people are less comfortable if a robot enters this zone.
+        company: maximum distance between two members of a group who count as being together, m. The default is the outer limit of
+            Hall's social distance.
+        time: time to the goal above which an arrival is too slow, as a multiple of the time needed to drive the shortest path at
+            top speed. The default is Agora's own choice: without people, planners on 48 maps took 1.0 to 1.26 times as long
+            (`pure_pursuit`, `teb`).
+        delay: maximum acceptable delay of a pedestrian, s. The default is Agora's own choice.
+        displaced: distance from a pedestrian's position in the episode without robots, m. A delay counts only if the pedestrian was
+            displaced by more than this distance for at least ``delay`` seconds in total. The default is Hall's personal distance.
+        met: maximum gap between pedestrian and robot at which a delay counts, m. Only the increase in delay between the first and
+            the last sample within this gap counts, because in a crowd, small changes farther away grow by chance. The default is
+            Hall's personal distance.
     """
 
     intimate: float = INTIMATE
@@ -83,7 +85,7 @@ class CleanArrival:
     met: float = PERSONAL
 
     def __call__(self, recording: Recording) -> float | None:
-        """Return 1 for a clean arrival and 0 for any other episode; None if some cause cannot be determined and no other cause
+        """Return 1 for a clean arrival and 0 for any other episode. Return None if a cause cannot be determined and no other cause
         spoils the arrival.
         """
         if not at_goal(recording):
@@ -92,7 +94,7 @@ class CleanArrival:
         return 0.0 if any(found) else None if None in found else 1.0
 
     def contact(self, recording: Recording) -> list[Spoilt]:
-        """Return the contacts with walls and other robots. Distances to people are covered by `distance`."""
+        """Return the contacts with walls and other robots. Contacts with people are covered by `distance`."""
         parties = {ContactKind.WALL: "touched a wall", ContactKind.ROBOT: "touched another robot"}
         return [Spoilt(one.time, parties[one.kind]) for one in contacts_of(recording) if one.kind in parties]
 
@@ -128,7 +130,7 @@ class CleanArrival:
         return [Spoilt(float(recording.time[k]), "crossed a group") for k, *part, counts in parts if counts and _is_blamed(*part)]
 
     def slow(self, recording: Recording) -> list[Spoilt] | None:
-        """Return the moment of arrival if the robot took too long, otherwise an empty list; None if the path to the goal is
+        """Return the arrival itself if the robot took too long, otherwise an empty list. Return None if the path to the goal is
         unknown.
         """
         if recording.shortest_path == 0.0:
@@ -151,7 +153,7 @@ class CleanArrival:
 
 
 def _delay(recording: Recording, p: int, last: int) -> float:
-    """Return the delay of a pedestrian at a sample, s."""
+    """Return the delay of pedestrian ``p`` up to sample ``last``, s."""
     samples = np.arange(len(recording.time)) <= last
     return delay_and_detour(recording, p, recording.pedestrian_present[:, p] & samples)[0]
 
@@ -163,27 +165,28 @@ _CAUSES = (CleanArrival.contact, CleanArrival.distance, CleanArrival.group, Clea
 def _find(
     cause: Callable[[CleanArrival, Recording], list[Spoilt] | None], limits: CleanArrival, recording: Recording
 ) -> list[Spoilt] | None:
-    """Return the moments found by a cause, cached for the last few recordings."""
+    """Return the events found for a cause; results for the last few recordings are cached."""
     return cause(limits, recording)
 
 
 def spoiling_moments(recording: Recording) -> list[Spoilt]:
-    """Return all moments that spoilt an arrival, in chronological order; empty if the goal was not reached."""
+    """Return all events that spoilt an arrival, in chronological order; empty if the goal was not reached."""
     found = [_find(cause, _LIMITS, recording) or [] for cause in _CAUSES] if at_goal(recording) else []
     return sorted(one for some in found for one in some)
 
 
 def _closing_distance(recording: Recording, first: int, last: int, p: int, limit: float) -> tuple[float, float]:
-    """Return how far the robot and a pedestrian each moved towards the other while their gap shrank below a limit, m.
+    """Return the distances that the robot and a pedestrian moved towards each other while the gap between them shrank below a
+    limit, m.
 
-    A robot slower than `STANDING` does not count as closing any distance.
+    The distance is 0 for a robot slower than `STANDING`.
 
     Args:
         recording: recording of the episode.
-        first: first sample of an interval below the limit.
-        last: sample after the interval.
+        first: first sample of an interval in which the gap is below the limit.
+        last: first sample after this interval.
         p: slot of the pedestrian.
-        limit: limit of the gap, m.
+        limit: limit for the gap, m.
     """
     k = np.arange(max(first - 1, 0), last - 1)
     k = k[recording.pedestrian_present[k, p]]
@@ -200,7 +203,9 @@ def _closing_distance(recording: Recording, first: int, last: int, p: int, limit
 
 
 def _is_blamed(robot: float, party: float, standing: bool = False) -> bool:
-    """Return whether a robot is to blame, alone or together with the person, given the distance that each of them contributed."""
+    """Return whether the robot is to blame, alone or together with the person, given the distances that the robot and the person
+    contributed.
+    """
     return Closing(float(robot), float(party), bool(standing)).closer != Closer.PERSON
 
 
@@ -219,7 +224,7 @@ clean_arrival = metric(
 
 
 def _is_spoilt(cause: Callable[[CleanArrival, Recording], list[Spoilt] | None], recording: Recording) -> float:
-    """1 if the goal was reached and a cause spoilt the arrival."""
+    """Return 1 if the goal was reached and the cause spoilt the arrival, otherwise 0."""
     return float(at_goal(recording) and bool(_find(cause, _LIMITS, recording)))
 
 
@@ -231,7 +236,7 @@ def _is_spoilt(cause: Callable[[CleanArrival, Recording], list[Spoilt] | None], 
     source=_SOURCE,
 )
 def spoilt_by_contact(recording: Recording) -> float:
-    """0 if the goal was not reached."""
+    """The value is 0 if the goal was not reached."""
     return _is_spoilt(CleanArrival.contact, recording)
 
 
@@ -245,7 +250,7 @@ def spoilt_by_contact(recording: Recording) -> float:
     walls="respected",
 )
 def spoilt_by_intimate_distance(recording: Recording) -> float:
-    """0 if the goal was not reached, or without pedestrians."""
+    """The value is 0 if the goal was not reached, or if there are no pedestrians."""
     return _is_spoilt(CleanArrival.distance, recording)
 
 
@@ -259,7 +264,7 @@ def spoilt_by_intimate_distance(recording: Recording) -> float:
     source=f"{_SOURCE}; Hall 1966; srl-freiburg/navmet, relation_disturbance",
 )
 def spoilt_by_group(recording: Recording) -> float:
-    """0 if the goal was not reached, or without groups."""
+    """The value is 0 if the goal was not reached, or if there are no groups."""
     return _is_spoilt(CleanArrival.group, recording)
 
 
@@ -271,7 +276,10 @@ def spoilt_by_group(recording: Recording) -> float:
     source=_SOURCE,
 )
 def spoilt_by_time(recording: Recording) -> float | None:
-    """0 if the goal was not reached or the episode began there; undefined for an arrival if the path to the goal is unknown."""
+    """The value is 0 if the goal was not reached or if the episode began at the goal.
+
+    Undefined if the robot arrived but the path to the goal is unknown.
+    """
     found = _find(CleanArrival.slow, _LIMITS, recording) if at_goal(recording) else []
     return None if found is None else float(bool(found))
 
@@ -287,5 +295,5 @@ def spoilt_by_time(recording: Recording) -> float | None:
     walls="ignored",
 )
 def spoilt_by_delay(recording: Recording) -> float:
-    """0 if the goal was not reached, or if the episode was not also run without robots."""
+    """The value is 0 if the goal was not reached, or if the episode was not also run without robots."""
     return _is_spoilt(CleanArrival.delayed, recording)

@@ -1,5 +1,5 @@
-"""Scores that challenges and benchmarks compute from several metrics. The scores here are per episode; the original results are
-means over episodes.
+"""Scores that challenges and benchmarks compute from several metrics. The scores in this module are per episode; published results
+are means over episodes.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = ["Penalty", "Snqi"]
     walls="ignored",
 )
 def robosense_total(recording: Recording) -> float | None:
-    """The score from 0 to 1; undefined if ``spl`` is."""
+    """The score ranges from 0 to 1; it is undefined if ``spl`` is undefined."""
     s, path, space = success(recording), spl(recording), personal_space_compliance_robosense(recording)
     return None if s is None or path is None or space is None else 0.4 * s + 0.3 * path + 0.3 * space
 
@@ -47,7 +47,10 @@ def robosense_total(recording: Recording) -> float | None:
     walls="ignored",
 )
 def igibson_social(recording: Recording) -> float | None:
-    """The score from 0 to 1; undefined if ``stl`` is. An episode that fails but stays far from everyone still scores 0.5."""
+    """The score ranges from 0 to 1; it is undefined if ``stl`` is undefined.
+
+    An episode that fails, but in which the robot stays far from everyone, still scores 0.5.
+    """
     time, space = stl(recording), personal_space_compliance_igibson(recording)
     return None if time is None or space is None else 0.5 * (time + space)
 
@@ -73,23 +76,26 @@ class Penalty(NamedTuple):
 
 @dataclass(frozen=True)
 class Snqi:
-    """Social Navigation Quality Index of an episode, from -0.81 to 0.19; advisory, not for ranking planners.
+    """Social Navigation Quality Index (SNQI) of an episode, from -0.81 to 0.19.
+
+    The index is advisory and not meant for ranking planners.
 
     The defaults are the weights and the baseline that robot_sf publishes as camera_ready_v3, so the index of an episode does not
-    depend on the other episodes of a run. To use your own baseline, create a `Snqi` with different fields and register it under a
-    new name.
+    depend on other episodes of the run. To use your own baseline, create a `Snqi` with different fields and register it under a new
+    name.
 
-    The baseline's counts are for samples every ``step``. The counts and the jerk of a recording are converted to that interval.
+    The baseline's counts are based on samples every ``step`` seconds. The counts and the jerk of a recording are converted to this
+    interval.
 
     Attributes:
         success: weight of ``success``.
         time: weight of ``time_norm``.
-        comfort: weight of ``comfort_exposure``, which is 0 without pedestrians.
+        comfort: weight of ``comfort_exposure``, which is 0 if there are no pedestrians.
         collisions: penalty for ``collisions``.
         near_misses: penalty for ``near_misses.robot_sf``.
         force_exceed: penalty for ``force_exceed_events``.
         jerk: penalty for the mean change in acceleration per step, m/s2; 0 for fewer than three samples.
-        step: time between samples of the baseline, s.
+        step: time between two samples of the baseline, s.
     """
 
     success: float = 0.19045845847432735

@@ -1,4 +1,4 @@
-"""Times to collision between the robot and pedestrians at their current velocities."""
+"""Times to collision between the robot and pedestrians, assuming that both keep their current velocities."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ def _relative_velocity(recording: Recording) -> tuple[Doubles, Doubles]:
 
 @compute_once
 def touch_time(recording: Recording) -> Doubles:
-    """(T,) time until the robot's outline touches a pedestrian's at constant velocities, s; at most 10; 0 if they overlap."""
+    """(T,) time until the robot's outline touches the outline of any pedestrian at constant velocities, s; at most 10; 0 if they
+    overlap.
+    """
     return np.minimum(closest(times_to_touch(recording, *_relative_velocity(recording))), _LATE)
 
 
@@ -37,8 +39,8 @@ def touch_time(recording: Recording) -> Doubles:
 def sight_time(recording: Recording) -> Doubles:
     """(T,) time to collision as in SocNavBench's code, s; at most 10.
 
-    This is the centre distance minus the robot's radius, divided by the closing speed along the line of sight. The lateral offset
-    is ignored.
+    The time is the centre distance minus the robot's radius, divided by the closing speed along the line between the centres. The
+    lateral offset is ignored.
     """
     (x, y, distance), (vx, vy) = offsets(recording), _relative_velocity(recording)
     product = x * vx + y * vy
@@ -114,7 +116,7 @@ def time_to_collision_average_socnavbench(recording: Recording) -> float | None:
     walls="ignored",
 )
 def time_to_collision_min_robot_sf(recording: Recording) -> float | None:
-    """Defects of the original: it ignores the radii, and it counts pedestrians who will pass by like those who will collide.
+    """Defects of the original: it ignores the radii, and it treats pedestrians who will pass by like pedestrians who will collide.
     Undefined if no pedestrian ever approached.
     """
     (x, y, distance), (vx, vy) = offsets(recording), _relative_velocity(recording)
@@ -134,8 +136,8 @@ def time_to_collision_min_robot_sf(recording: Recording) -> float | None:
     walls="ignored",
 )
 def time_headway_min(recording: Recording) -> float | None:
-    """Only pedestrians ahead count, i.e. those in the strip swept by the discs of the robot and the pedestrian. Undefined if the
-    robot never followed anybody.
+    """Only pedestrians ahead of the robot count: the distance to the robot's line of motion must be less than the sum of both
+    radii. Undefined if the robot never followed anyone.
     """
     velocity, (x, y, _) = velocities(recording), offsets(recording)
     speed = norm(velocity)
@@ -154,11 +156,11 @@ def time_headway_min(recording: Recording) -> float | None:
 
 @lean_kernel
 def _reduce_encroachment(time, place, people, present, reach, best, first, last):
-    """Lower ``best`` (1,) to the minimum time between the robot and a pedestrian occupying positions at which their discs would
-    overlap.
+    """Reduce ``best`` (1,) to the minimum time between the moments at which the robot and a pedestrian occupy positions where their
+    discs would overlap.
 
-    ``place`` (T, 2), ``people`` (T, P, 2), ``present`` (T, P); ``reach`` (P,) is the sum of both radii; the samples are ``first <=
-    k < last``.
+    ``place`` (T, 2) contains the robot's positions; ``people`` (T, P, 2) and ``present`` (T, P) the pedestrians' positions and
+    presence; ``reach`` (P,) is the sum of both radii. The samples ``first <= k < last`` of the robot are used.
     """
     for k in range(first, last):
         for p in range(reach.shape[0]):
@@ -181,8 +183,8 @@ def _reduce_encroachment(time, place, people, present, reach, best, first, last)
     walls="ignored",
 )
 def post_encroachment_time_min(recording: Recording) -> float | None:
-    """The time to the nearest such sample; either party may come first. 0 if they touched; undefined if their paths never met
-    within 10 s.
+    """Either party may come first. The value is 0 if robot and pedestrian touched; it is undefined if no two passages were less
+    than 10 s apart.
     """
     best, reach = np.array([_LATE]), recording.radius + recording.pedestrian_radius
     given = (recording.time, recording.pose[:, :2], recording.pedestrian_position, recording.pedestrian_present, reach)

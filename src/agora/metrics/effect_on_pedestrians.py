@@ -1,12 +1,12 @@
-"""The effect of robots on people: the paths of people compared with those that they would have walked without robots.
+"""The effect of robots on people: compares how people walked with how they would have walked without robots.
 
 `Recording.undisturbed` comes from running the same episode without robots (`agora.engine.undisturbed`). Both runs have the same
-pedestrians, goals and random streams. A pedestrian that was not influenced, even indirectly, has a displacement of exactly 0. So do
-recorded pedestrians, which do not react unless the stage sets ``crowd.sidestep``. In a dense crowd, a small influence grows with
-time, so compare episodes of similar duration.
+pedestrians, goals and random streams. A pedestrian that was not influenced, not even indirectly, has a displacement of exactly 0.
+The same is true of recorded pedestrians, which do not react unless the stage sets ``crowd.sidestep``. In a dense crowd, a small
+influence grows with time, so compare only episodes of similar duration.
 
-The metrics are undefined if there is no run without robots, or there are no pedestrians. SocNavBench (Biswas et al. 2022) lists
-such metrics as future work.
+The metrics are undefined if the episode was not also run without robots, or if there are no pedestrians. SocNavBench (Biswas et al.
+2022) lists such metrics as future work.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _SOURCE = "Agora (`agora.metrics.effect_on_pedestrians`)"
 _NOTICED = 0.1
 """Displacement above which a pedestrian counts as affected, m."""
 _STEP = 1e-3
-"""Shorter steps count as standing still, m."""
+"""Step length below which a pedestrian counts as standing still, m."""
 _AHEAD = 0.5
-"""Distance along the walk without robots within which a pedestrian's nearest place is searched for, m."""
+"""Distance along the walk without robots within which the place nearest to a pedestrian is searched for, m."""
 
 
 def _lengths(one: Doubles, other: Doubles) -> Doubles:
@@ -39,7 +39,7 @@ def _lengths(one: Doubles, other: Doubles) -> Doubles:
 
 @compute_once
 def displacements(recording: Recording) -> Doubles:
-    """(T, P) distance of each pedestrian from its position without robots, m; 0 if absent."""
+    """(T, P) distance of each pedestrian from its position in the episode without robots, m; 0 if absent."""
     assert recording.undisturbed is not None
     apart = _lengths(recording.pedestrian_position, recording.undisturbed)
     return np.where(recording.pedestrian_present, apart, 0.0)
@@ -52,8 +52,8 @@ def _ever_present(recording: Recording) -> Bools | None:
 
 
 def _places(walk: Doubles) -> list[int]:
-    """Return the samples of a walk (T, 2) at which the pedestrian is more than `_STEP` from its position at the previously returned
-    sample; the first is 0.
+    """Return sample 0 of a walk (T, 2) and each later sample at which the pedestrian is more than `_STEP` from its position at the
+    previously returned sample.
     """
     kept, (x, y) = [0], walk.T.tolist()
     for k in range(1, len(x)):
@@ -63,12 +63,13 @@ def _places(walk: Doubles) -> list[int]:
 
 
 def _common_samples(own: Doubles, other: Doubles) -> tuple[int, int]:
-    """Return the samples at which the walk without robots reached and left the place where the walk with robots ended; both walks
-    are (T, 2).
+    """Return the samples at which the walk without robots, ``other``, reached and left the place where the walk with robots,
+    ``own``, ended; both walks are (T, 2), m.
 
-    The walk without robots is followed place by place, never backwards and never ahead of time: each sample is matched with the
-    nearest of the places within the next `_AHEAD` along that walk. So a second visit to a place is compared with the second visit,
-    and a pedestrian who is held up at a place that it would have passed twice is compared with the first visit.
+    The walk without robots is followed place by place, never backwards and never ahead of time: each sample of the walk with robots
+    is matched with the nearest place within the next `_AHEAD` metres of the walk without robots. Therefore a second visit to a
+    place is compared with the second visit, and a pedestrian who is held up at a place that it would have passed twice is compared
+    with the first visit.
     """
     kept, (x, y), j = _places(other), own.T.tolist(), 0
     places = other[kept].tolist()
@@ -87,22 +88,24 @@ def _common_samples(own: Doubles, other: Doubles) -> tuple[int, int]:
 
 @compute_once
 def _delays_and_detours(recording: Recording) -> tuple[Doubles, Doubles]:
-    """The delays, in seconds, and detours, in metres, of all pedestrians that were ever present; one entry per pedestrian."""
+    """Return the delays, s, and the detours, m, of all pedestrians that were ever present; each array has one entry per
+    pedestrian.
+    """
     there = np.flatnonzero(recording.pedestrian_present.any(0)).tolist()
     found = [delay_and_detour(recording, p, recording.pedestrian_present[:, p]) for p in there]
     return np.array([delay for delay, _ in found]), np.array([detour for _, detour in found])
 
 
 def delay_and_detour(recording: Recording, p: int, there: Bools) -> tuple[float, float]:
-    """Return the delay of a pedestrian in seconds and its detour in metres, over the given samples.
+    """Return the delay, s, and the detour, m, of a pedestrian over the given samples.
 
-    The delay is how much later the pedestrian came to its last place than without robots, or how much longer it has stayed there; 0
-    if it is ahead.
+    The delay is how much later than without robots the pedestrian reached its last place, or how much longer it has stayed there.
+    It is 0 for a pedestrian who is earlier than without robots.
 
     Args:
         recording: recording of an episode that was also run without robots.
         p: slot of the pedestrian.
-        there: (T,) mask of the samples to use, at all of which the pedestrian is present; at least one.
+        there: (T,) mask of the samples to use, of which there must be at least one; the pedestrian must be present at all of them.
     """
     assert recording.undisturbed is not None
     time, own, other = recording.time[there], recording.pedestrian_position[there, p], recording.undisturbed[there, p]
@@ -113,7 +116,9 @@ def delay_and_detour(recording: Recording, p: int, there: Bools) -> tuple[float,
 
 
 def _settling_sample(walk: Doubles, end: int) -> int:
-    """Return the first sample from which a walk (T, 2) stays, up to sample ``end``, within `_NOTICED` of its position there."""
+    """Return the first sample of a walk (T, 2) from which the pedestrian stays within `_NOTICED` metres of its position at sample
+    ``end`` until that sample.
+    """
     away = np.flatnonzero(_lengths(walk[: end + 1], walk[end]) > _NOTICED)
     return int(away[-1]) + 1 if len(away) else 0
 
@@ -130,7 +135,7 @@ def _length(places: Doubles) -> float:
     source=_SOURCE,
 )
 def pedestrian_displacement_average(recording: Recording) -> float | None:
-    """The average displacement error (ADE) known from trajectory prediction, between the walks with and without robots."""
+    """The average displacement error (ADE), known from trajectory prediction, between the walks with and without robots."""
     if _ever_present(recording) is None:
         return None
     return float(displacements(recording).sum() / np.count_nonzero(recording.pedestrian_present))
@@ -156,7 +161,7 @@ def pedestrian_displacement_max(recording: Recording) -> float | None:
     source=_SOURCE,
 )
 def pedestrians_affected(recording: Recording) -> float | None:
-    """Pedestrians count whether they are affected directly or through other pedestrians."""
+    """Pedestrians count as affected whether robots affect them directly or through other pedestrians."""
     there = _ever_present(recording)
     if there is None:
         return None
@@ -171,7 +176,7 @@ def pedestrians_affected(recording: Recording) -> float | None:
     source=_SOURCE,
 )
 def pedestrian_displacements(recording: Recording) -> float | None:
-    """The number of times that a pedestrian was displaced; one who comes back and is displaced again counts twice."""
+    """The number of times that a pedestrian was displaced. A pedestrian who comes back and is displaced again counts twice."""
     if _ever_present(recording) is None:
         return None
     noticed = displacements(recording) > _NOTICED
@@ -189,7 +194,7 @@ def pedestrian_displacements(recording: Recording) -> float | None:
 )
 def pedestrian_delay_average(recording: Recording) -> float | None:
     """The delay is 0 for a pedestrian who got farther than without robots. For a pedestrian who is still held up at the end, the
-    delay is the time since it would have passed the same place without robots.
+    delay is the time that has passed since it would have left the same place without robots.
     """
     return None if _ever_present(recording) is None else float(np.mean(_delays_and_detours(recording)[0]))
 
@@ -217,5 +222,5 @@ def pedestrian_delay_max(recording: Recording) -> float | None:
     version=2,
 )
 def pedestrian_detour_average(recording: Recording) -> float | None:
-    """Negative if pedestrians walked shorter paths because of the robots."""
+    """The value is negative if pedestrians walked shorter paths because of the robots."""
     return None if _ever_present(recording) is None else float(np.mean(_delays_and_detours(recording)[1]))

@@ -1,7 +1,7 @@
-"""Efficiency: the directness and the speed with which the robot reached its goal.
+"""Efficiency: how directly and how fast the robot reached its goal.
 
-L* is the length of a shortest collision-free path. For a polygonal robot, it is computed for the disc around the polygon. If this
-disc does not fit through, it is computed for the largest disc inside the polygon, so that every success has a value.
+L* is the length of a shortest collision-free path. For a polygonal robot, L* is computed for the disc around the polygon or, if
+this disc does not fit through the map, for the largest disc inside the polygon, so that every success has a value.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ _BARN_SPEED, _BARN_DEPARTURE = 2.0, 0.1
 
 
 def barn_run_score(success: bool, optimal_time: float, time: float, factor: float) -> float:
-    """Return the score of one run of the BARN challenge: S OT / clip(AT, factor OT, 8 OT).
+    """Return the score of one run in the BARN challenge: S OT / clip(AT, factor OT, 8 OT).
 
     Args:
-        success: S, whether the goal was reached without contact.
-        optimal_time: OT, s: length of the reference path at 2 m/s.
-        time: AT, time since the robot had moved 0.1 m, s.
-        factor: lower limit of AT, in multiples of OT: 2 since 2023 (maximum score 0.5), 4 in 2022 (maximum score 0.25).
+        success: S, whether the robot reached the goal without contact.
+        optimal_time: OT, time needed to drive the reference path at 2 m/s, s.
+        time: AT, time from when the robot has moved 0.1 m until the end, s.
+        factor: lower limit of AT, as a multiple of OT: 2 since 2023 (maximum score 0.5), 4 in 2022 (maximum score 0.25).
     """
     return optimal_time / min(max(time, factor * optimal_time), 8.0 * optimal_time) if success else 0.0
 
 
 @metric("time_to_goal", unit="s", direction="lower", formula="duration of the episode if the goal was reached", source=_ARENA)
 def time_to_goal(recording: Recording) -> float | None:
-    """Undefined if the goal was not reached, so read it together with ``reached``."""
+    """Undefined if the goal was not reached, so read this metric together with ``reached``."""
     return float(recording.time[-1]) if at_goal(recording) else None
 
 
@@ -55,7 +55,7 @@ def time_to_goal(recording: Recording) -> float | None:
     "path_traversal_time", unit="s", direction="lower", formula="duration of the episode, for every outcome", source=_SOCNAVBENCH
 )
 def path_traversal_time(recording: Recording) -> float:
-    """Simulated time, so it is the same on every machine."""
+    """The time is simulated time, so the value is the same on every machine."""
     return float(recording.time[-1])
 
 
@@ -68,7 +68,7 @@ def path_traversal_time(recording: Recording) -> float:
     values="amount",
 )
 def path_length(recording: Recording) -> float:
-    """Only the position counts; turning on the spot adds no length."""
+    """Only changes of position count; turning on the spot adds no length."""
     return path_metres(recording)
 
 
@@ -81,7 +81,10 @@ def path_length(recording: Recording) -> float:
     values="amount",
 )
 def path_length_ratio(recording: Recording) -> float | None:
-    """May be below 1 if the episode ended before the goal or within its tolerance; undefined if the episode began at the goal."""
+    """The ratio may be below 1 if the episode ended before the goal or within the goal's tolerance.
+
+    Undefined if the episode began at the goal.
+    """
     straight = goal_distances(recording)[0]
     return None if straight == 0.0 else path_metres(recording) / float(straight)
 
@@ -96,7 +99,7 @@ def path_length_ratio(recording: Recording) -> float | None:
     values="share",
 )
 def path_efficiency(recording: Recording) -> float | None:
-    """1 if the episode began at the goal."""
+    """The value is 1 if the episode began at the goal."""
     if not at_goal(recording) or not math.isfinite(recording.shortest_path):
         return None
     length = path_metres(recording)
@@ -114,7 +117,7 @@ def path_efficiency(recording: Recording) -> float | None:
     compared="all",
 )
 def spl(recording: Recording) -> float | None:
-    """0 if the episode was not a success; undefined for a success if no path is known."""
+    """The value is 0 if the episode was not a success. Undefined for a success if no path is known."""
     if not is_success(recording):
         return 0.0
     return path_efficiency(recording)
@@ -130,7 +133,10 @@ def spl(recording: Recording) -> float | None:
     compared="all",
 )
 def spl_socnavgym(recording: Recording) -> float | None:
-    """0 if the goal was not reached. The original takes L* from an ORCA run and scores 1 if that run fails; Agora does neither."""
+    """The value is 0 if the goal was not reached.
+
+    The original takes L* from an ORCA run and scores 1 if that run fails; Agora does neither.
+    """
     return path_efficiency(recording) if at_goal(recording) else 0.0
 
 
@@ -144,7 +150,7 @@ def spl_socnavgym(recording: Recording) -> float | None:
     compared="all",
 )
 def spl_social_jym(recording: Recording) -> float:
-    """L* is the straight-line distance, ignoring all obstacles; 1 for a success that began at the goal."""
+    """L* is the straight-line distance, ignoring all obstacles. The value is 1 for a success that began at the goal."""
     if not is_success(recording):
         return 0.0
     straight, length = float(goal_distances(recording)[0]), path_metres(recording)
@@ -160,8 +166,8 @@ def spl_social_jym(recording: Recording) -> float:
     values="amount",
 )
 def path_efficiency_sean(recording: Recording) -> float | None:
-    """May be below 1 because the robot may stop anywhere within the goal's tolerance; undefined if the episode began at the goal or
-    no path is known.
+    """The ratio may be below 1, because the robot may stop anywhere within the goal's tolerance. Undefined if the episode began at
+    the goal or no path is known.
     """
     shortest = recording.shortest_path
     if not at_goal(recording) or not math.isfinite(shortest) or shortest <= 0.0:
@@ -179,7 +185,10 @@ def path_efficiency_sean(recording: Recording) -> float | None:
     compared="all",
 )
 def stl(recording: Recording) -> float | None:
-    """0 if the episode was not a success; undefined for a success that began at the goal, or for which no path is known."""
+    """The value is 0 if the episode was not a success.
+
+    Undefined for a success that began at the goal, or for which no path is known.
+    """
     if not is_success(recording):
         return 0.0
     ratio = time_ratio(recording)
@@ -195,7 +204,10 @@ def stl(recording: Recording) -> float | None:
     values="amount",
 )
 def time_ratio(recording: Recording) -> float | None:
-    """1 for driving at top speed along a shortest path; undefined if the episode began at the goal or no path is known."""
+    """The value is 1 for a robot that drives along a shortest path at top speed.
+
+    Undefined if the episode began at the goal or no path is known.
+    """
     free = recording.shortest_path / recording.max_speed if recording.max_speed > 0.0 else math.inf
     return float(recording.time[-1]) / free if at_goal(recording) and math.isfinite(free) and free > 0.0 else None
 
@@ -210,7 +222,7 @@ def time_ratio(recording: Recording) -> float | None:
     compared="all",
 )
 def time_norm(recording: Recording) -> float:
-    """Success means reaching the goal without contacts."""
+    """An episode is a success if the robot reached the goal without contact."""
     return min(float(recording.time[-1]) / recording.timeout, 1.0) if is_success(recording) else 1.0
 
 
@@ -236,7 +248,7 @@ def _barn(recording: Recording, factor: float) -> float | None:
     compared="all",
 )
 def barn_score(recording: Recording) -> float | None:
-    """0 to 0.5; undefined if there is no path or its length is 0."""
+    """The score ranges from 0 to 0.5; it is undefined if there is no path or the path has length 0."""
     return _barn(recording, 2.0)
 
 
@@ -251,7 +263,7 @@ def barn_score(recording: Recording) -> float | None:
     compared="all",
 )
 def barn_score_2022(recording: Recording) -> float | None:
-    """0 to 0.25; undefined if there is no path or its length is 0."""
+    """The score ranges from 0 to 0.25; it is undefined if there is no path or the path has length 0."""
     return _barn(recording, 4.0)
 
 
@@ -263,7 +275,7 @@ def barn_score_2022(recording: Recording) -> float | None:
     source=f"{_SOCNAVBENCH}, with the direction of motion as the heading",
 )
 def path_irregularity(recording: Recording) -> float | None:
-    """0 for a straight path to the goal; undefined if the robot never moved. Speeds above 0.01 m/s count as motion."""
+    """The value is 0 for a straight path to the goal. Undefined if the robot never moved. Speeds above 0.01 m/s count as motion."""
     to_goal = recording.goal[:2] - recording.pose[:-1, :2]
     moving = (speeds(recording) >= MOVING) & (goal_distances(recording)[:-1] > 0.0)
     if not moving.any():
@@ -279,7 +291,10 @@ def path_irregularity(recording: Recording) -> float | None:
     source=f"{_SOCNAVBENCH} (as in its text; its code uses the position as the heading)",
 )
 def path_irregularity_socnavbench(recording: Recording) -> float | None:
-    """Half a turn (pi) for a robot that drives backwards to its goal; undefined if the robot was always at its goal."""
+    """The value is half a turn (pi) for a robot that reverses all the way to its goal.
+
+    Undefined if the robot was always at its goal.
+    """
     away = goal_distances(recording)[:-1] > 0.0
     if not away.any():
         return None
@@ -300,7 +315,8 @@ def path_irregularity_socnavbench(recording: Recording) -> float | None:
     values="any",
 )
 def path_irregularity_sean(recording: Recording) -> float | None:
-    """Negative if the robot turned less than the path requires, for instance by moving sideways; undefined if the robot did not
+    """The value is negative if the robot turned less than the path requires, for instance by moving sideways; undefined if the
+    robot did not
     move, or if turns were not recorded.
     """
     if not at_goal(recording) or recording.shortest_turn is None:

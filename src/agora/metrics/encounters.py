@@ -1,10 +1,10 @@
 """Encounters between the robot and individual people, each scored separately, as proposed by Cancelli et al. (arXiv:2212.00767).
 
 An encounter is an uninterrupted period in which a pedestrian's centre is within 2 m of the robot's. The angle between the two
-paths, from the start of the encounter to the closest approach, determines its kind: overtaking, crossing or head-on (`KINDS`). It
-has no kind if either party was slower than 0.3 m/s on that path. The rules that delimit and classify encounters are Agora's, as for
-encounters between pedestrians (`agora.validation.encounters`). The scores are the paper's: survival, speed and distance.
-Simultaneous encounters count separately.
+paths, from the start of the encounter to the closest approach, determines its kind: overtaking, crossing or head-on (`KINDS`). An
+encounter has no kind if either party was slower than 0.3 m/s on its path. The rules that delimit and classify encounters are
+Agora's own, as for encounters between pedestrians (`agora.validation.encounters`). The scores (survival, speed and distance) are
+those in the paper. Simultaneous encounters are counted separately.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from agora.metrics.quantities.arithmetic import angle_between, norm
 from agora.metrics.quantities.samples import compute_once, intervals, offsets, speeds, stretches
 
 KINDS = ("overtaking", "crossing", "head-on")
-"""Kinds of encounters by the angle between the two paths: below 45 degrees, in between, above 135 degrees (Olivier et al. 2013,
-Gait and Posture 38).
+"""Kinds of encounters, for angles between the two paths below 45 degrees, from 45 to 135 degrees, and above 135 degrees (Olivier et
+al. 2013, Gait and Posture 38).
 """
 
 TURNS = (45.0, 135.0)
 """Angles that separate the kinds, degrees."""
 
 NEAR = 2.0
-"""Maximum distance between the centres in an encounter, m."""
+"""Maximum distance between the centres of robot and pedestrian in an encounter, m."""
 
 WALKS = 0.3
 """Mean speed below which a person counts as stationary, m/s."""
@@ -40,9 +40,9 @@ class Encounters(NamedTuple):
     """Encounters of a recording.
 
     Attributes:
-        begin: (E,) first sample.
-        end: (E,) sample after the last.
-        column: (E,) slot of the pedestrian.
+        begin: (E,) first sample of each encounter.
+        end: (E,) first sample after each encounter.
+        column: (E,) slot of the pedestrian in each encounter.
     """
 
     begin: Array
@@ -81,13 +81,15 @@ def kinds_of(recording: Recording) -> Array:
     walls="ignored",
 )
 def encounters(recording: Recording) -> float:
-    """Encounters of any kind, including those already in progress at the start of the episode. 0 without pedestrians."""
+    """All encounters count, including those already in progress at the start of the episode. The value is 0 if there are no
+    pedestrians.
+    """
     return float(len(encounters_of(recording).begin))
 
 
 def _count(kind: str) -> Metric:
     def count(recording: Recording) -> float:
-        """0 without pedestrians."""
+        """The value is 0 if there are no pedestrians."""
         return float(np.count_nonzero(kinds_of(recording) == KINDS.index(kind)))
 
     low, high = {"overtaking": (0, 45), "crossing": (45, 135), "head-on": (135, 180)}[kind]
@@ -119,7 +121,7 @@ encounters_head_on = _count("head-on")
     walls="ignored",
 )
 def encounter_survival_rate(recording: Recording) -> float | None:
-    """Undefined without encounters."""
+    """Undefined if there are no encounters."""
     begin, end, column = encounters_of(recording)
     if not len(begin):
         return None
@@ -141,7 +143,7 @@ def encounter_survival_rate(recording: Recording) -> float | None:
     walls="ignored",
 )
 def encounter_speed_average(recording: Recording) -> float | None:
-    """Undefined without encounters longer than one sample."""
+    """Undefined if there are no encounters longer than one sample."""
     speed = np.broadcast_to(speeds(recording)[:, None], recording.pedestrian_present[:-1].shape)
     means = _means(recording, speed)
     return float(means.mean()) if len(means) else None
@@ -156,14 +158,14 @@ def encounter_speed_average(recording: Recording) -> float | None:
     walls="ignored",
 )
 def encounter_distance_average(recording: Recording) -> float | None:
-    """Undefined without encounters longer than one sample."""
+    """Undefined if there are no encounters longer than one sample."""
     distance = offsets(recording)[2][:-1]
     means = _means(recording, np.where(distance <= NEAR, distance, 0.0))
     return float(means.mean()) if len(means) else None
 
 
 def _means(recording: Recording, values: Doubles) -> Doubles:
-    """(N,) mean over time of values (T - 1, P) given per interval, for each encounter longer than one sample."""
+    """(N,) mean over time of values (T - 1, P), given per interval, for each encounter that is longer than one sample."""
     begin, end, column = encounters_of(recording)
     until = np.minimum(end, len(recording.time) - 1)
     lasts = until > begin

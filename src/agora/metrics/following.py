@@ -1,8 +1,9 @@
-"""Finding and following people, and giving way to them, as defined by Habitat 3.0. Agora computes fractions of time; Habitat
-computes fractions of steps.
+"""Finding and following people, and giving way to them, as defined by Habitat 3.0. Agora computes fractions of time, Habitat
+fractions of steps.
 
-The robot has found a person if a pedestrian is 1 to 2 m away (D; Habitat uses the walking distance) and at most 60 degrees off its
-heading. In Habitat the robot must find one specific person; here any pedestrian counts.
+The robot has found a person if the centre distance D to a pedestrian is 1 to 2 m (Habitat uses the walking distance) and the
+pedestrian is at most 60 degrees off the robot's heading. In Habitat, the robot must find one specific person; in Agora, any
+pedestrian counts.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _FROM, _TO, _FACING, _BESIDE = 1.0, 2.0, 0.5, 1.5
 
 @compute_once
 def _has_found(recording: Recording) -> Bools:
-    """(T,) whether the robot has found a person."""
+    """(T,) whether any pedestrian counts as found."""
     x, y, distance = offsets(recording)
     cosine, sine = (part[:, None] for part in facing(recording))
     near = (distance >= _FROM) & (distance <= _TO)
@@ -33,13 +34,15 @@ def _has_found(recording: Recording) -> Bools:
 
 @metric("found_human", unit="0/1", direction="higher", formula="1 if a person is ever found", source=_HABITAT, walls="ignored")
 def found_human(recording: Recording) -> float:
-    """A person is found if D is 1 to 2 m and the bearing is within 60 degrees of the heading; 0 without pedestrians."""
+    """A person is found if D is 1 to 2 m and the bearing is within 60 degrees of the heading. The value is 0 if there are no
+    pedestrians.
+    """
     return float(_has_found(recording).any())
 
 
 def _earliest(recording: Recording) -> float:
-    """Return the earliest time at which a robot that drives straight at top speed can be within 2 m of a pedestrian, s; infinite if
-    there is no such time.
+    """Return the earliest time at which a robot that drives straight at top speed could be within 2 m of a pedestrian, s; infinite
+    if it never could.
     """
     elapsed = recording.time - recording.time[0]
     start = recording.pedestrian_position - recording.pose[0, :2]
@@ -59,7 +62,7 @@ def _earliest(recording: Recording) -> float:
     walls="ignored",
 )
 def first_encounter_spl(recording: Recording) -> float | None:
-    """0 if no one was found, 1 if a person was found immediately; undefined if no pedestrian was ever present."""
+    """The value is 0 if no one was found, and 1 if a person was found immediately. Undefined if no pedestrian was ever present."""
     if not ever_present(recording):
         return None
     found = _has_found(recording)
@@ -95,7 +98,7 @@ def follow_ratio(recording: Recording) -> float | None:
     walls="ignored",
 )
 def backup_ratio(recording: Recording) -> float:
-    """0 without pedestrians."""
+    """The value is 0 if there are no pedestrians."""
     return average(recording, (recording.twist[:, 0] < 0.0) & (closest_centre(recording) <= _BESIDE))
 
 
@@ -110,6 +113,6 @@ def backup_ratio(recording: Recording) -> float:
     walls="ignored",
 )
 def yield_ratio(recording: Recording) -> float:
-    """0 without pedestrians."""
+    """The value is 0 if there are no pedestrians."""
     stands = (norm(recording.twist[:, :2]) < STANDING) & (recording.twist[:, 0] >= 0.0)
     return average(recording, stands & (closest_centre(recording) <= _BESIDE))

@@ -1,10 +1,10 @@
 """The forces on the robot and on pedestrians in the social force model, which HuNavSim and its social force window planner use to
 evaluate robots.
 
-Forces follow `agora.pedestrians.shared.moussaid` without cutoff, with the factors of `agora.pedestrians.models.pedsim`, which are
-HuNavSim's. They are accelerations, m/s2. The robot's force on a pedestrian is the negative of the pedestrian's force on the robot.
-The nearest wall exerts a force of 10 m/s2 exp(-gap / 0.2 m). The metrics are means over time; HuNavSim's are sums over samples,
-which grow with the sampling rate.
+Forces are computed as in `agora.pedestrians.shared.moussaid`, but without a cutoff, using the factors of
+`agora.pedestrians.models.pedsim`, which are HuNavSim's. All forces are accelerations, m/s2. The robot's force on a pedestrian is
+the negative of the pedestrian's force on the robot. The nearest wall exerts a force of 10 m/s2 exp(-gap / 0.2 m). The metrics are
+means over time; HuNavSim's metrics are sums over samples, which grow with the sampling rate.
 """
 
 from __future__ import annotations
@@ -26,9 +26,7 @@ from agora.pedestrians.shared.moussaid import interaction
 
 _MODEL = Pedsim()
 _WALL_SIGMA, _WALL_REACH = 0.2, 2.0
-"""For the wall force, m: the distance over which it falls to 1/e (HuNavSim's value), and the distance beyond which it is
-ignored.
-"""
+"""Distance over which the wall force falls to 1/e (HuNavSim's value), and distance beyond which it is ignored, m."""
 
 _UNCOMFORTABLE = 2.0
 _UNIT = "m/s2"
@@ -48,8 +46,8 @@ class _Law(NamedTuple):
 
 @lean_kernel
 def _write_forces(law, x, y, vx, vy, present, fx, fy, first, last):
-    """Write to ``fx``, ``fy`` (T, P) the force on the robot from pedestrians whose positions (x, y) and velocities (vx, vy) are
-    relative to it.
+    """Write to ``fx`` and ``fy`` (T, P) the force of each pedestrian on the robot; the positions (x, y) and velocities (vx, vy) of
+    pedestrians are relative to the robot.
     """
     for t in range(first, last):
         for p in range(x.shape[1]):
@@ -60,7 +58,9 @@ def _write_forces(law, x, y, vx, vy, present, fx, fy, first, last):
 
 @compute_once
 def _pairs(recording: Recording) -> tuple[Doubles, Doubles, Doubles]:
-    """(T, P) force of each pedestrian on the robot: x, y and magnitude, m/s2; 0 for absent pedestrians."""
+    """Return the x component, y component and magnitude (T, P) of each pedestrian's force on the robot, m/s2; 0 for absent
+    pedestrians.
+    """
     x, y, _ = offsets(recording)
     velocity, walking = velocities(recording), recording.pedestrian_velocity
     vx, vy = walking[:, :, 0] - velocity[:, 0, None], walking[:, :, 1] - velocity[:, 1, None]
@@ -84,14 +84,16 @@ def _wall_push(gap: Doubles) -> Doubles:
 
 @functools.lru_cache(maxsize=4)
 def _wall_force_on_robot(recording: Recording) -> Doubles | None:
-    """(T,) force of the nearest wall on the robot, m/s2; None if there is no obstacle."""
+    """(T,) magnitude of the force of the nearest wall on the robot, m/s2; None if there is no obstacle."""
     gap = wall_gaps(recording)
     return None if gap is None else _wall_push(gap)
 
 
 @compute_once
 def _wall_force_on_pedestrians(recording: Recording) -> Doubles:
-    """(T,) force of the nearest wall, averaged over the pedestrians present, m/s2; 0 if no one is present."""
+    """(T,) magnitude of the force of the nearest wall on a pedestrian, averaged over the pedestrians present, m/s2; 0 if no one is
+    present.
+    """
     present = recording.pedestrian_present
     push = np.zeros(present.shape)
     if recording.map is not None:
@@ -121,7 +123,7 @@ def _work(recording: Recording) -> Doubles:
     walls="ignored",
 )
 def social_force_on_robot(recording: Recording) -> float:
-    """Forces from opposite sides cancel out; 0 without pedestrians."""
+    """Forces from opposite sides cancel out. The value is 0 if there are no pedestrians."""
     return average(recording, _force_on_robot(recording))
 
 
@@ -134,7 +136,7 @@ def social_force_on_robot(recording: Recording) -> float:
     walls="ignored",
 )
 def social_force_on_pedestrians(recording: Recording) -> float:
-    """0 without pedestrians."""
+    """The value is 0 if there are no pedestrians."""
     return average(recording, row_sums(_pairs(recording)[2]))
 
 
@@ -146,7 +148,7 @@ def social_force_on_pedestrians(recording: Recording) -> float:
     source=f"{_HUNAVSIM}, which takes the mean over the listed points of obstacles",
 )
 def obstacle_force_on_robot(recording: Recording) -> float | None:
-    """Undefined if there is no map, or no obstacle in it."""
+    """Undefined if there is no map, or if the map contains no obstacle."""
     walls = _wall_force_on_robot(recording)
     return None if walls is None else average(recording, walls)
 
@@ -159,8 +161,8 @@ def obstacle_force_on_robot(recording: Recording) -> float | None:
     source=f"{_HUNAVSIM}, which takes the mean over the listed points of obstacles",
 )
 def obstacle_force_on_pedestrians(recording: Recording) -> float | None:
-    """It can show whether the robot pushed pedestrians towards walls. Times without pedestrians count as 0. Undefined without a
-    map.
+    """This metric can show whether the robot pushed pedestrians towards walls. Times without pedestrians count as 0. Undefined if
+    there is no map.
     """
     return None if recording.map is None else average(recording, _wall_force_on_pedestrians(recording))
 
@@ -174,13 +176,13 @@ def obstacle_force_on_pedestrians(recording: Recording) -> float | None:
     walls="ignored",
 )
 def social_work(recording: Recording) -> float:
-    """Without walls, the wall force is 0."""
+    """If there are no walls, the wall force is 0."""
     return average(recording, _work(recording))
 
 
 def _sum_over_samples(name: str, formula: str, of: str) -> Metric:
     def total(recording: Recording) -> float:
-        """Grows with the sampling rate, as in the original code; 0 without pedestrians and walls."""
+        """The value grows with the sampling rate, as in the original code; 0 without pedestrians and walls."""
         walls = _wall_force_on_robot(recording)
         found = {
             "social_force": lambda: row_sums(_pairs(recording)[2]),
@@ -244,7 +246,7 @@ pedestrian_force_q95 = _quantile(95)
     walls="ignored",
 )
 def force_exceed_events(recording: Recording) -> float:
-    """Grows with the sampling rate, as in the original code; 0 without pedestrians."""
+    """The value grows with the sampling rate, as in the original code; 0 if there are no pedestrians."""
     return float(np.count_nonzero(_force_magnitudes(recording) > _UNCOMFORTABLE))
 
 

@@ -1,10 +1,10 @@
 """Gaussian spaces around people and groups, and the robot's intrusions into them, as in SRPB (Karwowski and Szynkiewicz 2023).
 
-Personal space is Kirby's asymmetric Gaussian (`agora.costmap.personal_space`) around each pedestrian, aligned with the heading.
-SRPB's code uses the standard deviations as variances, and so do the ``.srpb`` variants. Formation space is a circular Gaussian
-around the centre of a group; the farthest member is two standard deviations from the centre. Heading disturbance occurs if the
-robot heads for a pedestrian, or is about to cross in front of one. If several people are present, the maximum counts. Covariances
-of tracked people are ignored. The maximum of a Gaussian is 1.
+Personal space is Kirby's asymmetric Gaussian (`agora.costmap.personal_space`) around each pedestrian, aligned with the pedestrian's
+heading. SRPB's code uses the standard deviations as variances, and so do the ``.srpb`` variants. Formation space is a circular
+Gaussian around the centre of a group; the farthest member is two standard deviations from the centre. Heading disturbance occurs if
+the robot heads for a pedestrian, or is about to cross in front of a pedestrian. If several people are present, the maximum counts.
+Covariances of tracked people are ignored. The maximum of a Gaussian is 1.
 """
 
 from __future__ import annotations
@@ -36,11 +36,13 @@ _SRPB = "SRPB, Karwowski and Szynkiewicz 2023"
 _KIRBY = PersonalSpace()
 _INTRUDED, _DISTURBED = 0.5, 0.2
 _BODY, _FIELD, _FADING = 0.4, math.radians(190.0), 0.8
-"""For the heading disturbance: radius of a person, m; the person's field of view, rad; rate of decay with distance, 1/m."""
+"""Parameters of the heading disturbance: radius of a person, m; field of view of a person, rad; rate of decay with distance,
+1/m.
+"""
 
 
 def _mean_while(recording: Recording, values: Doubles | Bools, condition: Bools) -> float | None:
-    """Return the mean of (T,) values over the time in which a condition held; None if it never held."""
+    """Return the mean of values (T,) over the time in which a condition (T,) held; None if the condition never held."""
     if len(values) == 1:
         return float(values[0]) if condition[0] else None
     weights = intervals(recording) * condition[:-1]
@@ -49,8 +51,8 @@ def _mean_while(recording: Recording, values: Doubles | Bools, condition: Bools)
 
 @compute_once
 def _personal_exponents(recording: Recording) -> tuple[Doubles, Doubles]:
-    """(T, P) exponents of Kirby's Gaussian around each pedestrian, evaluated at the robot, with the parameters taken as standard
-    deviations and as variances; -inf if absent.
+    """Return the exponents (T, P) of Kirby's Gaussian around each pedestrian at the robot's position, first with the parameters
+    used as standard deviations, then with them used as variances; -inf for absent pedestrians.
     """
     present = recording.pedestrian_present
     x, y, _ = (part[present] for part in offsets(recording))
@@ -66,7 +68,7 @@ def _personal_exponents(recording: Recording) -> tuple[Doubles, Doubles]:
 
 
 def _largest(exponents: Doubles) -> Doubles:
-    """(T,) maximum of the exponentials of (T, P) exponents; 0 without pedestrians."""
+    """(T,) maximum over pedestrians of the exponentials of exponents (T, P); 0 if there are no pedestrians."""
     return exponential(np.max(exponents, axis=1, initial=-np.inf))
 
 
@@ -82,7 +84,7 @@ def _largest(exponents: Doubles) -> Doubles:
     walls="ignored",
 )
 def personal_space_intrusion(recording: Recording) -> float | None:
-    """1 if the robot is at a pedestrian's position all the time; undefined if no pedestrian was ever present."""
+    """The value is 1 if the robot is at the position of a pedestrian all the time. Undefined if no pedestrian was ever present."""
     return _mean_while(recording, _largest(_personal_exponents(recording)[0]), any_present(recording))
 
 
@@ -110,8 +112,8 @@ def personal_space_intrusion_share(recording: Recording) -> float | None:
     walls="ignored",
 )
 def personal_space_intrusion_srpb(recording: Recording) -> float | None:
-    """Defect of the original: Kirby's deviations are used as variances. The value is a fraction of at most 1, although the original
-    code says percent.
+    """Defect of the original: it uses Kirby's standard deviations as variances. The value is a fraction of at most 1, although the
+    original code calls it a percentage.
     """
     return _mean_while(recording, _largest(_personal_exponents(recording)[1]), any_present(recording))
 
@@ -126,7 +128,7 @@ def personal_space_intrusion_srpb(recording: Recording) -> float | None:
     walls="ignored",
 )
 def personal_space_intrusion_share_srpb(recording: Recording) -> float | None:
-    """This is a fraction of all pairs of sample and pedestrian, not of time, so people far away lower it. Undefined if no
+    """The value is a fraction of all pairs of a sample and a pedestrian, not of time, so people far away reduce it. Undefined if no
     pedestrian was ever present.
     """
     pairs = int(np.count_nonzero(recording.pedestrian_present))
@@ -135,7 +137,9 @@ def personal_space_intrusion_share_srpb(recording: Recording) -> float | None:
 
 @compute_once
 def _formation_gaussian(recording: Recording) -> tuple[Doubles, Bools]:
-    """(T,) maximum over groups of the group's Gaussian at the robot, and whether any group is present."""
+    """Return the maximum over groups (T,) of the groups' Gaussians at the robot's position, and whether any group is present
+    (T,).
+    """
     largest = np.full(len(recording.time), -np.inf)
     for centre, radius, present in circles(recording):
         away = recording.pose[:, :2] - centre
@@ -155,7 +159,7 @@ def _formation_gaussian(recording: Recording) -> tuple[Doubles, Bools]:
     values="amount",
 )
 def formation_space_intrusion(recording: Recording) -> float | None:
-    """1 if the robot is in the centre of a group all the time; undefined without groups."""
+    """The value is 1 if the robot is at the centre of a group all the time. Undefined if there are no groups."""
     return _mean_while(recording, *_formation_gaussian(recording))
 
 
@@ -168,7 +172,7 @@ def formation_space_intrusion(recording: Recording) -> float | None:
     values="share",
 )
 def formation_space_intrusion_share(recording: Recording) -> float | None:
-    """Undefined without groups."""
+    """Undefined if there are no groups."""
     return _mean_while(recording, _formation_gaussian(recording)[0] > _INTRUDED, _formation_gaussian(recording)[1])
 
 
@@ -176,10 +180,10 @@ def formation_space_intrusion_share(recording: Recording) -> float | None:
 def _disturbance(recording: Recording) -> Doubles:
     """(T,) maximum over pedestrians of the heading disturbance, m/s.
 
-    Angles are between directions, so the result does not depend on the map's axes. The original thresholds depend on the axes,
-    because they contain twice the pedestrian's yaw; they agree with the thresholds here if that yaw is 0. The maximum of the
-    Gaussians is 1 here, as the original comment says. Angles are computed only for pedestrians that can still have the maximum
-    disturbance, given that b^2 >= 2 (1 - cos b) for a bearing b.
+    Angles are measured between directions, so the result does not depend on the map's axes. The original thresholds depend on the
+    axes, because they contain twice the pedestrian's yaw; they agree with the thresholds of this function if the yaw is 0. The
+    maximum of the Gaussians is 1, as the original comment says. Angles are computed only for pedestrians that can still have the
+    maximum disturbance, given that b^2 >= 2 (1 - cos b) for a bearing b.
     """
     x, y, distance = offsets(recording)
     cosine, sine = pedestrians_facing(recording)
@@ -193,7 +197,7 @@ def _disturbance(recording: Recording) -> Doubles:
         sample, column = np.nonzero(chosen & (bound > largest[:, None]))
         pairs = sample, column
         ahead, to_robot = np.stack((cosine[pairs], sine[pairs]), 1), -np.stack((x[pairs], y[pairs]), 1)
-        bearing = angle_between(ahead, to_robot)  # of the robot, relative to the pedestrian's heading
+        bearing = angle_between(ahead, to_robot)  # bearing of the robot, relative to the pedestrian's heading
         seen, aim = 6.0 * bearing / _FIELD, _aim(heading[sample], ahead, to_robot, bearing)
         values = np.full(x.shape, -np.inf)
         values[pairs] = -0.5 * (seen * seen + aim * aim) - _FADING * distance[pairs]
@@ -202,10 +206,10 @@ def _disturbance(recording: Recording) -> Doubles:
 
 
 def _aim(heading: Doubles, ahead: Doubles, to_robot: Doubles, bearing: Doubles) -> Doubles:
-    """(N,) deviation of the robot's heading from the direction of the pedestrian, or from the middle of the directions that lead
-    across in front of the pedestrian, whichever is smaller.
+    """(N,) deviation of the robot's heading, in standard deviations, from the direction towards the pedestrian or from the middle
+    of the directions that cross in front of the pedestrian, whichever is smaller.
 
-    The unit is standard deviations. The middle is halfway between the direction of the pedestrian and the pedestrian's own heading.
+    The middle is halfway between the direction towards the pedestrian and the pedestrian's own heading.
     """
     away = np.maximum(norm(to_robot), 1e-9)
     between = ahead - to_robot / away[:, None]
@@ -233,7 +237,7 @@ def _half_width(distance: Doubles) -> Doubles:
     walls="ignored",
 )
 def heading_disturbance(recording: Recording) -> float | None:
-    """Undefined if no pedestrian was ever present, or for a single sample."""
+    """Undefined if no pedestrian was ever present, or if there is only one sample."""
     return _mean_while(recording, _disturbance(recording), any_present(recording)) if len(recording.time) > 1 else None
 
 

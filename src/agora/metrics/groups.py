@@ -1,4 +1,4 @@
-"""The robot's paths through groups of people (`agora.metrics.quantities.groups`)."""
+"""Intrusions of the robot into groups of people (`agora.metrics.quantities.groups`)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _AHEAD, _BESIDE = 1.5, 0.6
     values="share",
 )
 def group_collision_rate(recording: Recording) -> float:
-    """0 without groups."""
+    """The value is 0 if there are no groups."""
     return average(recording, inside_groups(recording))
 
 
@@ -39,7 +39,7 @@ def group_collision_rate(recording: Recording) -> float:
     source=f"{_TAGA}, Table I",
 )
 def group_intrusion(recording: Recording) -> float:
-    """0 without groups; an intrusion does not end the episode, unlike in the paper's runs."""
+    """The value is 0 if there are no groups; an intrusion does not end the episode, unlike in the paper's runs."""
     return float(inside_groups(recording).any())
 
 
@@ -51,7 +51,7 @@ def group_intrusion(recording: Recording) -> float:
     source="Katyal et al. 2022, IROS (hulls); robot_sf (distance)",
 )
 def group_distance_min(recording: Recording) -> float | None:
-    """Undefined without groups."""
+    """Undefined if there are no groups."""
     nearest = [spaces.hull_distance(p, present, recording.pose[:, :2]).min() for p, present in members(recording)]
     return float(min(nearest)) - recording.radius if nearest else None
 
@@ -65,7 +65,7 @@ def group_distance_min(recording: Recording) -> float | None:
     source="robot_sf (signed distance to the boundary of the group's space); the circle is TAGA's, without margins",
 )
 def group_boundary_min(recording: Recording) -> float | None:
-    """Negative inside a group, unlike ``group_distance_min``; undefined without groups."""
+    """The value is negative if the robot is inside a group, unlike ``group_distance_min``. Undefined if there are no groups."""
     place = recording.pose[:, :2]
     nearest = [(norm(place - centre) - radius)[present.any(1)].min() for centre, radius, present in circles(recording)]
     return float(min(nearest)) - recording.radius if nearest else None
@@ -73,8 +73,8 @@ def group_boundary_min(recording: Recording) -> float | None:
 
 @compute_once
 def _ahead_of_groups(recording: Recording) -> Doubles:
-    """(T,) distance from the robot to the centre of the nearest group, m. The centre is the mean of the points 1.5 m ahead of the
-    members.
+    """(T,) distance from the robot to the centre of the nearest group, m. The centre of a group is the mean of the points 1.5 m
+    ahead of its members.
     """
     nearest = np.full(len(recording.time), np.inf)
     cosine, sine = pedestrians_facing(recording)
@@ -87,7 +87,7 @@ def _ahead_of_groups(recording: Recording) -> Doubles:
 
 def _share(zone: str) -> Metric:
     def share(recording: Recording) -> float:
-        """0 without groups. Includes groups that form after the start, which the original code ignores."""
+        """The value is 0 if there are no groups. Groups that form after the start count, too; the original code ignores them."""
         return average(recording, is_in_zone(_ahead_of_groups(recording) - recording.radius, zone))
 
     made = metric(
@@ -109,8 +109,9 @@ group_space_share_social = _share("social")
 
 @compute_once
 def _relations(recording: Recording) -> tuple[Doubles, Doubles, Doubles, Bools]:
-    """Return, for each pair of members of a group, arrays (T, C): the side of the pair's line on which the robot is, the robot's
-    position along the line, from 0 to 1, its distance from the line, m, and whether both members are in the group.
+    """Return four arrays (T, C) for C pairs of group members: the side of the line between the two members on which the robot is;
+    the robot's position along the line, from 0 to 1; the robot's distance from the line, m; and whether both members are in the
+    group.
     """
     found = [(np.zeros((len(recording.time), 0)),) * 3 + (np.zeros((len(recording.time), 0), np.bool_),)]
     for position, present in members(recording):
@@ -127,9 +128,10 @@ def _relations(recording: Recording) -> tuple[Doubles, Doubles, Doubles, Bools]:
 
 @compute_once
 def crossings(recording: Recording) -> tuple[Array, Array, Array, Doubles]:
-    """Return the crossings (E,) of the line segment between two members of a group by the robot's centre.
+    """Return the E events in which the robot's centre crosses the line segment between two members of a group.
 
-    The arrays are the sample before each crossing, the slots of the two members, and the position along the line, from 0 to 1.
+    The arrays (E,) are the sample before each crossing, the slots of the two members (two arrays), and the position of the crossing
+    along the line, from 0 to 1.
     """
     side, along, _, both = _relations(recording)
     changed = ((side[1:] >= 0.0) != (side[:-1] >= 0.0)) & both[1:] & both[:-1]
@@ -150,7 +152,7 @@ def crossings(recording: Recording) -> tuple[Array, Array, Array, Doubles]:
     values="count",
 )
 def relation_disturbance(recording: Recording) -> float:
-    """Events are counted for each pair of members, who may be moving. 0 without groups."""
+    """Events are counted for each pair of members, even if the members are moving. The value is 0 if there are no groups."""
     return float(len(crossings(recording)[0]))
 
 
@@ -163,8 +165,8 @@ def relation_disturbance(recording: Recording) -> float:
     values="count",
 )
 def relation_disturbance_navmet(recording: Recording) -> float:
-    """Disturbances are summed over pairs of members. The value grows with the sampling rate, as in the original code. 0 without
-    groups.
+    """Disturbances are summed over pairs of members. The value grows with the sampling rate, as in the original code; it is 0 if
+    there are no groups.
     """
     _, along, beside, both = _relations(recording)
     return float(np.count_nonzero(both & (along >= 0.0) & (along <= 1.0) & (beside < _BESIDE)))

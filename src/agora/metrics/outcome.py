@@ -1,8 +1,8 @@
-"""The end of an episode, and the events before it: success, contacts, failures, progress.
+"""The end of an episode and the events before the end: success, contacts, failures, progress.
 
-Contacts are events recorded at physics rate: one each time the robot begins to touch something. Bags of real robots contain no
-contacts; for them, reaching the goal is a success, and the numbers of contacts are undefined. Indicators have the unit "0/1"; their
-mean is a rate.
+Contacts are events recorded at the rate of the physics: there is one event each time the robot begins to touch something. Bags of
+real robots contain no contacts; in this case, every episode that reached the goal is a success, and the numbers of contacts are
+undefined. Indicators have the unit "0/1"; the mean of an indicator is a rate.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def success(recording: Recording) -> float:
     source=_SOCNAVBENCH,
 )
 def success_socnavbench(recording: Recording) -> float:
-    """SocNavBench's success: contacts with walls and robots do not count against it."""
+    """SocNavBench's definition of success, which ignores contacts with walls and robots."""
     return float(at_goal(recording) and all(contact.kind != ContactKind.PEDESTRIAN for contact in contacts_of(recording)))
 
 
@@ -66,7 +66,7 @@ def success_socnavbench(recording: Recording) -> float:
     source=_ARENA,
 )
 def success_k2(recording: Recording) -> float:
-    """Arena 3.0's success rate. The original code infers that the goal was reached; here this is checked."""
+    """Arena 3.0's success rate. The original code infers that the goal was reached; Agora checks this."""
     return float(at_goal(recording) and len(contacts_of(recording)) < 2)
 
 
@@ -78,7 +78,7 @@ def success_k2(recording: Recording) -> float:
     source="Arena 3.0's code; its text has 2",
 )
 def success_k3(recording: Recording) -> float:
-    """Success is determined from the recorded outcome; the original code infers it."""
+    """Success is determined from the recorded outcome; the original code only infers success."""
     return float(at_goal(recording) and len(contacts_of(recording)) < 3)
 
 
@@ -90,7 +90,7 @@ def success_k3(recording: Recording) -> float:
     source="HuNavSim, SocNavGym; SocNavBench's code for episodes that continue after contacts",
 )
 def reached(recording: Recording) -> float:
-    """Fraction of episodes that ended at the goal, as SocNavBench's code counts success with keep_episode_running."""
+    """Fraction of episodes that ended at the goal; this is how SocNavBench's code counts success with keep_episode_running."""
     return float(at_goal(recording))
 
 
@@ -114,8 +114,8 @@ def timeout(recording: Recording) -> float:
     source=_SOCNAVBENCH,
 )
 def failure_pedestrian_collision(recording: Recording) -> float:
-    """SocNavBench's failure case PC (pedestrian collision). An episode counted here is not counted as another failure case or in
-    ``success.socnavbench``.
+    """SocNavBench's failure case PC (pedestrian collision). An episode that counts as this failure case does not count as another
+    failure case or in ``success.socnavbench``.
     """
     walked_into = any(contact.kind == ContactKind.PEDESTRIAN for contact in contacts_of(recording))
     return float((at_goal(recording) and walked_into) or recording.outcome == Outcome.PEDESTRIAN_COLLISION)
@@ -129,7 +129,7 @@ def failure_wall_collision(recording: Recording) -> float:
 
 @metric("collisions", unit="", direction="lower", formula="contact events", source=_ARENA, values="count", compared="all")
 def collisions(recording: Recording) -> float:
-    """Counts events, not samples: a continuous contact counts once."""
+    """The number of contact events, not of samples: a continuous contact counts once."""
     return float(len(recording.contacts))
 
 
@@ -185,7 +185,7 @@ def collisions_robot(recording: Recording) -> float:
     compared="all",
 )
 def final_goal_distance(recording: Recording) -> float:
-    """Distance from the last position to the goal."""
+    """Distance from the robot's last position to the goal."""
     return float(goal_distances(recording)[-1])
 
 
@@ -228,7 +228,7 @@ def final_goal_distance_ratio(recording: Recording) -> float | None:
     compared="all",
 )
 def goal_traversal_ratio(recording: Recording) -> float | None:
-    """Undefined for episodes in which the robot reached the goal or began at it."""
+    """Undefined if the robot reached the goal or began at the goal."""
     distance = goal_distances(recording)
     return None if at_goal(recording) or distance[0] == 0.0 else float(distance[-1] / distance[0])
 
@@ -262,7 +262,7 @@ def stalled_time_hunavsim(recording: Recording) -> float:
     source="SEAN 2.0",
 )
 def stalled_time_sean(recording: Recording) -> float:
-    """The last second of an episode is ignored; a robot that turns on the spot counts as stalled."""
+    """The last second of an episode is ignored. A robot that turns on the spot counts as stalled."""
     later = recording.time + 1.0
     there = np.stack([np.interp(later, recording.time, axis) for axis in recording.pose[:, :2].T], axis=1)
     still = norm(there - recording.pose[:, :2]) < _STALLED_LENGTH
@@ -288,7 +288,7 @@ def _deadlocks(recording: Recording) -> Doubles:
     values="count",
 )
 def deadlocks(recording: Recording) -> float:
-    """The pedestrians who block the robot may change during a deadlock; 0 without pedestrians."""
+    """The pedestrians who block the robot may change during a deadlock. The value is 0 if there are no pedestrians."""
     return float(len(_deadlocks(recording)))
 
 
@@ -300,7 +300,7 @@ def deadlocks(recording: Recording) -> float:
     source="robot_sf; the times and distances are ours",
 )
 def deadlock_time(recording: Recording) -> float:
-    """The total duration of deadlocks, counted from their beginning; 0 without pedestrians."""
+    """The total duration of deadlocks, each measured from its beginning. The value is 0 if there are no pedestrians."""
     return float(_deadlocks(recording).sum())
 
 
@@ -313,7 +313,7 @@ def deadlock_time(recording: Recording) -> float:
     values="count",
 )
 def failure_to_progress_socnavgym(recording: Recording) -> float:
-    """Grows with the sampling rate, as in the original code."""
+    """The value grows with the sampling rate, as in the original code."""
     return float(np.count_nonzero(np.diff(goal_distances(recording)) > 0.0))
 
 
@@ -326,7 +326,7 @@ def failure_to_progress_socnavgym(recording: Recording) -> float:
     values="count",
 )
 def failure_to_progress(recording: Recording) -> float:
-    """The first window begins at time 0; an incomplete window at the end does not count."""
+    """The first time window begins at time 0; an incomplete window at the end does not count."""
     elapsed = recording.time - recording.time[0]
     edges = np.arange(int((elapsed[-1] + 1e-9) / _WINDOW) + 1) * _WINDOW
     distance = np.interp(edges, elapsed, goal_distances(recording))

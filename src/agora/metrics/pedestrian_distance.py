@@ -1,4 +1,4 @@
-"""The distance from the robot to the closest pedestrian, m.
+"""Metrics of the distance from the robot to the closest pedestrian, m.
 
 The centre distance D is the distance between the centres. The surface distance d is the distance between the robot's outline and
 the pedestrian's disc, negative if they overlap; for a robot that is a disc, d = D - r_robot - r_pedestrian.
@@ -45,7 +45,7 @@ def closest_pedestrian_distance_min(recording: Recording) -> float | None:
     walls="ignored",
 )
 def closest_pedestrian_distance_average(recording: Recording) -> float | None:
-    """Times without pedestrians count as 10 m; undefined if no pedestrian was ever present."""
+    """Times without pedestrians count as 10 m. Undefined if no pedestrian was ever present."""
     return average(recording, np.minimum(closest_surface(recording), _FAR)) if ever_present(recording) else None
 
 
@@ -58,12 +58,12 @@ def closest_pedestrian_distance_average(recording: Recording) -> float | None:
     walls="ignored",
 )
 def closest_pedestrian_distance_max(recording: Recording) -> float | None:
-    """The maximum distance to the closest pedestrian; undefined if no pedestrian was ever present."""
+    """The maximum over time of the distance to the closest pedestrian. Undefined if no pedestrian was ever present."""
     return float(np.minimum(closest_surface(recording), _FAR).max()) if ever_present(recording) else None
 
 
 def _from_outline(recording: Recording) -> Doubles:
-    """D - r_robot for each pedestrian in each sample in which it is present, m, as a flat array."""
+    """Return D - r_robot, m, for each pedestrian in each sample in which the pedestrian is present, as a flat array."""
     away: Doubles = offsets(recording)[2][recording.pedestrian_present] - recording.radius
     return away
 
@@ -77,7 +77,7 @@ def _from_outline(recording: Recording) -> Doubles:
     walls="ignored",
 )
 def closest_pedestrian_distance_min_hunavsim(recording: Recording) -> float | None:
-    """Ignores the pedestrian's radius and does not saturate; undefined if no pedestrian was ever present."""
+    """The distance ignores the pedestrian's radius and does not saturate. Undefined if no pedestrian was ever present."""
     return float(_from_outline(recording).min()) if ever_present(recording) else None
 
 
@@ -90,7 +90,7 @@ def closest_pedestrian_distance_min_hunavsim(recording: Recording) -> float | No
     walls="ignored",
 )
 def closest_pedestrian_distance_max_hunavsim(recording: Recording) -> float | None:
-    """The distance to the farthest pedestrian instead of the closest; undefined if no pedestrian was ever present."""
+    """The maximum distance to any pedestrian, instead of to the closest one. Undefined if no pedestrian was ever present."""
     return float(_from_outline(recording).max()) if ever_present(recording) else None
 
 

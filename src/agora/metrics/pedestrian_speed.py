@@ -20,7 +20,7 @@ GROUP = "space"
     source="HuNavSim; Katyal et al. 2022",
 )
 def pedestrian_speed_average(recording: Recording) -> float | None:
-    """Undefined if no pedestrian was ever present, or for a single sample."""
+    """Undefined if no pedestrian was ever present, or if there is only one sample."""
     present = recording.pedestrian_present[:-1]
     speed, weight = _pedestrian_speeds(recording)[:-1][present], intervals(recording)[np.nonzero(present)[0]]
     return weighted_mean(speed, weight) if len(weight) else None
@@ -35,7 +35,7 @@ def pedestrian_speed_average(recording: Recording) -> float | None:
     walls="ignored",
 )
 def closest_pedestrian_speed_average(recording: Recording) -> float | None:
-    """Undefined if no pedestrian was ever present, or for a single sample."""
+    """Undefined if no pedestrian was ever present, or if there is only one sample."""
     about = any_present(recording)
     seconds = duration(recording, about)
     if not ever_present(recording) or seconds == 0.0:

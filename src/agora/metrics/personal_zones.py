@@ -1,8 +1,8 @@
-"""Pedestrians within a fixed distance of the robot: time in a zone, compliance, violations and near misses, and who caused them.
+"""Metrics of pedestrians within a fixed distance of the robot: time in a zone, compliance, violations and near misses.
 
-Centre distance D and surface distance d are those of `agora.metrics.pedestrian_distance`. Zones are Hall's
-(`agora.metrics.quantities.zones`) and apply to the surface distance to the nearest pedestrian, unless a formula says otherwise. A
-violation is attributed to the party that closed the gap, as a contact is (`agora.core.recording.Closing`), based on the velocity
+The centre distance D and the surface distance d are defined in `agora.metrics.pedestrian_distance`. The zones are Hall's
+(`agora.metrics.quantities.zones`) and apply to the surface distance to the nearest pedestrian, unless a formula says otherwise.
+Like a contact, a violation is attributed to the party that closed the gap (`agora.core.recording.Closing`), based on the velocity
 components along the line between the centres.
 """
 
@@ -39,8 +39,8 @@ _PRIVATE = 0.5
 
 @metric("time_in_private_zone", unit="s", direction="lower", formula="time with min D < 0.5 m", source=_ARENA, walls="ignored")
 def time_in_private_zone(recording: Recording) -> float:
-    """Time with several pedestrians in the zone is counted once; 0 without pedestrians. For discs with a radius of 0.25 m, the zone
-    begins at contact.
+    """Time with several pedestrians in the zone is counted once. The value is 0 if there are no pedestrians. For discs with a
+    radius of 0.25 m, the zone begins at contact.
     """
     return duration(recording, closest_centre(recording) < _PRIVATE)
 
@@ -54,7 +54,7 @@ def time_in_private_zone(recording: Recording) -> float:
     walls="ignored",
 )
 def time_in_private_zone_outline(recording: Recording) -> float:
-    """Time with several pedestrians in the zone is counted once; 0 without pedestrians."""
+    """Time with several pedestrians in the zone is counted once. The value is 0 if there are no pedestrians."""
     return duration(recording, closest_surface(recording) < _PRIVATE)
 
 
@@ -68,7 +68,7 @@ def time_in_private_zone_outline(recording: Recording) -> float:
     walls="ignored",
 )
 def personal_space_compliance_igibson(recording: Recording) -> float:
-    """1 without pedestrians."""
+    """The value is 1 if there are no pedestrians."""
     return average(recording, closest_centre(recording) >= 0.5)
 
 
@@ -82,7 +82,7 @@ def personal_space_compliance_igibson(recording: Recording) -> float:
     walls="ignored",
 )
 def personal_space_compliance_socnavgym(recording: Recording) -> float:
-    """1 without pedestrians."""
+    """The value is 1 if there are no pedestrians."""
     return average(recording, closest_centre(recording) - recording.radius >= INTIMATE)
 
 
@@ -96,7 +96,7 @@ def personal_space_compliance_socnavgym(recording: Recording) -> float:
     walls="ignored",
 )
 def personal_space_compliance_robosense(recording: Recording) -> float:
-    """1 without pedestrians."""
+    """The value is 1 if there are no pedestrians."""
     return average(recording, closest_centre(recording) >= 1.0)
 
 
@@ -110,7 +110,9 @@ def personal_space_compliance_robosense(recording: Recording) -> float:
     walls="ignored",
 )
 def personal_space_compliance_social_jym(recording: Recording) -> float | None:
-    """1 without pedestrians; undefined if the episode was not a success, so read it together with ``success``."""
+    """The value is 1 if there are no pedestrians. Undefined if the episode was not a success, so read this metric together with
+    ``success``.
+    """
     return average(recording, closest_surface(recording) > _PRIVATE) if is_success(recording) else None
 
 
@@ -124,12 +126,14 @@ def personal_space_compliance_social_jym(recording: Recording) -> float | None:
     walls="ignored",
 )
 def personal_space_compliance_robot_sf(recording: Recording) -> float | None:
-    """Despite its name, this is the fraction of violations: lower is better. Undefined if no pedestrian was ever present."""
+    """Despite the name, this metric is the fraction of violations, so lower is better. Undefined if no pedestrian was ever
+    present.
+    """
     return average(recording, closest_centre(recording) < 0.5) if ever_present(recording) else None
 
 
 def _entries(recording: Recording, distance: float) -> float:
-    """Count how often the surface distance to a pedestrian fell below ``distance``; starting inside counts."""
+    """Count how often the surface distance to a pedestrian fell below ``distance``; an episode that begins below it also counts."""
     inside = surface_distances(recording) < distance
     return float(np.count_nonzero(inside[0]) + np.count_nonzero(inside[1:] & ~inside[:-1]))
 
@@ -145,7 +149,7 @@ def _entries(recording: Recording, distance: float) -> float:
     walls="ignored",
 )
 def intimate_violations(recording: Recording) -> float:
-    """Events are counted for each pedestrian separately; 0 without pedestrians."""
+    """Events are counted separately for each pedestrian. The value is 0 if there are no pedestrians."""
     return _entries(recording, INTIMATE)
 
 
@@ -160,7 +164,9 @@ def intimate_violations(recording: Recording) -> float:
     walls="ignored",
 )
 def personal_violations(recording: Recording) -> float:
-    """Events are counted per pedestrian, including those that lead to an intimate violation; 0 without pedestrians."""
+    """Events are counted separately for each pedestrian, including events that lead to an intimate violation. The value is 0 if
+    there are no pedestrians.
+    """
     return _entries(recording, PERSONAL)
 
 
@@ -172,7 +178,7 @@ _CLOSERS = {Closer.ROBOT: "more than 0.6", Closer.PERSON: "less than 0.4", Close
 
 def _share(zone: str) -> Metric:
     def share(recording: Recording) -> float:
-        """Fraction of time. Time without pedestrians counts as public space, so that the four fractions add up to 1."""
+        """The value is a fraction of time. Time without pedestrians counts as public space, so the four fractions add up to 1."""
         return average(recording, is_in_zone(closest_surface(recording), zone))
 
     made = metric(
@@ -195,7 +201,9 @@ space_share_public = _share("public")
 
 def _hunavsim_share(zone: str) -> Metric:
     def share(recording: Recording) -> float:
-        """Ignores the pedestrian's radius. This is a fraction of time; the original code computes a fraction of samples."""
+        """The distance ignores the pedestrian's radius. The value is a fraction of time; the original code computes a fraction of
+        samples.
+        """
         return average(recording, is_in_zone(closest_centre(recording) - recording.radius, zone))
 
     made = metric(
@@ -225,8 +233,8 @@ space_share_social_hunavsim = _hunavsim_share("social")
     walls="ignored",
 )
 def near_misses(recording: Recording) -> float:
-    """Events are counted for each pedestrian separately, including those in progress at the beginning or the end; 0 without
-    pedestrians.
+    """Events are counted separately for each pedestrian, including events in progress at the beginning or the end. The value is 0
+    if there are no pedestrians.
     """
     return _near_misses(recording)
 
@@ -246,7 +254,7 @@ def _near_misses(recording: Recording) -> float:
     walls="ignored",
 )
 def near_misses_per_minute(recording: Recording) -> float | None:
-    """A slow robot meets more people on its way; undefined for a single sample."""
+    """The rate accounts for the fact that a slow robot meets more people on its way. Undefined if there is only one sample."""
     seconds = float(recording.time[-1] - recording.time[0])
     return 60.0 * _near_misses(recording) / seconds if seconds > 0.0 else None
 
@@ -275,15 +283,15 @@ def near_misses_per_metre(recording: Recording) -> float | None:
     walls="ignored",
 )
 def near_misses_robot_sf(recording: Recording) -> float:
-    """Grows with the sampling rate, as in the original code; 0 without pedestrians."""
+    """The value grows with the sampling rate, as in the original code. It is 0 if there are no pedestrians."""
     gap = closest_surface(recording)
     return float(np.count_nonzero((gap >= 0.0) & (gap < _NEAR)))
 
 
 @functools.lru_cache(maxsize=4)
 def closers(recording: Recording, limit: float) -> tuple[Closer, ...]:
-    """Return which party closed the gap, each time that d to a pedestrian fell below ``limit``; evaluated at the first sample below
-    it.
+    """Return which party closed the gap, for each time that d to a pedestrian fell below ``limit``; evaluated at the first sample
+    below the limit.
 
     A party that is slower than `STANDING` or moves away does not count as closing the gap.
     """
@@ -301,7 +309,9 @@ def _violations(zone: str, closer: Closer) -> Metric:
     limit = BANDS[zone][1]
 
     def violations(recording: Recording) -> float:
-        """The violations by the robot, by the person and by both add up to the number of all violations; 0 without pedestrians."""
+        """The violations by the robot, by the person and by both add up to the total number of violations. The value is 0 if there
+        are no pedestrians.
+        """
         return float(closers(recording, limit).count(closer))
 
     stood = " or the robot stood still (0.05 m/s)" if closer == Closer.PERSON else ", not standing still (0.05 m/s)"
@@ -335,7 +345,7 @@ personal_violations_by_both = _violations("personal", Closer.BOTH)
     walls="ignored",
 )
 def discomfort_crowdnav(recording: Recording) -> float:
-    """The discomfort term of the reward, at most 0, undiscounted; 0 without pedestrians."""
+    """The undiscounted sum of the reward's discomfort term, at most 0. The value is 0 if there are no pedestrians."""
     return _discomfort(recording, 0.2, 0.5)
 
 
@@ -348,7 +358,7 @@ def discomfort_crowdnav(recording: Recording) -> float:
     walls="ignored",
 )
 def discomfort_dsrnn(recording: Recording) -> float:
-    """The discomfort term of the reward, at most 0, undiscounted; 0 without pedestrians."""
+    """The undiscounted sum of the reward's discomfort term, at most 0. The value is 0 if there are no pedestrians."""
     return _discomfort(recording, 0.25, 10.0)
 
 

@@ -1,4 +1,7 @@
-"""Values that the planner noted during the episode (`agora.interfaces.NOTES`); undefined if the planner does not note them."""
+"""Metrics of the values that the planner notes during an episode (`agora.interfaces.NOTES`).
+
+A metric is undefined if the planner does not note its values.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ _AGORA = "Agora"
 
 
 def _mean(recording: Recording, noted: Array | None) -> float | None:
-    """Return the mean over time of the values noted at the planner's calls."""
+    """Return the mean over time of the values noted at the planner's calls; None if no values were noted."""
     return None if noted is None or not len(noted) else weighted_mean(noted, intervals(recording))
 
 
@@ -27,7 +30,7 @@ def _mean(recording: Recording, noted: Array | None) -> float | None:
     source=_AGORA,
 )
 def speed_limit_average(recording: Recording) -> float | None:
-    """1 if the interplanner never slowed the robot down."""
+    """The value is 1 if the interplanner never slowed the robot down."""
     return _mean(recording, recording.speed_limit)
 
 
@@ -39,7 +42,7 @@ def speed_limit_average(recording: Recording) -> float | None:
     source="Arena 3.0's interplanners",
 )
 def danger_average(recording: Recording) -> float | None:
-    """0 without pedestrians nearby."""
+    """The value is 0 if there are no pedestrians nearby."""
     return _mean(recording, recording.danger)
 
 
@@ -52,8 +55,8 @@ def danger_average(recording: Recording) -> float | None:
     values="share",
 )
 def reason_share(recording: Recording) -> float | None:
-    """The row names the reason that was noted for the longest time. Planners differ in how much they note, so a lower share is not
-    better.
+    """The row contains the reason that was noted for the longest time. Planners differ in how often they note a reason, so a lower
+    share is not better.
     """
     return None if recording.reason is None else _mean(recording, recording.reason != Reason.NONE)
 

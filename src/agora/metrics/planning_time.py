@@ -14,12 +14,12 @@ _SOCNAVBENCH = "Biswas et al. 2022, SocNavBench, Table 1"
 _AGORA = "Agora (`agora.metrics.planning_time`)"
 
 TIMING = frozenset({"planning_time", "planning_time_deviation", "deadline_misses", "asked_again"})
-"""Metrics that depend on the machine: they are stored with the timing, outside the byte-identity promise."""
+"""Metrics that depend on the machine. They are stored in the timing shards, which are not guaranteed to be byte-identical."""
 
 
 @metric("planning_time", unit="s", direction="lower", formula="mean wall time of a planner call", source=_SOCNAVBENCH)
 def planning_time(recording: Recording) -> float | None:
-    """Undefined if the planner was never called; depends on the machine (`TIMING`)."""
+    """Undefined if the planner was never called. The value depends on the machine (`TIMING`)."""
     return float(np.mean(recording.planning_time)) if len(recording.planning_time) else None
 
 
@@ -31,7 +31,7 @@ def planning_time(recording: Recording) -> float | None:
     source=_AGORA,
 )
 def planning_time_deviation(recording: Recording) -> float | None:
-    """Undefined if the planner was never called; depends on the machine (`TIMING`)."""
+    """Undefined if the planner was never called. The value depends on the machine (`TIMING`)."""
     return float(np.std(recording.planning_time)) if len(recording.planning_time) else None
 
 
@@ -44,7 +44,7 @@ def planning_time_deviation(recording: Recording) -> float | None:
     values="share",
 )
 def deadline_misses(recording: Recording) -> float | None:
-    """Undefined if the planner was never called or for a single sample; depends on the machine (`TIMING`)."""
+    """Undefined if the planner was never called, or if there is only one sample. The value depends on the machine (`TIMING`)."""
     dt = intervals(recording)
     return float(np.mean(recording.planning_time > dt.max())) if len(recording.planning_time) and len(dt) else None
 
@@ -58,7 +58,7 @@ def deadline_misses(recording: Recording) -> float | None:
     values="count",
 )
 def asked_again(recording: Recording) -> float | None:
-    """Undefined if the planner was never called. Depends on which robots share a call, and on how fast an external program answers
-    (`TIMING`).
+    """Undefined if the planner was never called. The value depends on which robots share a call, and on how fast an external
+    program answers (`TIMING`).
     """
     return float(recording.asked_again) if len(recording.planning_time) else None

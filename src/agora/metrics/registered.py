@@ -1,4 +1,4 @@
-"""The registered metrics, and their values for one recording."""
+"""Lists the registered metrics, and computes their values for a recording."""
 
 from __future__ import annotations
 
@@ -16,20 +16,23 @@ HEADLINE = {
     "personal_space_compliance.robosense": "Personal space",
     "jerk_average": "Smoothness (jerk)",
 }
-"""The most important metrics, which the report shows first, and their headings."""
+"""The most important metrics, which the report shows first, with their headings."""
 
 FEW = ("success", *HEADLINE, "path_length", "planning_time")
-"""Metrics that summarise one episode."""
+"""Metrics that summarise a single episode."""
 
 
 def metrics(*, own: bool = False) -> list[Metric]:
-    """Return all registered metrics, sorted by name; with ``own``, only Agora's metrics, so that no other package is imported."""
+    """Return all registered metrics, sorted by name.
+
+    If ``own`` is True, return only Agora's metrics, without importing any other package.
+    """
     return [load("metrics", name) for name in available("metrics") if not own or is_own("metrics", name)]
 
 
 def measure(recording: Recording, *names: str) -> dict[str, float | None]:
-    """Return the values of the named metrics for a recording, keyed by name; of all metrics if no names are given. Undefined values
-    are None.
+    """Return the values of the named metrics for a recording, by name; if no names are given, the values of all metrics. Undefined
+    values are None.
 
     Raises:
         UnknownNameError: a metric is unknown.

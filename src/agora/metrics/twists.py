@@ -1,4 +1,4 @@
-"""The robot's twist, in its own frame, and its commands: smoothness, turning, reversing, and the feasibility of commands."""
+"""Metrics of the robot's twist, in its own frame, and of its commands: smoothness, turning, reversing and feasibility."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _SPARC = "Balasubramanian et al. 2015, J. NeuroEng. Rehabil. 12:112"
 _STOPPED, _TURNS, _BACKWARD, _ON_THE_SPOT = 0.05, 0.15, -0.05, 0.005
 
 _CUTOFF, _THRESHOLD, _PADDING = 10.0, 0.05, 4
-"""For the spectral arc length: maximum frequency, Hz; minimum magnitude, relative to the maximum; zero padding, in powers of
-two.
+"""Parameters of the spectral arc length: maximum frequency, Hz; minimum magnitude, relative to the maximum; zero padding, as a
+power of two.
 """
 
 
 def _rate(recording: Recording, values: Doubles) -> float | None:
-    """Return the time average of the magnitude of the rate of change in values (T, n)."""
+    """Return the time average of the magnitude of the rate of change of values (T, n)."""
     dt = intervals(recording)
     change = np.diff(values, axis=0)
     return float(np.sqrt((change * change).sum(1)).sum()) / float(dt.sum()) if len(dt) else None
@@ -41,25 +41,25 @@ def _rate(recording: Recording, values: Doubles) -> float | None:
     source=_SRPB,
 )
 def velocity_smoothness(recording: Recording) -> float | None:
-    """Unlike in ``acceleration_average``, driving around a bend adds nothing; undefined for a single sample."""
+    """Unlike in ``acceleration_average``, driving around a bend adds nothing. Undefined if there is only one sample."""
     return _rate(recording, recording.twist[:, :2])
 
 
 @metric("heading_smoothness", unit="rad/s2", direction="lower", formula="mean over time of |d omega/dt|", source=_SRPB)
 def heading_smoothness(recording: Recording) -> float | None:
-    """HuNavSim and social-jym call this the mean angular acceleration; undefined for a single sample."""
+    """HuNavSim and social-jym call this metric the mean angular acceleration. Undefined if there is only one sample."""
     return _rate(recording, recording.twist[:, 2:])
 
 
 @metric("angular_speed_average", unit="rad/s", direction="neutral", formula="mean over time of |omega|", source="HuNavSim")
 def angular_speed_average(recording: Recording) -> float:
-    """HuNavSim's code omits the absolute value, so turns to the left and to the right cancel out."""
+    """HuNavSim's code omits the absolute value, so left and right turns cancel out."""
     return average(recording, np.abs(recording.twist[:, 2]))
 
 
 @metric("angular_jerk_average", unit="rad/s3", direction="lower", formula="mean over time of |d^2 omega/dt^2|", source="social-jym")
 def angular_jerk_average(recording: Recording) -> float | None:
-    """Undefined for fewer than three samples; if omega jumps, the value grows with the control rate."""
+    """Undefined if there are fewer than three samples. If omega jumps, the value grows with the control rate."""
     dt = intervals(recording)
     if len(dt) < 2:
         return None
@@ -76,7 +76,7 @@ def angular_jerk_average(recording: Recording) -> float | None:
     values="share",
 )
 def oscillation_share(recording: Recording) -> float:
-    """Any time near standstill counts, whether or not the robot should stand still."""
+    """All time near standstill counts, whether or not the robot should stand still."""
     slow = norm(recording.twist[:, :2]) < _STOPPED
     return average(recording, slow & (np.abs(recording.twist[:, 2]) < _TURNS))
 
@@ -103,7 +103,7 @@ def in_place_rotation_share(recording: Recording) -> float:
 
 @lean_kernel
 def _write_feasible(traits, commands, feasible, first, last):
-    """Write to ``feasible`` (K,) whether commands (K, 3) are within the twist limits of robot 0."""
+    """Write to ``feasible`` (K,) whether each of the commands (K, 3) is within the twist limits of robot 0."""
     for k in range(first, last):
         feasible[k] = not exceeds(traits, 0, 0, commands[k, 0], commands[k, 1], commands[k, 2])
 
@@ -117,7 +117,7 @@ def _write_feasible(traits, commands, feasible, first, last):
     values="share",
 )
 def feasible_action_rate(recording: Recording) -> float | None:
-    """Acceleration limits do not count; undefined if the twists or the robot's motion limits were not recorded."""
+    """Acceleration limits are ignored. Undefined if the twists or the robot's motion limits were not recorded."""
     if recording.command is None or recording.robot is None or not len(recording.command):
         return None
     feasible = np.zeros(len(recording.command), np.bool_)
@@ -140,8 +140,8 @@ def _speeds(recording: Recording) -> Doubles:
     source=f"{_SPARC}; zero padding by 4 powers of two, as in its code",
 )
 def sparc(recording: Recording) -> float | None:
-    """The speed is resampled at even intervals if the time stamps are uneven; undefined for fewer than three samples, or if the
-    robot never moved.
+    """The speed is resampled at even intervals if the time stamps are uneven. Undefined if there are fewer than three samples, or
+    if the robot never moved.
     """
     count = len(recording.time)
     if count < 3 or not _speeds(recording).any():
@@ -166,9 +166,9 @@ def sparc(recording: Recording) -> float | None:
     version=2,
 )
 def log_dimensionless_jerk(recording: Recording) -> float | None:
-    """Undefined for fewer than three sample times, for constant acceleration, and if the robot never moved.
+    """Undefined if there are fewer than three sample times, if the acceleration is constant, or if the robot never moved.
 
-    An episode may end in the middle of an interval. That partial interval is left out, because a change of speed divided by the
+    An episode may end in the middle of an interval. The partial interval is left out, because a change of speed divided by the
     square of a short time would outweigh everything else.
     """
     if len(recording.time) < 3:

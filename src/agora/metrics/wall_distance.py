@@ -1,4 +1,4 @@
-"""The distance from the robot's outline to the nearest wall."""
+"""Metrics of the distance from the robot's outline to the nearest wall."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SAFE = 0.3
     version=2,
 )
 def clearing_distance_min(recording: Recording) -> float | None:
-    """Undefined without a map, or without an obstacle in it."""
+    """Undefined if there is no map, or if the map contains no obstacle."""
     gap = wall_gaps(recording)
     return None if gap is None else float(gap.min())
 
@@ -35,7 +35,7 @@ def clearing_distance_min(recording: Recording) -> float | None:
     version=2,
 )
 def clearing_distance_average(recording: Recording) -> float | None:
-    """Undefined without a map, or without an obstacle in it."""
+    """Undefined if there is no map, or if the map contains no obstacle."""
     gap = wall_gaps(recording)
     return None if gap is None else average(recording, gap)
 
@@ -49,6 +49,6 @@ def clearing_distance_average(recording: Recording) -> float | None:
     values="share",
 )
 def obstacle_safety(recording: Recording) -> float | None:
-    """Undefined without a map, or without an obstacle in it."""
+    """Undefined if there is no map, or if the map contains no obstacle."""
     gap = wall_gaps(recording)
     return None if gap is None else average(recording, gap < _SAFE)

@@ -1,1 +1,3 @@
-"""The logic of the ROS nodes, independent of ROS: crowd, robots in one world, referee, navigation, and Move Base Flex's actions."""
+"""The logic of the ROS nodes, independent of ROS: the crowd, the robots of one world, the referee, navigation, and Move Base Flex's
+actions.
+"""

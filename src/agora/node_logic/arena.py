@@ -67,16 +67,16 @@ _OTHER_STATES = {
 
 
 def names_plugin(text: str) -> bool:
-    """Return whether Arena's argument ``sfm`` names a plugin (``module:name``), which runs in its own node; no crowd model has a
-    name of this form.
+    """Return whether Arena's argument ``sfm`` names a plugin (``module:name``), which runs in its own node, rather than a crowd
+    model.
 
-    By contrast, ``helbing:relaxation_time=0.6`` and ``helbing(relaxation_time=0.6)`` name a crowd model with a parameter.
+    ``helbing:relaxation_time=0.6`` and ``helbing(relaxation_time=0.6)``, by contrast, name a crowd model with a parameter.
     """
     return ":" in text and not {"(", "="} & set(text)
 
 
 def crowd_model(text: str) -> Named:
-    """Return the crowd model given by Arena's argument ``sfm``, which uses Agora's or Arena's name and may include parameters.
+    """Return the crowd model that Arena's argument ``sfm`` selects, by its name in Agora or Arena, with optional parameters.
 
     Args:
         text: value of the argument, such as "", "pysocial", "deepsocialforce", "orca(horizon=3)", "orca:horizon=3".
@@ -89,7 +89,7 @@ def crowd_model(text: str) -> Named:
 
 
 def state_number(text: str) -> int | None:
-    """Return the number of the social state with this name in Arena or in `STATE_NAMES`; None if the name has no counterpart."""
+    """Return the number of the social state that has this name in Arena or in `STATE_NAMES`; None if there is no such state."""
     word = text.strip().strip('"').lower().removeprefix("state")
     if word.isdigit() and 1 <= int(word) <= len(_ANIMATIONS):
         word = _ANIMATIONS[int(word) - 1]
@@ -98,22 +98,22 @@ def state_number(text: str) -> int | None:
 
 
 def type_name(number: int) -> str:
-    """Return Arena's spelling of a type of `agora.core.state.TYPES`: "human/adult"."""
+    """Return Arena's name for a type from `agora.core.state.TYPES`, such as "human/adult"."""
     return f"human/{TYPES[number]}"
 
 
 def newcomers(
     pedestrians: Sequence[Pedestrian], crowd: People, stream: Stream, first_id: int
 ) -> tuple[PedestrianStarts, tuple[str, ...]]:
-    """Return the spawned pedestrians and their names.
+    """Return the pedestrians to spawn and their names.
 
     An entry may stand for several pedestrians, as in a suite (`agora.tasks.obstacles.scenario.people_from`).
 
     Args:
         pedestrians: pedestrians with the fields of the message ``pedsim_msgs/Ped``.
-        crowd: values that are not in the message.
-        stream: stream of random speeds.
-        first_id: id of the first pedestrian; later ids are consecutive.
+        crowd: values that the message does not contain.
+        stream: random stream from which speeds are drawn.
+        first_id: id of the first pedestrian; the others get consecutive ids.
 
     Raises:
         InputError: a type is unknown.
@@ -139,7 +139,7 @@ def outline(place: Map) -> Doubles:
 
 
 def _runs(edges: Bools) -> Doubles:
-    """Return the runs (K, 3) of True entries along the rows: row, first column, one past the last column."""
+    """Return the runs (K, 3) of consecutive True entries along the rows: row, first column, and one past the last column."""
     padded = np.pad(edges, ((0, 0), (1, 1))).astype(np.int8)
     change = np.diff(padded, axis=1)
     first, last = np.argwhere(change == 1), np.argwhere(change == -1)

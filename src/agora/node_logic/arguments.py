@@ -1,4 +1,6 @@
-"""The arguments of ``start_arena.launch``: which of them have an effect in combination, and the robots that they select."""
+"""The arguments of ``start_arena.launch``: which of them have an effect in combination with the others, and which robots they
+select.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,7 @@ _IN_THE_NODE = ("rviz_ui",)
 
 @dataclass(frozen=True)
 class Arguments:
-    """The arguments whose effect depends on other arguments; omitted arguments have their defaults.
+    """The launch arguments whose effect depends on other arguments; omitted arguments have their defaults.
 
     Attributes:
         simulator: name of the simulator.
@@ -50,34 +52,34 @@ class Arguments:
         unity_ip: address at which the player connects.
         unity_port: port at which the player connects.
         tm_robots: robots mode, with parameters: ``circle(count=4)``.
-        tm_obstacles: obstacles mode, likewise.
+        tm_obstacles: obstacles mode, with parameters.
         tm_modules: modules, separated by commas.
-        map_file: world.
-        scenario_file: scenario of the world.
-        config: path of a ``task_generator.yaml``.
+        map_file: name of the world.
+        scenario_file: name of a scenario of the world.
+        config: path of a ``task_generator.yaml`` file.
         suite: name or path of a suite whose episodes are run instead of episodes from task modes.
-        timeout: time limit of an episode, s; if None, the limit in the settings.
-        episodes: number of episodes after which the graph shuts down; if None, the number given by the settings or the suite.
-        seed: seed of all random streams and generated places; if None, 0 or the suite's seed.
+        timeout: time limit of an episode, s; by default, the limit in the settings.
+        episodes: number of episodes after which the graph shuts down; by default, the number in the settings or the suite.
+        seed: seed of all random streams and generated places; by default, the suite's seed or, without a suite, 0.
         model: model of the robot.
-        robot_setup_file: file of several robots.
+        robot_setup_file: file that describes several robots.
         local_planner: local planner, or a preset of one, with parameters: ``dwa(vx_samples=12)``.
-        inter_planner: interplanner, likewise.
-        global_planner: global planner, likewise.
+        inter_planner: interplanner, or a preset of one, with parameters.
+        global_planner: global planner, or a preset of one, with parameters.
         agent_name: policy of a learned local planner.
-        navigation: driver of the robots.
-        mbf_people: how Move Base Flex's global costmap is informed about pedestrians.
+        navigation: software that drives the robots.
+        mbf_people: how pedestrians enter Move Base Flex's global costmap.
         sfm: crowd model, or a plugin ``module:name``.
         behaviours: behaviours of pedestrians, separated by commas.
         synchronous: whether the graph runs in lock step.
         time_scale: simulated seconds per real second.
         periods: periods that replace the defaults, such as ``physics=0.05,control=0.1``.
-        record_data: whether bags are recorded.
-        record_data_dir: folder of the bags.
+        record_data: whether to record bags.
+        record_data_dir: folder for the bags.
         headless: 2 for no window.
-        show_rviz: whether RViz is opened.
+        show_rviz: whether to open RViz.
         visualization: program that visualises the simulation.
-        rviz_file: configuration of RViz.
+        rviz_file: configuration file for RViz.
     """
 
     simulator: str = "native"
@@ -116,8 +118,7 @@ class Arguments:
 
     @cached_property
     def entries(self) -> list[RobotEntry]:
-        """Return the robots in the setup file, or the single robot given by ``model``: one entry per robot, with values not yet
-        resolved.
+        """Return one entry per robot, with unresolved values: the robots in the setup file, or the single robot given by ``model``.
 
         Raises:
             InputError: the robot setup file is invalid, or a robot is unknown.
@@ -241,7 +242,7 @@ class Arguments:
         return {name: value for name, value in named.items() if value is not None}
 
     def how_often(self) -> Periods:
-        """Return the update periods for episodes created by task modes.
+        """Return the update periods for episodes that task modes create.
 
         Raises:
             InputError: the periods are inconsistent.
@@ -259,14 +260,14 @@ class Arguments:
 
 
 def arguments_of(given: Mapping[str, Any], kind: type[A], where: str, before: Mapping[str, Any] | None = None) -> A:
-    """Return the arguments from plain values. Empty strings are ignored, and strings that roslaunch has converted to numbers are
+    """Build the arguments from plain values. Empty strings are ignored, and strings that roslaunch has converted to numbers are
     accepted.
 
     Args:
-        given: values by name; names that `Arguments` does not have are ignored.
+        given: values, keyed by name; names that `Arguments` does not have are ignored.
         kind: `Arguments`, or a class with the same fields.
         where: name of the values in messages.
-        before: earlier values, which may have lost their effect when modes were switched.
+        before: earlier values, which are accepted even if they lost their effect when modes were switched.
 
     Raises:
         InputError: a value has the wrong type, or an argument has no effect in combination with the others.
@@ -282,7 +283,7 @@ def without_effect(given: Mapping[str, Any], where: str) -> list[str]:
     node that uses it reports the error.
 
     Args:
-        given: values by name, as in `arguments_of`.
+        given: values, keyed by name, as for `arguments_of`.
         where: name of the values in messages.
     """
     try:
@@ -313,8 +314,8 @@ def _name(text: str) -> str:
 
 
 def _with_agent(entry: RobotEntry, planner: str) -> str:
-    """Return a robot's planner combined with its agent. In Arena's files, planners that do not use an agent have the robot model's
-    name as agent.
+    """Return a robot's planner combined with its agent. In Arena's files, a planner that does not use an agent has the robot
+    model's name as its agent.
 
     Raises:
         InputError: the planner does not use a policy, or already has one.

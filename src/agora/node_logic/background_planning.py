@@ -12,12 +12,12 @@ __all__ = ["BackgroundPlanner"]
 
 
 class BackgroundPlanner:
-    """Plans at most one new path per robot at a time.
+    """Plans new paths for robots, at most one per robot at a time.
 
     Args:
-        paths: planner of the paths.
+        paths: global paths of the robots, which plan each new path.
         goal_of: function that returns the goal (3,) of a robot, or None.
-        executor: executor that runs the planning; without one, `request` plans before it returns.
+        executor: executor that runs the planning; without an executor, `request` plans before it returns.
     """
 
     def __init__(self, paths: Paths, goal_of: Callable[[int], Array | None], executor: Executor | None) -> None:
@@ -38,11 +38,11 @@ class BackgroundPlanner:
             self._pending[robot] = goal, future
 
     def cancel(self, robot: int) -> None:
-        """Discard the path that is being planned for a robot, because it has received another one."""
+        """Discard the path that is being planned for a robot, because the robot has received another path."""
         self._pending.pop(robot, None)
 
     def take_paths(self) -> Iterator[tuple[int, Floats]]:
-        """Yield each robot that has a new path, with the path; skip paths to goals that the robot no longer has."""
+        """Yield each robot with a new path, and the path; paths to goals that the robot no longer has are skipped."""
         for robot, (goal, path) in list(self._pending.items()):
             if path.done():
                 del self._pending[robot]

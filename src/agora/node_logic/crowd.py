@@ -31,13 +31,13 @@ _HOW = {"added": ADDED, "in_place": IN_PLACE}
 
 
 class Crowd:
-    """The engine of one world, built from a start and its stage; it receives the robots' states from outside before each step.
+    """The engine of one world, built from a start and its stage, which receives the robots' states from outside before each step.
 
-    Given the robots of an episode, it reproduces the pedestrians of `agora.episode.Episodes` bit for bit at every step. Contacts,
-    goals and time limits do not end the episode.
+    Given the robots' states in an episode, the crowd reproduces the pedestrians of `agora.episode.Episodes` bit for bit at every
+    step. Contacts, goals and time limits do not end the episode.
 
-    A change during the episode changes the start, and the engine is rebuilt in its current state. Pedestrians keep their minds, but
-    behaviours lose other memory, such as the remaining time of a conversation.
+    A change during the episode changes the start, and the engine is rebuilt from its current state. Pedestrians keep their minds,
+    but behaviours lose other memory, such as the remaining time of a conversation.
 
     Args:
         start: start of the episode.
@@ -72,7 +72,7 @@ class Crowd:
 
     @property
     def goals(self) -> Waypoints:
-        """The waypoints, (1, P), including the current destinations."""
+        """The waypoints of the pedestrians, (1, P), including their current destinations."""
         return self._crowd.goals
 
     @property
@@ -98,7 +98,7 @@ class Crowd:
 
     @property
     def robots(self) -> Robots:
-        """States of the robots at the current step, (1, R); may be written."""
+        """States of the robots at the current step, (1, R), which may be changed."""
         return self.world.robots
 
     @property
@@ -155,11 +155,11 @@ class Crowd:
         return self.pedestrians
 
     def feed(self, slots: Array, forces: Floats, how: Literal["added", "in_place"] = "in_place") -> None:
-        """Apply external forces to these pedestrians, and to no others, until the next call.
+        """Apply external forces to the given pedestrians until the next call; no force acts on any other pedestrian.
 
         Args:
             slots: (K,) slots of the pedestrians.
-            forces: (K, 2) force per mass, m/s2.
+            forces: (K, 2) forces per unit mass, m/s2.
             how: whether the forces are added to the crowd model's acceleration or replace it.
 
         Raises:
@@ -183,7 +183,7 @@ class Crowd:
 
         Args:
             people: the pedestrians, with new ids.
-            names: name of each, for display.
+            names: names of the pedestrians, for display.
 
         Returns:
             The slots of the new pedestrians. A slot is reused only after a generation in which it is empty has been returned.
@@ -211,7 +211,7 @@ class Crowd:
         return slots
 
     def _called(self, slots: Array, given: Sequence[str], total: int) -> dict[str, Any]:
-        """Return the names and appearances, including those of new pedestrians."""
+        """Return the names and appearances of all pedestrians, including new ones."""
         names, looks = (list(kept) + [""] * (total - len(kept)) for kept in (self.start.names, self.start.looks))
         for slot, name in zip(slots.tolist(), given, strict=True):
             names[slot], looks[slot] = name, ""
@@ -226,7 +226,7 @@ class Crowd:
             self.world.replay.last[0, slot] = self.world.replay.first[0, slot] - 1
 
     def move(self, slots: Sequence[int], poses: Array) -> None:
-        """Move pedestrians to new poses, where they are at rest. They are absent for one generation, so that the jump does not
+        """Move pedestrians to new poses, at which they are at rest. They are absent for one generation, so that the jump does not
         cause contacts.
 
         Args:
@@ -242,7 +242,7 @@ class Crowd:
         self._lift({int(slot): (pose, False) for slot, pose in zip(slots, poses, strict=True)})
 
     def restart(self) -> None:
-        """Move all simulated pedestrians back to their starts, with their first waypoint as destination, like `move`."""
+        """Move all simulated pedestrians back to their starts, as `move` does, with their first waypoint as destination."""
         people = self.start.pedestrians
         poses = np.concatenate([people.position, people.heading[:, None]], -1)
         self._lift({int(k): (poses[k], True) for k in range(len(people.id)) if not self._absent[k]})
@@ -253,7 +253,7 @@ class Crowd:
         self._returning |= poses
 
     def _put_back(self) -> None:
-        """Insert moved pedestrians again once a generation without them has been returned."""
+        """Put moved pedestrians back into the world once a generation without them has been returned."""
         now, goals = self.pedestrians, self.world.waypoints
         for slot in [slot for slot in self._returning if not self._shown[slot]]:
             pose, anew = self._returning.pop(slot)
@@ -268,7 +268,7 @@ class Crowd:
         self._shown: Bools = self.pedestrians.active[0].copy()
 
     def set_map(self, place: Map) -> None:
-        """Replace the surroundings of the pedestrians; added walls and furniture stay."""
+        """Replace the map of the pedestrians' world; added walls and furniture stay."""
         self._map = place
         self._surround()
 
@@ -283,7 +283,7 @@ class Crowd:
         self._surround()
 
     def add_things(self, things: Sequence[Thing]) -> None:
-        """Add pieces of furniture; pedestrians use the interactive ones."""
+        """Add pieces of furniture; pedestrians can use interactive pieces."""
         self._things += tuple(things)
         self._surround()
 
@@ -324,7 +324,7 @@ class Crowd:
         return engine
 
     def _rebuild(self, start: Start, new: Array | tuple[()] = ()) -> None:
-        """Rebuild the engine for another start in the current state; ``new`` holds the slots of new pedestrians."""
+        """Rebuild the engine for another start, keeping the current state; ``new`` holds the slots of new pedestrians."""
         engine = self._build(start)
         old, world, was, crowd = self.world, engine.world, self._crowd, engine.crowd
         assert crowd is not None
@@ -341,7 +341,7 @@ class Crowd:
 
 
 def _with(old: PedestrianStarts, new: PedestrianStarts, slots: Array) -> PedestrianStarts:
-    """Return the pedestrians with replacements in some slots; the result may have more slots."""
+    """Return the pedestrians after replacing those in some slots; the result may have more slots."""
     total = max(len(old.id), int(slots.max(initial=-1)) + 1)
     fields: dict[str, Any] = {}
     for field in dataclasses.fields(PedestrianStarts):
@@ -369,5 +369,7 @@ def _wider(array: Array, width: int) -> Array:
 
 
 def open_start(place: Map, entry: str = "crowd/open/0", seed: int = 0) -> Start:
-    """Return an episode on a map without robots or pedestrians, for a crowd node that starts before it receives an episode."""
+    """Return the start of an episode on a map without robots or pedestrians, for a crowd node that starts before it receives an
+    episode.
+    """
     return Start(entry, seed, place, (), PedestrianStarts.none(), timeout=60.0)

@@ -11,9 +11,7 @@ __all__ = ["Decision", "Led"]
 
 
 class Led(NamedTuple):
-    """An interplanner's guidance for one robot: the fields of `agora.interfaces.Guidance` without the leading axis, i.e. (K, 2),
-    (3,) and scalars.
-    """
+    """An interplanner's guidance for one robot: the fields of `agora.interfaces.Guidance` without the leading axis N."""
 
     path: Floats
     goal: Array | None
@@ -28,10 +26,11 @@ class Decision:
 
     Attributes:
         twists: (R, 3) vx, vy and omega in the robots' frames, m/s and rad/s.
-        failures: messages of planners that failed, keyed by robot number; these robots stop.
-        standing: reasons why robots stop although their planner did not fail, or have no path to follow, keyed by robot number.
+        failures: messages of planners that failed, keyed by robot index; these robots stop.
+        standing: reasons why robots stop although their planner did not fail, or why they have no path to follow, keyed by robot
+            index.
         planning_time: planning time per planned robot, s.
-        notes: other remarks.
+        notes: other remarks on the decision.
         noted: notes of the planner, (R,) each, keyed by the names in `agora.interfaces.NOTES`; empty if no planning took place.
     """
 

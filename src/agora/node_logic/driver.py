@@ -2,7 +2,7 @@
 
 The simulator node (`agora_simulators`) uses a driver only through this protocol. `agora.node_logic.one_world` runs the registered
 simulators; the drivers for Flatland, Gazebo and Unity are in the ROS package. Names are spelled as in the episode. Only one thread
-uses a simulator at a time: the node calls it while holding a lock.
+uses a driver at a time, because the node calls it while holding a lock.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["Entity", "PeopleAtStep", "Reading", "RobotStanding", "Driver", "Simu
 
 
 class SimulatorLostError(AgoraError):
-    """The process of an external simulator has ended or was restarted: the episode is lost."""
+    """The process of an external simulator has ended or was restarted, so the episode is lost."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,10 +37,10 @@ class PeopleAtStep:
     """The pedestrians of one world at one physics step, as records with W = 1.
 
     Attributes:
-        step: physics steps since the episode began.
+        step: number of physics steps since the episode began.
         now: current positions and velocities.
-        traits: traits, which do not change.
-        minds: activities and moods.
+        traits: constant properties of the pedestrians.
+        minds: activities and moods of the pedestrians.
     """
 
     step: int
@@ -55,7 +55,7 @@ class PeopleAtStep:
 
     @staticmethod
     def room(count: int, step: int = 0) -> PeopleAtStep:
-        """Return empty slots for pedestrians."""
+        """Return a record with ``count`` empty slots for pedestrians."""
         slots = state.padded_slots(count)
         return PeopleAtStep(step, state.pedestrians(1, slots), state.traits(1, slots), state.minds(1, slots))
 
@@ -66,10 +66,10 @@ class Entity:
 
     Attributes:
         name: name of the entity.
-        kind: kind of the entity.
-        pose: (3,) x, y, heading, m and rad.
-        model: model of a robot.
-        furniture: name of an obstacle's model in `agora.maps.furniture.MODELS`.
+        kind: kind of the entity, a robot or an obstacle.
+        pose: (3,) x, y and heading, m and rad.
+        model: model of the robot, if the entity is a robot.
+        furniture: name of the obstacle's model in `agora.maps.furniture.MODELS`, if the entity is an obstacle.
         description: URDF, SDF or YAML text, for simulators that need one; if empty, the model's own description is used.
     """
 
@@ -85,8 +85,8 @@ class Reading(NamedTuple):
     """A scan.
 
     Attributes:
-        robot: number of the robot.
-        time: time of the scan, s since the episode began.
+        robot: index of the robot.
+        time: time of the scan since the episode began, s.
         ranges: (B,) measured ranges, m.
         lidar: lidar that took the scan.
     """
@@ -105,12 +105,12 @@ class RobotStanding:
         ended: whether the episode has ended.
         goal: number of the robot's current goal; every new goal has a higher number.
         outcome: `agora.core.recording.Outcome` once the episode has ended, -1 before.
-        end_time: time of the end, s after the episode began.
+        end_time: time at which the episode ended, s after its beginning.
         clipped: number of commands that exceeded the limits.
         contacts: number of contacts so far.
         failure: message of the planner or the simulator, if it failed.
-        target: exact pose of the current goal: x, y, heading, m and rad.
-        by_hand: number of goals set by `Driver.set_goal` so far.
+        target: exact pose of the current goal: x, y and heading, m and rad.
+        by_hand: number of goals that `Driver.set_goal` has set so far.
     """
 
     ended: bool = False
@@ -129,7 +129,7 @@ class Driver(Protocol):
 
     Attributes:
         name: name of the driver.
-        can: capabilities; a driver that runs in real time cannot ``step``.
+        can: abilities of the driver; a driver that runs in real time cannot ``step``.
     """
 
     name: str
@@ -141,7 +141,7 @@ class Driver(Protocol):
 
     @property
     def step(self) -> int:
-        """Physics steps since the episode began."""
+        """Number of physics steps since the episode began."""
 
     @property
     def began(self) -> float:
@@ -161,19 +161,20 @@ class Driver(Protocol):
 
     @property
     def commands(self) -> Floats:
-        """The twists (R, 3) of the last `command`, before limits and delay; zeros before the first."""
+        """The twists (R, 3) from the last `command`, before limits and delay; zeros before the first call."""
 
     @property
     def done(self) -> bool:
         """True if the episodes of all robots have ended."""
 
     def begin(self, start: Start, stage: Stage, names: Sequence[str], since: float) -> None:
-        """Load an episode: map, robots with these names, furniture, and pedestrians at the start; time is paused afterwards.
+        """Load an episode: the map, robots with the given names, furniture, and pedestrians at the start. Time is paused
+        afterwards.
 
-        ``since`` is the time stamp of its start, s, which must be later than all previous time stamps.
+        ``since`` is the time stamp of the episode's start, s, which must be later than all previous time stamps.
 
         Raises:
-            InputError: the simulator cannot represent the episode. The previous episode is then lost.
+            InputError: the simulator cannot represent the episode; the previous episode is lost.
         """
 
     def set_map(self, place: Map) -> None:
@@ -187,7 +188,7 @@ class Driver(Protocol):
         """
 
     def move(self, name: str, pose: Doubles) -> None:
-        """Move a robot or obstacle to a pose (3,), where it is at rest.
+        """Move a robot or obstacle to a pose (3,), at which it is at rest.
 
         Raises:
             UnknownNameError: the name is unknown.
@@ -211,23 +212,25 @@ class Driver(Protocol):
         """
 
     def set_pedestrians(self, people: PeopleAtStep) -> None:
-        """Set the pedestrians at ``people.step``, which is the current step or the next step of `advance`.
+        """Set the pedestrians at ``people.step``, which is the current step or the step that the next `advance` reaches.
 
-        Between calls, pedestrians continue at their velocity. Arguments are copied.
+        Between calls, pedestrians continue at their velocities. The arguments are copied.
         """
 
     def command(self, twists: Floats, failures: Mapping[int, str]) -> None:
-        """Set the twists (R, 3) until the next call; the episodes of robots whose planner failed end with the given reason."""
+        """Set the twists (R, 3) that apply until the next call; the episodes of robots whose planner failed end with the given
+        reason.
+        """
 
     def advance(self) -> None:
-        """Take a physics step, if the driver can ``step``; nothing changes after all robots are `done`.
+        """Advance by one physics step, if the driver can ``step``; once all robots are `done`, nothing changes.
 
         Raises:
             SimulatorLostError: the simulator is gone.
         """
 
     def wait(self, seconds: float) -> bool:
-        """For a simulator that runs in real time, wait until the world has advanced, but at most ``seconds``; return whether it has
+        """If the simulator runs in real time, wait until the world has advanced, but at most ``seconds``; return whether it has
         advanced.
 
         Raises:
@@ -241,12 +244,12 @@ class Driver(Protocol):
         """Resume time."""
 
     def readings(self) -> Sequence[Reading]:
-        """Return the scans taken since the last call, by `begin`, `advance` or `wait`."""
+        """Return the scans that `begin`, `advance` and `wait` have taken since the last call."""
 
     def look(self, robot: int, camera: Camera) -> Mapping[str, Array]:
         """Return the current images of a robot's camera, if the simulator has the ``rgbd`` capability.
 
-        Images are keyed by the channel's field names; the result is empty if no image is due.
+        The images are keyed by the channel's field names; the result is empty if no image is due.
 
         Raises:
             InputError: no renderer is installed.
@@ -256,10 +259,10 @@ class Driver(Protocol):
         """Return the state of every robot's episode."""
 
     def contacts(self) -> Sequence[tuple[int, Contact]]:
-        """Return the robots that began to touch something since the last call."""
+        """Return the robots that have begun to touch an object since the last call."""
 
     def touching(self) -> Bools:
-        """Return which robots are currently touching something (R,)."""
+        """Return whether each robot (R,) is currently touching an object."""
 
     def close(self) -> None:
         """Release all resources; no method is called afterwards."""

@@ -1,13 +1,12 @@
 """Move Base Flex's actions exe_path and get_path, implemented with the library's planners.
 
-The outcomes and their numbers are those of mbf_msgs. An execution ends at the same times and with the same outcomes as the
-controller execution in mbf_abstract_nav. Both packages are at https://github.com/naturerobots/move_base_flex, commit 367269c.
-Differences:
+The outcomes and their codes are from mbf_msgs. An execution ends at the same times and with the same outcomes as the controller
+execution in mbf_abstract_nav. Both packages are at https://github.com/naturerobots/move_base_flex, commit 367269c. Differences:
 
 - a local planner does not return an outcome. Its command is valid if the planner did not fail and the robot moves or stops for a
   reason that is not an error (`ERRORS`);
-- this module, not the planner, decides whether goal reached, using the tolerances;
-- a robot that ignores its commands is not detected directly (ROBOT_STUCK); the oscillation timeout detects it.
+- this module, not the planner, decides whether the goal has been reached, using the tolerances;
+- a robot that ignores its commands is not detected directly (ROBOT_STUCK), but by the oscillation timeout.
 """
 
 from __future__ import annotations
@@ -90,12 +89,12 @@ class Terms(Checked):
     """The conditions that end an execution. Names and defaults are Move Base Flex's, except for the default tolerances.
 
     Attributes:
-        dist_tolerance: distance from the goal that counts as arrival, m.
-        angle_tolerance: deviation from the goal heading that counts as arrival, rad; pi or more to accept any heading.
+        dist_tolerance: distance from the goal within which the robot has arrived, m.
+        angle_tolerance: deviation from the goal heading within which the robot has arrived, rad; pi or more to accept any heading.
         controller_patience: time without a valid command after which the execution ends, s; 0 for no limit.
         controller_max_retries: number of consecutive steps without a valid command after which the execution ends, even if the
             patience is not yet exhausted; -1 for no limit.
-        oscillation_timeout: time without leaving one spot after which the execution ends, s; 0 for no limit.
+        oscillation_timeout: time after which the execution ends if the robot has not left a spot, s; 0 for no limit.
         oscillation_distance: distance that counts as having left the spot, m.
         oscillation_angle: rotation that counts as having left the spot, rad.
     """
@@ -110,14 +109,14 @@ class Terms(Checked):
 
 
 class Driven(NamedTuple):
-    """A step of an execution.
+    """The result of one step of an execution.
 
     Attributes:
-        twist: (3,) vx, vy, omega, m/s and rad/s.
+        twist: (3,) commanded vx, vy and omega, m/s and rad/s.
         outcome: outcome of this step, or of the execution if it has ended.
         message: message about the outcome.
         over: whether the execution has ended.
-        noted: notes of the planner, (1,) each, keyed by the names in `agora.interfaces.NOTES`.
+        noted: notes of the planner, each (1,), keyed by the names in `agora.interfaces.NOTES`.
     """
 
     twist: Floats
@@ -135,7 +134,7 @@ class Execution:
         terms: conditions that end the execution.
 
     Attributes:
-        began: start of the execution, s.
+        began: start time of the execution, s.
     """
 
     def __init__(self, navigator: Navigator, terms: Terms) -> None:
@@ -145,18 +144,18 @@ class Execution:
         self._retries = 0
 
     def begin(self, time: float) -> None:
-        """Start an execution at ``time`` (in seconds), without memory of earlier executions; `follow` sets its path."""
+        """Start an execution at ``time`` (in seconds), without memory of earlier executions; call `follow` to set its path."""
         self.navigator.forget()
         self.began = self._left = time
         self._valid, self._retries, self._spot = -math.inf, 0, None
 
     def follow(self, path: ArrayLike, here: ArrayLike, tolerances: tuple[float, float] | None = None) -> None:
-        """Set the first path or a later update of it.
+        """Set the path to follow, at the start or later as an update.
 
         Args:
             path: (K, 3) poses in the map frame; the last one is the goal.
             here: (3,) pose of the robot.
-            tolerances: tolerances for this goal, m and rad; if None, those in the terms.
+            tolerances: tolerances for this goal, m and rad; by default, the tolerances in the terms.
 
         Raises:
             FlexError: the path is empty, a value is non-finite, or the goal is outside the map.
@@ -191,7 +190,7 @@ class Execution:
         return Driven(twist, outcome if ended is None else ended, message, ended is not None, decision.noted)
 
     def _impatient(self, time: float, outcome: ExePath) -> ExePath | None:
-        """Return the outcome of the execution if it ends because this step has no valid command."""
+        """Return the outcome if the execution ends because this step has no valid command; otherwise None."""
         terms = self._terms
         self._retries += 1
         if 0 <= terms.controller_max_retries < self._retries:
@@ -200,7 +199,7 @@ class Execution:
         return ExePath.PAT_EXCEEDED if 0.0 < terms.controller_patience < waited else None
 
     def _stuck(self, time: float) -> ExePath | None:
-        """Return the outcome of the execution if the robot has been on one spot for too long."""
+        """Return the outcome if the execution ends because the robot has been on one spot for too long; otherwise None."""
         terms, robots = self._terms, self.navigator.robots
         self._valid, self._retries = time, 0
         pose = np.array([robots.x[0, 0], robots.y[0, 0], robots.heading[0, 0]], np.float64)
@@ -217,15 +216,16 @@ def _has_left(spot: Doubles, pose: Doubles, terms: Terms) -> bool:
 def path_to(
     planner: GlobalPlanner, model: RobotModel, place: Map, here: ArrayLike, goal: ArrayLike, tolerance: float = 0.0
 ) -> Doubles:
-    """Return the path (K, 3) of a global planner for a robot. Every pose faces along the path; the last one has the goal heading.
+    """Return a global planner's path (K, 3) for a robot. Every pose faces along the path, except the last, which has the goal
+    heading.
 
     Args:
         planner: global planner.
         model: model of the robot.
-        place: the map.
-        here: (3,) start of the path.
-        goal: (3,) end of the path.
-        tolerance: if the goal is too close to an obstacle, maximum distance of a substitute goal from it, m.
+        place: map to plan on.
+        here: (3,) pose at the start of the path.
+        goal: (3,) pose at the end of the path.
+        tolerance: maximum distance from the goal to a substitute goal, which is used if the goal is too close to an obstacle, m.
 
     Raises:
         FlexError: there is no path; the message gives the reason.
@@ -253,8 +253,8 @@ def path_to(
 
 
 def _beside(place: Map, goal: Doubles, radius: float, tolerance: float) -> Doubles | None:
-    """Return the centre of the cell nearest to a goal that has room for a robot, with the goal heading; None if it is too far from
-    the goal.
+    """Return the centre of the cell nearest to a goal in which a robot has room, with the goal heading; None if that cell is too
+    far from the goal.
     """
     free = place.centre_of(*np.nonzero(place.clearance_inside(radius) > radius))
     away = np.hypot(*(free - goal[:2]).T)

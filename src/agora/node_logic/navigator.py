@@ -1,7 +1,7 @@
-"""The navigation stack for the robots of one externally moved world: global planner, interplanner and local planner.
+"""The navigation stack for the robots of one externally simulated world: global planner, interplanner and local planner.
 
-It keeps the records of one world without simulating it: poses of robots and pedestrians, and lidar scans, come from outside. In
-lock step with a simulator, it gives the twists of `agora.episode.Episodes` bit for bit.
+It keeps the records of one world without simulating it: the poses of robots and pedestrians, and lidar scans, come from outside. In
+lock step with a simulator, it returns the same twists as `agora.episode.Episodes`, bit for bit.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _ENDLESS = 1e6  # s
 
 
 class _People(NamedTuple):
-    """The records of a navigator's pedestrians (W = 1), which may be written."""
+    """The records of a navigator's pedestrians (W = 1), which callers may write."""
 
     now: Pedestrians
     traits: Traits
@@ -67,14 +67,15 @@ class Navigator:
         conditions: conditions of the stage.
         planner: planner that drives every robot.
         names: names of the robots, for messages.
-        room: minimum number of pedestrian slots.
-        patience: age of a pose or scan above which the robot stops, s; infinite in lock step.
+        room: minimum number of slots for pedestrians.
+        patience: maximum age of a pose or scan, s, beyond which the robot stops; infinite in lock step.
         has_goals: whether the robots start towards the episode's first goals.
-        background: executor that replans paths periodically while the robots follow their current paths; if None, planning blocks.
+        background: executor that replans paths periodically while the robots follow their current paths; without an executor,
+            planning blocks.
 
     Attributes:
         names: names of the robots, as given, or derived from the models.
-        needs: channels that the planner reads, and the sources of its costmap.
+        needs: channels that the planner reads, and the sources of the planner's costmap.
     """
 
     def __init__(
@@ -131,7 +132,7 @@ class Navigator:
         goal_tolerance: float = GOAL_TOLERANCE,
         heading_tolerance: float = math.pi,
     ) -> Navigator:
-        """Return a navigator without an episode, for real robots, which stand still until they receive goals (`set_goal`)."""
+        """Return a navigator for real robots, without an episode; the robots stand still until they receive goals (`set_goal`)."""
         here = np.array([*(np.asarray(place.origin) + 0.5 * place.resolution), 0.0])
         robots = tuple(RobotStart(model, here, here[None]) for model in models)
         start = Start("navigation", 0, place, robots, PedestrianStarts.none(), _ENDLESS, goal_tolerance, heading_tolerance)
@@ -145,7 +146,7 @@ class Navigator:
 
     @property
     def robots(self) -> Robots:
-        """The robots of the world; may be written directly if the exact state of all robots is known (`observed`)."""
+        """The robots of the world; callers that know the exact state of all robots may write it directly (`observed`)."""
         return self._world.robots
 
     @property
@@ -155,7 +156,7 @@ class Navigator:
 
     @property
     def sensor(self) -> float:
-        """Time between two scans, s."""
+        """Sensor period, the time between two scans, s."""
         return self._conditions.periods.sensor
 
     def beams(self, robot: int) -> int:
@@ -168,7 +169,7 @@ class Navigator:
         return self._observers.of(robot).scans
 
     def _place(self) -> None:
-        """Place the robots, without memory of earlier robots."""
+        """Place the robots at their starts, without memory of earlier robots."""
         self._watch.begin(0, self._start.map)
         for r, robot in enumerate(self._start.robots):
             self._observers.place(0, r, robot.model)
@@ -184,7 +185,7 @@ class Navigator:
         return any(isinstance(one, KnownPedestrians) for kind in self._observers.kinds for one, _ in kind.order)
 
     def people(self, count: int) -> _People:
-        """Return the pedestrians' records so that ``count`` pedestrians can be written.
+        """Return the pedestrians' records, to which ``count`` pedestrians can be written.
 
         Raises:
             InputError: there are too few slots.
@@ -194,7 +195,7 @@ class Navigator:
         return _People(self._world.pedestrians, self._world.traits, self._world.minds)
 
     def see_robot(self, robot: int, pose: ArrayLike, twist: ArrayLike, time: float) -> None:
-        """Record a robot's pose (3,) in the map frame and twist (3,) in its own frame at ``time``, in seconds.
+        """Record a robot's pose (3,) in the map frame and its twist (3,) in the robot's frame at ``time``, in seconds.
 
         Raises:
             InputError: a number is non-finite.
@@ -218,7 +219,7 @@ class Navigator:
         """Record the ranges (B,) of a scan, m; +inf and NaN mean no return, -inf means too close to measure (REP 117).
 
         Raises:
-            InputError: the number of beams differs from that of the robot's lidar, or more than half of the values are NaN.
+            InputError: the number of beams differs from the robot's lidar, or more than half of the values are NaN.
         """
         scans = self._scans(robot)
         if scans is None or (lidar := scans.lidar) is None:
@@ -234,13 +235,13 @@ class Navigator:
         self._scanned[robot] = time
 
     def set_goal(self, robot: int, goal: ArrayLike) -> None:
-        """Give a robot a goal (3,) and plan the path to it."""
+        """Give a robot a goal (3,), and plan a path to it."""
         self._world.set_goal(0, robot, np.asarray(goal, np.float64))
         self._has_goal[robot] = True
         self.replan(robot)
 
     def tolerate(self, robot: int, distance: float, heading: float) -> None:
-        """Set the tolerances of a robot's goal, for the distance in metres and the heading in radians; pi accepts any heading."""
+        """Set the tolerances of a robot's goal: distance in metres, and heading in radians (pi accepts any heading)."""
         goals = self._world.status.goals
         goals.tolerance[0, robot], goals.heading_tolerance[0, robot] = distance, heading
 
@@ -255,7 +256,7 @@ class Navigator:
         return place if self._has_goal[robot] else None
 
     def follow(self, robot: int, number: int, goal: ArrayLike) -> None:
-        """Send a robot to its exact goal (3,) in the episode; a goal is new only if its number is higher than the last one."""
+        """Send a robot to its exact goal (3,) in the episode; a goal is new only if its number is higher than the last goal's."""
         if number > self._goal[robot]:
             self._goal[robot], self._has_goal[robot], pose = number, True, np.asarray(goal, np.float64)
             self._world.set_goal(0, robot, pose.astype(np.float32))
@@ -274,7 +275,7 @@ class Navigator:
         return away <= near and (straight >= math.pi or turned <= straight)
 
     def left(self, robot: int) -> tuple[float, float]:
-        """Return a robot's distance to its goal in metres, and to the goal heading in radians; infinite without a goal."""
+        """Return a robot's distance to its goal, m, and its deviation from the goal heading, rad; infinite without a goal."""
         goal = self.goal(robot)
         if goal is None:
             return math.inf, math.inf
@@ -289,15 +290,15 @@ class Navigator:
         self._placed[:], self._scanned[:], self._time = _NEVER, _NEVER, _NEVER
 
     def forget_obstacles(self, robot: int) -> None:
-        """Clear the obstacles that a robot's lidar has added to its costmap, and the planner's memory of them."""
+        """Clear the obstacles that a robot's lidar has added to its costmap, and the planner's memory of these obstacles."""
         if (costmaps := self._observers.of(robot).part(Costmaps)) is not None:
             costmaps.clear(0, robot)
         self._memory = without_seen(self._memory, np.arange(len(self.names)) == robot)
 
     def prepare(self) -> None:
-        """Compile everything that a decision needs, by making a decision in the current state and discarding it.
+        """Compile all kernels that a decision needs, by making a decision in the current state and discarding it.
 
-        Without this, the first decision with a new planner on a machine takes half a minute, in the middle of an episode.
+        Otherwise, the first decision with a new planner on a machine takes half a minute, in the middle of an episode.
         """
         self._observers.clear_scans()
         everybody, answer = np.ones(len(self.names), np.bool_), Answer(np.zeros((len(self.names), 3), np.float32))
@@ -309,8 +310,8 @@ class Navigator:
 
         Args:
             time: current time, s, on the clock of `see_robot`.
-            step: physics steps since the episode began.
-            active: (R,) robots whose episodes have not ended.
+            step: number of physics steps since the episode began.
+            active: (R,) whether the robot's episode has not ended.
         """
         notes: tuple[str, ...] = ()
         if time < self._time:
@@ -351,10 +352,10 @@ class Navigator:
         return np.array([self._paths.pose(0, robot)[:2] for robot in range(len(self.names))]).reshape(-1, 2)
 
     def _set_down(self, time: float) -> Bools:
-        """Return which robots (R,) cannot have driven to their positions since the last decision and must therefore have been moved
-        externally.
+        """Return whether each robot (R,) must have been moved externally, because it cannot have driven to its position since the
+        last decision.
 
-        Their paths and their planner's memory still belong to the old positions.
+        The paths and the planner's memory of such robots still belong to their old positions.
         """
         elapsed, before = 0.0 if self._time == _NEVER else time - self._time, self._stood
         self._stood = self._places()
@@ -362,7 +363,7 @@ class Navigator:
         return moved
 
     def standing(self, time: float, active: Bools) -> dict[int, str]:
-        """Return the reasons why robots with a goal must stop regardless of their planner, keyed by robot number."""
+        """Return the reasons why robots with a goal must stop regardless of their planner, keyed by robot index."""
         going = np.flatnonzero(active & self._has_goal)
         return {int(r): reason for r in going if (reason := self._not_ready(int(r), time))}
 
@@ -378,7 +379,7 @@ class Navigator:
         return ""
 
     def why_no_path(self, robot: int) -> str:
-        """Return a description of why there is no path to a robot's goal."""
+        """Return the reason why there is no path to a robot's goal."""
         goal, place, model = self.goal(robot), self._start.map, self._start.robots[robot].model
         if goal is None:
             return f"{self.names[robot]} has no goal"
@@ -397,12 +398,12 @@ class Navigator:
         return self._observers.path(0, robot)
 
     def path_between(self, robot: int, start: ArrayLike, goal: ArrayLike) -> Floats:
-        """Return the path (K, 2) planned for a robot from one position (2,) to another, m; (0, 2) if there is no path."""
+        """Plan a path for a robot from one position (2,) to another, and return it as (K, 2), m; (0, 2) if there is no path."""
         return self._paths.find(0, robot, np.asarray(start, float), np.asarray(goal, float))
 
     def local_costmap(self, robot: int) -> tuple[Array, Array, float]:
-        """Return the local costmap (H, H) uint8 that is used for planning around a robot, its lower-left corner (2,) and its
-        resolution, both in metres.
+        """Return the local costmap (H, H) uint8 around a robot, as used for planning, its lower-left corner (2,), m, and its
+        resolution, m.
 
         If the planner does not read a costmap, one with the default window is computed.
         """
@@ -420,7 +421,7 @@ class Navigator:
         return seen.cost[robot].copy(), seen.origin[robot].copy(), seen.resolution
 
     def global_costmap(self, robot: int) -> tuple[Array, Array, float]:
-        """Return the costs of the whole map (rows, columns) for a robot, including the layers, in the form of `local_costmap`."""
+        """Return the costs of the whole map (rows, columns) for a robot, including layers, in the same form as `local_costmap`."""
         place = self._start.map
         cost = inflate(place, self._start.robots[robot].model.inscribed_radius)
         if self._conditions.layers:
@@ -439,7 +440,7 @@ class Navigator:
         self._observers.set_path(0, robot, np.asarray(path, np.float64).reshape(-1, 2))
 
     def guidance(self, robot: int) -> Led:
-        """Return the interplanner's guidance at the last decision; without an interplanner, the unchanged path at full speed."""
+        """Return the interplanner's guidance from the last decision; without an interplanner, the unchanged path at full speed."""
         if not self._seen or not isinstance(self._planner, GuidedPlanner):
             return Led(self.path(robot), self.goal(robot), 1.0, 0.0)
         seen, before = self._observers.of_robot(robot, self._seen, self._before)

@@ -1,4 +1,4 @@
-"""One world run by one of the library's simulators, with exact steps and externally moved pedestrians."""
+"""Runs one world in one of the library's simulators, with exact steps and externally moved pedestrians."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _NO_LIMIT = 1e8  # s
 
 @dataclass
 class _Robot:
-    """Data about a robot that is not in the engine's records."""
+    """The data about a robot that is not in the engine's records."""
 
     name: str
     start: RobotStart
@@ -57,8 +57,8 @@ class _Robot:
 class OneWorld:
     """One world whose robots are moved by one of the library's simulators.
 
-    Together with a crowd and a navigation stack that exchange robot and pedestrian states with it at every step, it reproduces the
-    trajectories of `agora.episode.Episodes` bit for bit. Before the first `begin`, it is an empty plane without robots.
+    If a crowd and a navigation stack exchange robot and pedestrian states with the world at every step, the trajectories are those
+    of `agora.episode.Episodes`, bit for bit. Before the first `begin`, the world is an empty plane without robots.
     """
 
     def __init__(self, simulator: Named | None = None) -> None:
@@ -77,12 +77,12 @@ class OneWorld:
 
     @property
     def step(self) -> int:
-        """Physics steps since the episode began."""
+        """Number of physics steps since the episode began."""
         return int(self._world.status.clock.step[0])
 
     @property
     def began(self) -> float:
-        """Stamp of the start of the episode, s."""
+        """Time stamp of the start of the episode, s."""
         return self._began
 
     @property
@@ -102,7 +102,7 @@ class OneWorld:
 
     @property
     def commands(self) -> Floats:
-        """The twists (R, 3) of the last `command`, before limits and delay."""
+        """The twists (R, 3) from the last `command`, before limits and delay."""
         commands: Floats = self._world.commands[0]
         return commands
 
@@ -153,7 +153,7 @@ class OneWorld:
         return Engine(self._world, bodies=bodies, ends=conditions.ends, remove=conditions.remove)
 
     def _remake(self, kept: Sequence[int], pedestrians: int = 0) -> None:
-        """Create the world again with the current robots and furniture; ``kept`` holds the old numbers of the remaining robots."""
+        """Create the world again with the current robots and furniture; ``kept`` holds the old indices of the remaining robots."""
         before = self._world
         self._make(max(pedestrians, before.slots))
         world = self._world
@@ -186,7 +186,7 @@ class OneWorld:
         self._engine.adopt(0)
 
     def move(self, name: str, pose: Doubles) -> None:
-        """Move a robot or obstacle to a pose, where it is at rest."""
+        """Move a robot or obstacle to a pose, at which it is at rest."""
         if name in self._obstacles:
             self._obstacles[name] = Furniture(self._obstacles[name].model, *(float(v) for v in pose))
             self._remake(range(len(self._fleet)))
@@ -272,7 +272,7 @@ class OneWorld:
             self._engine.adopt(0)
 
     def advance(self) -> None:
-        """Take a physics step; nothing changes after all robots are done."""
+        """Advance by one physics step; once all robots are done, nothing changes."""
         if self.done:
             return
         self._move_pedestrians()
@@ -367,12 +367,12 @@ class OneWorld:
         ]
 
     def contacts(self) -> Sequence[tuple[int, Contact]]:
-        """Return the robots that began to touch something since the last call."""
+        """Return the robots that have begun to touch an object since the last call."""
         taken, self._contacts = self._contacts, []
         return taken
 
     def touching(self) -> Bools:
-        """Return which robots are currently touching something (R,)."""
+        """Return whether each robot (R,) is currently touching an object."""
         status = self._world.status
         touched: Bools = status.touching.pedestrian[0].any(-1) | status.touching.wall[0] | status.touching.robot[0].any(-1)
         return touched

@@ -1,4 +1,4 @@
-"""The rules of an episode in a world that is only observed: contacts, arrival and time limits for external simulators."""
+"""Applies the rules of an episode to a world that is only observed: contacts, arrival and time limits for external simulators."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ __all__ = ["Referee"]
 class Referee(OneWorld):
     """The library's engine with robots that follow their observed trajectories.
 
-    Motion between two observations is assumed to be uniform. Physics engines keep robots slightly away from walls, so outlines are
-    widened by a skin.
+    Motion between two observations is assumed to be uniform. Physics engines keep robots slightly away from walls, so the referee
+    widens outlines by a skin.
 
     Args:
         skin: length added to the robots' radius when detecting contacts, m.
@@ -78,9 +78,9 @@ class Referee(OneWorld):
         """Advance to a physics step at which the robots were observed.
 
         Args:
-            reached: physics steps since the episode began.
-            poses: (R, 3) x, y, heading, m and rad.
-            twists: (R, 3) in the robots' frames, m/s and rad/s.
+            reached: number of physics steps since the episode began.
+            poses: (R, 3) x, y and heading, m and rad.
+            twists: (R, 3) twists in the robots' frames, m/s and rad/s.
         """
         while self.step < reached and not self.done:
             there = self._between(poses, 1.0 / (reached - self.step))
@@ -95,7 +95,7 @@ class Referee(OneWorld):
             robots.world_vx[0, seen], robots.world_vy[0, seen] = c * how[:, 0] - s * how[:, 1], s * how[:, 0] + c * how[:, 1]
 
     def _between(self, poses: Doubles, share: float) -> Doubles:
-        """Return poses a fraction of the way from the robots' poses to others."""
+        """Interpolate between the robots' current poses and the given poses, at the fraction ``share``."""
         robots = self.robots
         here = np.stack([robots.x[0], robots.y[0], robots.heading[0]], -1).astype(float)
         way = poses - here
@@ -105,7 +105,7 @@ class Referee(OneWorld):
         return np.asarray(there)
 
     def allowed(self, number: int, twist: Floats) -> Floats:
-        """Return a twist clipped to a robot's limits; violations are counted."""
+        """Return a twist clipped to a robot's limits, and count violations."""
         limits = self._told[number].limits(1)
         low = np.array([limits.min_vx[0], -limits.max_vy[0], -limits.max_omega[0]], np.float32)
         high = np.array([limits.max_vx[0], limits.max_vy[0], limits.max_omega[0]], np.float32)

@@ -1,4 +1,4 @@
-"""An interplanner between an external global planner and an external controller, for one robot."""
+"""Runs an interplanner between an external global planner and an external controller, for one robot."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ _ROOM = 0.5  # m, maximum distance between a goal and the end of a path to it, b
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """Stands in for the local planner of robots whose controller is an external program."""
+    """A placeholder for the local planner of robots whose controller is an external program."""
 
     declares: ClassVar[Declaration] = Declaration(needs=("path",))
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Return zeros."""
+        """Return zero twists."""
         return Answer(np.zeros((len(observation.pose), 3), np.float32))
 
 
 class Relay:
-    """Repeatedly asks an interplanner for the path that a controller should follow.
+    """Periodically asks an interplanner for the path that a controller should follow.
 
     Args:
         model: model of the robot.
         interplanner: the interplanner; when it retreats, it uses only the scan.
         period: time between two requests, s.
-        room: number of pedestrian slots.
+        room: number of slots for pedestrians.
 
     Raises:
         InputError: the interplanner needs a costmap. Move Base Flex has its own costmap, on which it replans itself.

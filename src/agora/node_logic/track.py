@@ -1,4 +1,4 @@
-"""The track of a robot: its timed odometry."""
+"""The track of a robot: its odometry with time stamps."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _SAME = 1e-6  # s; closer times count as equal
 
 
 class Sighting(NamedTuple):
-    """A measurement at a given instant.
+    """A measurement of a robot's state at a given instant.
 
     Attributes:
-        time: time, s.
-        pose: (3,) x, y, heading, m and rad.
-        twist: (3,) vx, vy, omega in the robot's frame, m/s and rad/s.
+        time: time of the measurement, s.
+        pose: (3,) x, y and heading, m and rad.
+        twist: (3,) vx, vy and omega in the robot's frame, m/s and rad/s.
     """
 
     time: float
@@ -29,11 +29,11 @@ class Sighting(NamedTuple):
 
 
 class Track:
-    """The latest sightings of a robot, starting with the robot at rest.
+    """The latest sightings of a robot, which begin with the robot at rest.
 
     Args:
         time: time of the first sighting, s.
-        pose: (3,) x, y, heading, m and rad.
+        pose: (3,) x, y and heading at the first sighting, m and rad.
     """
 
     def __init__(self, time: float, pose: Doubles) -> None:
@@ -51,7 +51,7 @@ class Track:
 
     def at(self, time: float) -> Sighting:
         """Return the pose and twist at a time (in seconds), interpolated between the neighbouring sightings or taken from the
-        nearest one; older sightings are dropped.
+        nearest sighting; older sightings are dropped.
         """
         while len(self._seen) > 1 and self._seen[1].time <= time + _SAME:
             self._seen.popleft()

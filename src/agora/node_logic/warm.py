@@ -32,7 +32,7 @@ __all__ = ["Compiled", "warm", "warm_episode"]
 
 Episode = tuple[Start, Stage]
 
-_STEPS = 6  # number of control steps: by then people have moved, scans have arrived, and planners have memories
+_STEPS = 6  # number of control steps, after which people have moved, scans have arrived, and planners have memories
 _SILENT, _EVERY = 3.0, 10.0  # s until the first report, and between reports
 _HALL = {"world": {"name": "folder", "path": "hall"}, "robots": "random", "obstacles": {"name": "random", "dynamic": [3, 3]}}
 _CROWDS = {"plain": {}, "social": {"behaviours": ["groups", "social_states"]}}
@@ -41,7 +41,7 @@ _CROWDS = {"plain": {}, "social": {"behaviours": ["groups", "social_states"]}}
 def warm(tell: Callable[[str], None] = print) -> None:
     """Run the first steps of episodes in the hall, with the default planner and with a crowd that has social states.
 
-    Kernels are cached on disk, so a second call takes only a few seconds.
+    The compiled kernels are cached on disk, so a second call takes only a few seconds.
 
     Args:
         tell: function that shows a line of progress while kernels compile.
@@ -58,9 +58,9 @@ def warm_episode(
     Args:
         make: function that returns the start and the stage; called in another process, because placing robots and people also
             involves compiled code.
-        planners: planners that drive the robots, one after the other.
+        planners: planners that drive the robots, one after another.
         tell: function that shows a line of progress while kernels compile.
-        observed: whether an external simulator moves the robots, and Agora's referee judges them.
+        observed: whether to run Agora's referee, too, as for an external simulator that moves the robots.
 
     Raises:
         InputError: ``make`` or a node of the graph rejects the episode.
@@ -80,11 +80,11 @@ def warm_episode(
 
 
 class Compiled:
-    """A marker in the cache of compiled kernels saying that all kernels of something are compiled; it disappears with the cache, or
-    when Agora's code changes.
+    """A marker in the cache of compiled kernels, which shows that all kernels for a given purpose are compiled. It disappears with
+    the cache or when Agora's code changes.
 
     Args:
-        what: name of the compiled thing.
+        what: name of the purpose for which the kernels are compiled.
     """
 
     def __init__(self, what: str) -> None:
@@ -113,7 +113,7 @@ class _Word:
         return sum(1 for _ in Path(numba.config.CACHE_DIR).rglob("*.nbc"))
 
     def say(self) -> None:
-        """Report progress if kernels have been compiled and the last report was some time ago."""
+        """Report progress if kernels have been compiled since the last report and that report was some time ago."""
         now = time.monotonic()
         if now < self._next:
             return
@@ -143,7 +143,7 @@ def _judge(episode: Episode) -> None:
 
 
 def _drive(episode: Episode, planner: Named) -> None:
-    """Run the simulator and the navigation of all robots with one planner, while people stand still."""
+    """Run the simulator and the navigation of all robots with one planner, with people standing still."""
     start, stage = episode
     simulator, everybody = OneWorld(), np.ones(len(start.robots), np.bool_)
     simulator.begin(start, stage, [f"robot_{r}" for r in range(len(everybody))], 0.0)

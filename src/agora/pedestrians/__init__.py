@@ -1,5 +1,5 @@
-"""Simulated pedestrians: crowd models (`models`) move them, and behaviours (`behaviours`) set their goals and speeds.
+"""Simulated pedestrians, which crowd models (`models`) move, and whose goals and speeds behaviours (`behaviours`) set.
 
-`shared` contains code that several models and behaviours use. `function` turns a function that operates on arrays into a crowd
+`shared` contains code shared by several models and behaviours. `function` turns a function that operates on arrays into a crowd
 model.
 """

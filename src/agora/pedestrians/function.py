@@ -19,13 +19,13 @@ __all__ = ["crowd_model"]
 def crowd_model(
     output: Literal["acceleration", "velocity"], *, max_speed_factor: float = 1.0, max_step: float = math.inf
 ) -> Callable[[Callable[..., Floats]], type]:
-    """Return a decorator that turns a function of the scene into a crowd model; the function's other arguments become the model's
-    parameters.
+    """Return a decorator that turns a function of the scene into a crowd model, whose parameters are the function's other
+    arguments.
 
-    The result is a frozen dataclass with the function's name, so an entry point can refer to it, and suites can set its parameters.
+    The model is a frozen dataclass with the function's name, so an entry point can refer to it, and suites can set its parameters.
 
     Args:
-        output: what the function returns, as (W, P, 2): accelerations, m/s2, or velocities, m/s.
+        output: kind of the function's result (W, P, 2): accelerations, m/s2, or velocities, m/s.
         max_speed_factor: speed cap, as a multiple of the preferred speed.
         max_step: maximum time between calls, s.
 

@@ -1,13 +1,13 @@
-"""The answers at the beginning of a report: which planners reached more goals, reached more of them clean, were faster, and
-disturbed people less.
+"""The answers at the beginning of a report: which planners reached more goals, had more clean arrivals, were faster, and disturbed
+people less.
 
-Each answer states how certain it is, based on which planners differ significantly on the same episodes (`agora.reporting.ranking`).
-A robot that fails stops early, which makes its time and its distance to people look better. So the last two answers compare only
-the planner that reached the most goals and the planners that do not differ significantly from it, on the episodes in which all of
-them reached the goal.
+Each answer states how certain it is. The certainty depends on which planners differ significantly on the same episodes
+(`agora.reporting.ranking`). A robot that fails stops early, which makes its time and its distance to people look better. The last
+two answers therefore compare only the planner that reached the most goals with the planners that do not differ significantly from
+it, on the episodes in which all of these planners reached the goal.
 
-Planners that were not requested but were run for comparison (`agora.benchmark.control`) do not compete in these answers. A further
-answer at the end is about them.
+Planners that were not requested but run for comparison (`agora.benchmark.control`) are not included in these answers; a final
+answer compares them with the requested planners.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from agora.reporting.ranking import Pair, Ranked, ranking
 from agora.reporting.tables import REACHED, by_planner, same_episodes
 
 _NAMED = 3
-"""Maximum number of planners that a sentence names; if there are more, only their number is given."""
+"""Number of planners that a sentence lists by name before "and N more"; if N would be 1, all planners are listed."""
 
 
 class Answer(NamedTuple):
@@ -42,12 +42,13 @@ class Answer(NamedTuple):
 
 
 def answers(rows: Sequence[Row], planners: Sequence[str], metrics: Sequence[Metric], control: Sequence[str] = ()) -> list[Answer]:
-    """Return the answers; empty if planners have different episodes, or if there are fewer than two planners or episodes.
+    """Return the answers about a run; empty if planners have different episodes, or if there are fewer than two planners or
+    episodes.
 
     Args:
         rows: rows of the run.
         planners: labels of the planners.
-        metrics: metrics with a value in at least one row.
+        metrics: metrics that have a value in at least one row.
         control: labels of the planners that were not requested.
     """
     rows = distinct(rows)
@@ -61,12 +62,12 @@ def answers(rows: Sequence[Row], planners: Sequence[str], metrics: Sequence[Metr
 
 
 def asked_of(planners: Sequence[str], control: Sequence[str]) -> list[str]:
-    """Return the requested planners; all if none was requested."""
+    """Return the requested planners, or all planners if none was requested."""
     return [label for label in planners if label not in control] or list(planners)
 
 
 def _of_control(marked: Sequence[Row], control: str, asked: Sequence[str]) -> list[Answer]:
-    """Return an answer that compares a planner that was not requested with the requested ones."""
+    """Return an answer that compares the control planner, which was not requested, with the requested planners."""
     ranked, pairs, count = ranking(marked, REACHED, [*asked, control])
     if not ranked:
         return []
@@ -122,7 +123,7 @@ def _of_asked(marked: Sequence[Row], planners: Sequence[str], metrics: Sequence[
 
 
 def _clean(marked: Sequence[Row], planners: Sequence[str]) -> list[Answer]:
-    """Return an answer that states which planner reached more goals clean, and which cause spoils most arrivals; empty if clean
+    """Return an answer that states which planner has more clean arrivals and which cause spoils most arrivals; empty if clean
     arrivals are not measured.
     """
     ranked, pairs, count = ranking(marked, CLEAN, planners)
@@ -153,11 +154,13 @@ _QUESTIONS: dict[str, dict[str, tuple[str, Callable[[float], str]]]] = {
         ),
     },
 }
-"""The other questions, each with its wording and the metrics that can answer it, of which the first available one is used."""
+"""The other questions. Each question has metrics that can answer it, of which the first available metric is used, with the wording
+of the answer.
+"""
 
 
 def _answer(question: str, where: str, ranked: Sequence[Ranked], pairs: Sequence[Pair], shown: Callable[[float], str]) -> Answer:
-    """Name the best planner or planners and the next ones, and state which differences are significant."""
+    """Return an answer that names the best planner or planners and the runners-up, and states which differences are significant."""
     best, untold = ranked[0], _untold(ranked[0].planner, pairs)
     level = [one.planner for one in ranked if shown(one.mean) == shown(best.mean)]
     after = [one for one in ranked if one.planner not in level]
@@ -174,7 +177,7 @@ def _answer(question: str, where: str, ranked: Sequence[Ranked], pairs: Sequence
 
 
 def _untold(planner: str, pairs: Sequence[Pair]) -> list[str]:
-    """Return the planners that do not differ significantly from this one, in the order of the pairs."""
+    """Return the planners that do not differ significantly from ``planner``, in the order of the pairs."""
     return [
         pair.second if pair.first == planner else pair.first
         for pair in pairs
@@ -183,7 +186,9 @@ def _untold(planner: str, pairs: Sequence[Pair]) -> list[str]:
 
 
 def _list(words: Sequence[str]) -> str:
-    """Return names as an enumeration; if there are more than three, return their number."""
+    """Return names as an enumeration such as "a, b and c"; if there are more than four names, list three and give the number of the
+    others.
+    """
     if len(words) > _NAMED + 1:
         return f"{', '.join(words[:_NAMED])} and {len(words) - _NAMED} more"
     return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))

@@ -1,4 +1,4 @@
-"""Charts of the report as inline SVG. Colours come from the page's style sheet, so they adapt to light mode, dark mode and
+"""Charts of the report as inline SVG. Colours are defined in the page's style sheet, so charts adapt to light mode, dark mode and
 print.
 """
 
@@ -22,10 +22,12 @@ LABEL, PLOT, NOTE, ROW, TOP, AXIS = 150.0, 300.0, 118.0, 26.0, 6.0, 34.0
 
 _CURVE = 150.0  # height of the plot of a curve, px
 MOST_DOTS = 200
-"""Maximum number of values drawn as dots; if there are more, evenly spaced ranks are drawn. Quartiles and mean use all values."""
+"""Maximum number of values drawn as dots; if there are more values, only those at evenly spaced ranks are drawn. Quartiles and mean
+use all values.
+"""
 
 LONGEST_LABEL = 20
-"""Number of characters per line in a planner's label."""
+"""Maximum number of characters per line in a planner's label."""
 
 
 _VIOLIN, _SMALL_WIDTH, _SMALL_HEIGHT = 32, 120.0, 26.0
@@ -33,7 +35,7 @@ _VIOLIN, _SMALL_WIDTH, _SMALL_HEIGHT = 32, 120.0, 26.0
 
 
 def small(values: Sequence[float], mean: Estimate, low: float, high: float) -> Markup:
-    """Return a small chart of a distribution, with the mean and its interval, between ``low`` and ``high``."""
+    """Return a small chart of a distribution with the mean and its interval; the axis ranges from ``low`` to ``high``."""
     scale, data, y = _Scale(low, high, 4.0, _SMALL_WIDTH - 8.0), np.sort(np.asarray(values, float)), _SMALL_HEIGHT / 2
     return _small([_violin(scale, data, y, 11.0), _mean(scale, mean, y)])
 
@@ -56,12 +58,12 @@ def distributions(
     means: Mapping[str, Estimate],
     notes: Mapping[str, str],
 ) -> Markup:
-    """Return a chart with a row per planner: its values as a violin and dots, quartiles, and the mean with its interval.
+    """Return a chart with one row per planner: values as a violin and dots, quartiles, and the mean with its interval.
 
     Args:
         name: name of the metric.
         unit: unit of the metric.
-        values: values of each planner; may be empty for a planner.
+        values: values of each planner; a planner may have no values.
         means: mean of each planner, with its interval.
         notes: text to the right of each row.
     """
@@ -83,7 +85,7 @@ def distributions(
 
 
 def rates(name: str, shares: Mapping[str, Estimate], notes: Mapping[str, str]) -> Markup:
-    """Return a chart with a row per planner: a rate with its interval, from 0 to 100 %."""
+    """Return a chart with one row per planner, which shows a rate with its interval on an axis from 0 to 100 %."""
     scale, short = _Scale(0.0, 100.0), short_labels(shares)
     body = []
     for index, (planner, share) in enumerate(shares.items()):
@@ -93,7 +95,7 @@ def rates(name: str, shares: Mapping[str, Estimate], notes: Mapping[str, str]) -
 
 
 def outcomes(counts: Mapping[str, Mapping[str, int]], reached: Mapping[str, Estimate], colours: Mapping[str, str]) -> Markup:
-    """Return stacked bars of each planner's outcomes, with the interval of the fraction that reached the goal."""
+    """Return a stacked bar of outcomes for each planner, with the interval of the success rate."""
     scale, short = _Scale(0.0, 100.0), short_labels(counts)
     body: list[Markup] = []
     for index, (planner, count) in enumerate(counts.items()):
@@ -109,15 +111,15 @@ def outcomes(counts: Mapping[str, Mapping[str, int]], reached: Mapping[str, Esti
 def curve(
     name: str, unit: str, parameter: str, points: Mapping[float, Estimate], low: float | None = None, high: float | None = None
 ) -> Markup:
-    """Return a curve of means over values of a parameter, with their intervals.
+    """Return a chart of a metric's mean over the values of a parameter, with intervals.
 
     Args:
         name: name of the metric.
         unit: unit of the metric.
         parameter: name of the parameter.
-        points: mean at each value, in the order of the values.
-        low: lower end of the axis; if None, the lowest end of the intervals.
-        high: upper end of the axis; if None, the highest end of the intervals.
+        points: mean with its interval at each value of the parameter, in increasing order of the values.
+        low: lower end of the metric's axis; if None, the lowest end of any interval.
+        high: upper end of the metric's axis; if None, the highest end of any interval.
     """
     ends = [v for one in points.values() for v in (one.value, one.low, one.high) if v is not None]
     own = _Scale.of(ends)
@@ -170,7 +172,7 @@ def _bar(scale: _Scale, counts: Mapping[str, int], colours: Mapping[str, str], y
 
 
 class _Scale:
-    """Maps values to pixels, starting at ``left`` over a width of ``width``, with ticks at round values."""
+    """Maps values to pixels on an axis that starts at ``left`` and is ``width`` wide, with ticks at round values."""
 
     def __init__(self, low: float, high: float, left: float = LABEL, width: float = PLOT) -> None:
         self.low, self.high, self.left, self.width = low, high, left, width
@@ -192,7 +194,7 @@ class _Scale:
         return [k * step for k in range(first, last + 1)]
 
     def axis(self, rows: int, title: str) -> Markup:
-        """Return grid lines, numbers and a title below ``rows`` rows."""
+        """Return the grid lines of ``rows`` rows, and the numbers and the title of the axis below them."""
         bottom, marks = TOP + rows * ROW, []
         for tick in self.ticks():
             x = _px(self(tick))
@@ -232,7 +234,8 @@ def _mean(scale: _Scale, mean: Estimate, y: float) -> Markup:
 
 
 def _violin(scale: _Scale, values: Doubles, y: float, half: float) -> Markup:
-    """Return the outline of the values' density, at most ``half`` px high; empty for fewer than three values or equal values.
+    """Return the outline of the values' density, at most ``half`` px to either side of the axis; empty if there are fewer than
+    three values or all values are equal.
 
     The density is a kernel estimate with normal kernels and Silverman's bandwidth (1986, Density Estimation, eq. 3.31), cut off at
     the minimum and maximum value.
@@ -260,7 +263,10 @@ def _px(value: float) -> str:
 
 
 def short_labels(planners: Iterable[str]) -> dict[str, str]:
-    """Return labels of at most two lines: long labels are shortened in the middle, and get a number if two would be equal."""
+    """Return planner labels of at most two lines.
+
+    Long labels are shortened in the middle, and a number is added if two labels would be equal.
+    """
     most = 2 * LONGEST_LABEL
     cut = {name: name if len(name) <= most else f"{name[: LONGEST_LABEL - 1]}…{name[-LONGEST_LABEL:]}" for name in planners}
     counts = Counter(cut.values())
@@ -291,14 +297,14 @@ def _svg(title: str, rows: int, body: Sequence[Markup]) -> Markup:
 
 
 def fill_markup(text: str, *values: object) -> Markup:
-    """Fill in one of Agora's templates; values are escaped."""
+    """Fill values, which are escaped, into one of Agora's own templates."""
     from markupsafe import Markup, escape
 
-    return Markup(text.format(*map(escape, values)))  # noqa: S704 - the template is ours
+    return Markup(text.format(*map(escape, values)))  # noqa: S704 - the template is Agora's own
 
 
 def join_markup(parts: Sequence[Markup]) -> Markup:
-    """Concatenate parts."""
+    """Concatenate markup."""
     from markupsafe import Markup
 
     return Markup("").join(parts)

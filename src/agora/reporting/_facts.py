@@ -1,4 +1,4 @@
-"""The facts at the top of a report, as text: the suite, the robots, the people, and the perception of a run."""
+"""The facts about a run at the top of its report, as text: the suite, the robots, the people, and the perception."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from agora.benchmark.results.run_record import RunRecord
 from agora.benchmark.results.store import Row
 
 _NO_CROWD = {"replay": "replayed tracks", "none": "nobody", "motion_profiles": "motion profiles"}
-"""Obstacles modes whose people, if any, are not moved by a crowd model."""
+"""Descriptions of the obstacles modes in which no crowd model moves the people, if there are any."""
 
 _TOLD: dict[str, str] = {
     "truth": "the true states of pedestrians",
@@ -22,10 +22,10 @@ _TOLD: dict[str, str] = {
 
 
 def setting(record: RunRecord) -> dict[str, Any]:
-    """Return the setting of a run's stages: ``robots``, ``crowds``, what is ``known`` about people, ``control``, ``simulators``,
-    and the seeds of ``drawn_places``.
+    """Return the setting of a run's stages: ``robots``, ``crowds``, ``known`` (what planners know about people), ``control``,
+    ``simulators``, and ``drawn_places`` (the seeds of generated places).
 
-    Missing facts are left out; the stages of externally run episodes do not have all of them.
+    Facts that are missing from the record are left out, as for the stages of externally run episodes.
     """
     stages = [stage for stage in record.suite.get("stages") or () if isinstance(stage, Mapping)]
     levels: list[str] = [*(record.pedestrians or {}).values()]
@@ -83,14 +83,14 @@ def words_of(value: Any) -> str:
 
 
 def _names(value: Any) -> list[str]:
-    """Return the names of a component, of several components, or of the sources of perception, given as plain data."""
+    """Return the name of a component, the names of several components, or the sources of perception, given as plain data."""
     if isinstance(value, Mapping):
         value = value.get("name") or value.get("source")
     return [name for one in value for name in _names(one)] if isinstance(value, (list, tuple)) else [str(value)] if value else []
 
 
 def _crowd(stage: Mapping[str, Any]) -> list[str]:
-    """Return the models that move the people of a stage, or the description of its obstacles mode."""
+    """Return the names of the models that move the people of a stage, or the description of the stage's obstacles mode."""
     for mode in _names(stage.get("obstacles")):
         if mode in _NO_CROWD:
             return [_NO_CROWD[mode]]

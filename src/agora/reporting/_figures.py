@@ -1,6 +1,6 @@
-"""Figures for papers that compare planners: every value with its interval and the success rate.
+"""Figures for papers that compare planners; every value has an interval and is shown with the success rate.
 
-For metrics that look better when a robot fails, the values come only from the episodes in which all planners reached the goal
+For metrics that look better when a robot fails, only the episodes in which all planners reached the goal are used
 (`agora.reporting.statistics.comparable`).
 """
 
@@ -34,7 +34,7 @@ _ABREAST = 3  # number of panels per row of an overview
 def comparison_figure(rows: Sequence[Row], metric: Metric, *, width: float = 5.0) -> Figure:
     """Return the distribution of a metric for each planner: violin, values, quartiles, and the mean with its bootstrap interval.
 
-    The label of a planner gives the number of episodes behind its values, and the number of episodes that reached the goal.
+    A planner's label gives the number of episodes that the values come from, and the number of episodes that reached the goal.
 
     Raises:
         InputError: there are no rows.
@@ -56,7 +56,7 @@ def overview_figure(rows: Sequence[Row], metrics: Sequence[Metric], *, width: fl
     """Return several metrics side by side, three per row, each as in `comparison_figure`; a planner has the same colour in all
     panels.
 
-    With the metrics of `agora.reporting.headline.ARENA` it shows the same as Figure 6 of Arena 3.0 (Kästner et al. 2024).
+    With the metrics of `agora.reporting.headline.ARENA`, the figure corresponds to Figure 6 of Arena 3.0 (Kästner et al. 2024).
 
     Raises:
         InputError: there are no rows or no metrics.
@@ -79,8 +79,8 @@ def overview_figure(rows: Sequence[Row], metrics: Sequence[Metric], *, width: fl
 
 
 def outcome_figure(rows: Sequence[Row], *, width: float = 5.0) -> Figure:
-    """Return the outcomes of each planner's episodes, with 95 % intervals of the fraction that reached the goal (Wilson's interval
-    and the interval by place).
+    """Return a figure of each planner's outcomes, with 95 % intervals of the success rate (Wilson's interval and the interval by
+    place).
 
     Raises:
         InputError: there are no rows.
@@ -111,12 +111,11 @@ def outcome_figure(rows: Sequence[Row], *, width: float = 5.0) -> Figure:
 
 
 def planner_matrix(rows: Sequence[Row], metric: Metric | None = None, *, by: str = "stage", width: float = 5.0) -> Figure:
-    """Return a matrix of planners and stages that shows the fraction that reached the goal, or a metric's mean with that
-    fraction below it.
+    """Return a matrix of planners and stages that shows the success rate, or a metric's mean with the success rate below it.
 
     Args:
         rows: rows of results.
-        metric: metric to show; None for only the success rate.
+        metric: metric to show; if None, only the success rate is shown.
         by: column of the rows whose values are the columns of the figure.
         width: width of the figure, inches.
 
@@ -152,7 +151,7 @@ def planner_matrix(rows: Sequence[Row], metric: Metric | None = None, *, by: str
 
 
 def sweep_figure(rows: Sequence[Row], sweep: Sweep, metrics: Sequence[Metric], *, width: float = 7.5) -> Figure:
-    """Return a planner's results over one parameter: the fraction that reached the goal and metrics, with 95 % intervals.
+    """Return a figure of a planner's success rate and metrics as functions of one parameter, with 95 % intervals.
 
     Raises:
         InputError: there are no rows.
@@ -198,7 +197,7 @@ def _draw(axes: Axes, rows: Sequence[Row], metric: Metric, groups: Mapping[str, 
 
 
 def _share_in_words(rows: Sequence[Row]) -> str:
-    """Return the fraction of rows that reached the goal, as text."""
+    """Return the success rate of rows, as text."""
     return f"{sum(row['outcome'] == 'reached' for row in rows) / len(rows):.0%} reached"
 
 
@@ -237,7 +236,7 @@ def _by_planner(rows: Sequence[Row]) -> dict[str, list[Row]]:
 
 
 def _label(metric: Metric, planners: int) -> str:
-    """Return the label of a metric: name, unit, better direction, and the episodes behind the values."""
+    """Return the label of a metric: its name, unit and better direction, and the episodes that the values come from."""
     better = {"higher": ", higher is better", "lower": ", lower is better", "neutral": ""}[metric.direction]
     unit = f" ({metric.unit})" if metric.unit else ""
     of = "\nepisodes in which all reached the goal" if metric.over == "reached" and planners > 1 else ""
@@ -245,7 +244,7 @@ def _label(metric: Metric, planners: int) -> str:
 
 
 def _upright(metric: Metric, planners: int) -> str:
-    """Return the label for the short axis of a panel: the name, and the details below it."""
+    """Return a metric's label for the short axis of a panel, with the details on a line below the name."""
     said = _label(metric, planners).removeprefix(metric.name).lstrip(", ")
     return "\n".join(filter(None, (metric.name.replace(".", ".\n"), said)))
 
@@ -260,7 +259,7 @@ def _cell_value(cell: Sequence[Row], metric: Metric | None) -> float:
 
 
 def _cell_words(cell: Sequence[Row], number: float, metric: Metric | None) -> str:
-    """Return the text in a cell of the matrix: the value, and the fraction that reached the goal with its interval."""
+    """Return the text in a cell of the matrix: the value, and the success rate with its interval."""
     reached = sum(row["outcome"] == "reached" for row in cell)
     share = f"{reached / len(cell):.0%} of {len(cell)}"
     if metric is None:

@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 MOST_STAGES, MOST_PLANNERS = 40, 7
-"""Maximum number of stages with a picture, and of planners drawn in it."""
+"""Maximum number of stages that have a picture, and maximum number of planners drawn in a picture."""
 
 _FINEST = 0.05
 """Minimum distance between drawn points of a path, m; closer points are left out."""
 
 
 def pictured_keys(rows: Sequence[Row], planners: Sequence[str]) -> list[str]:
-    """Return the keys of the recordings shown in each stage's picture: those of the first episode that most of the drawn planners
-    have.
+    """Return the keys of the recordings shown in the stages' pictures. Each stage shows the episode that most of the drawn planners
+    have run; of several such episodes, the first.
     """
     keys, rows = [], [row for row in rows if row["planner"] in planners[:MOST_PLANNERS]]
     for stage in list(dict.fromkeys(row["stage"] for row in rows))[:MOST_STAGES]:
@@ -43,12 +43,12 @@ def pictured_keys(rows: Sequence[Row], planners: Sequence[str]) -> list[str]:
 
 
 def stage_pictures(rows: Sequence[Row], recordings: Mapping[str, Recording], planners: Sequence[str]) -> list[dict[str, Any]]:
-    """Return, for each stage with recordings, its name, the episode, the picture and one line per planner.
+    """Return the name, the episode, the picture and one line per planner for each stage that has recordings.
 
     Args:
         rows: rows of the run.
         recordings: recordings by key, of one episode per stage.
-        planners: labels of planners; their order determines their colours.
+        planners: labels of planners; a planner's colour depends on its position in this sequence.
     """
     planners = planners[:MOST_PLANNERS]
     colours = dict(zip(planners, _COLOURS, strict=False))
@@ -75,7 +75,7 @@ def stage_pictures(rows: Sequence[Row], recordings: Mapping[str, Recording], pla
 
 
 _COLOURS = ("#0072B2", "#CC79A7", "#D55E00", "#56B4E9", "#7A5195", "#66A61E", "#1B1F24")
-"""Colours of paths, which differ from those of people and of the goal."""
+"""Colours of paths, which differ from the colours of people and of the goal."""
 
 
 def _picture(drawn: Sequence[tuple[Recording, str]], title: str) -> Markup:
@@ -128,7 +128,9 @@ def _disc(place: Sequence[float] | Array, radius: float, colour: str, opacity: f
 
 
 def _thin(points: Array) -> Array:
-    """Return the first and the last point, and the points between them that are far enough from the previous point."""
+    """Return the first and the last point of a path, and the points in between that are far enough from the previous point
+    returned.
+    """
     kept = [0]
     for k in range(1, len(points)):
         if np.hypot(*(points[k] - points[kept[-1]])) >= _FINEST:

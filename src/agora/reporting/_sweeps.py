@@ -1,4 +1,4 @@
-"""Sweeps: planners of a run that differ only in one numeric parameter, and their results as a function of it."""
+"""Sweeps: planners of a run that differ only in one numeric parameter, with their results as a function of this parameter."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from agora.reporting.statistics import Estimate, comparable
 
 @dataclass(frozen=True)
 class Sweep:
-    """Planners that differ in one numeric parameter.
+    """Planners that differ only in one numeric parameter.
 
     Attributes:
         planner: name of the planner.
         parameter: path of the parameter, such as ``sim_time`` or ``window.size``.
-        labels: labels of the planners by value of the parameter, in increasing order.
+        labels: labels of the planners, by value of the parameter, in increasing order of the value.
     """
 
     planner: str
@@ -35,11 +35,12 @@ class Sweep:
     def points(self, rows: Sequence[Row], metric: Metric) -> dict[float, Estimate]:
         """Return the mean of a metric at each value of the parameter, with its interval.
 
-        If the metric looks better when a robot fails, only the episodes in which the planner reached the goal at every value count.
+        If the metric looks better when a robot fails, only episodes in which the planner reached the goal at every value of the
+        parameter count.
 
         Args:
             rows: rows of the run.
-            metric: a metric, or `agora.reporting.tables.REACHED`.
+            metric: metric to average; may be `agora.reporting.tables.REACHED`.
         """
         own = [row for row in rows if row["planner"] in self.labels.values()]
         if metric is tables.REACHED:
@@ -54,7 +55,7 @@ def sweeps(planners: Mapping[str, Any], rows: Sequence[Row]) -> list[Sweep]:
     """Return the sweeps among the planners of a run that have rows.
 
     Args:
-        planners: name and parameters of planners by label, as plain data.
+        planners: names and parameters of planners as plain data, by label.
         rows: rows of the run.
     """
     present = {row["planner"] for row in rows}
@@ -74,9 +75,7 @@ def sweeps(planners: Mapping[str, Any], rows: Sequence[Row]) -> list[Sweep]:
 
 
 def curve_metrics(metrics: Sequence[Metric]) -> list[Metric]:
-    """Return the metrics that have a curve in a sweep: the fraction that reached the goal, and the metrics at the top of the
-    report.
-    """
+    """Return the metrics for which a sweep has a curve: the success rate, and the metrics at the top of the report."""
     return [tables.REACHED, *(metric for name in HEADLINE for metric in metrics if metric.name == name)]
 
 

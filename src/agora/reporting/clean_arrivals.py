@@ -1,8 +1,9 @@
-"""The second result of a planner, after the fraction that reached the goal: the fraction of clean arrivals, and what spoilt the
-others.
+"""The second result of a planner, after the success rate: the fraction of clean arrivals, and the causes that spoilt the other
+arrivals.
 
-Rows of runs older than the ``clean_arrival`` metric do not contain it. `agora.benchmark.results.recordings.complete_rows` computes
-it from the recordings; without recordings it is not measured.
+If a run is older than the ``clean_arrival`` metric, its rows do not contain this metric.
+`agora.benchmark.results.recordings.complete_rows` then computes the metric from the recordings; without recordings it is not
+measured.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from agora.reporting.statistics import Estimate, has_reached, wilson
 __all__ = ["CLEAN", "NOT_MEASURED", "cause_counts", "causes_of", "clean_share", "clean_words", "is_spoilt", "most_often"]
 
 CLEAN = clean_arrival
-"""The metric by which planners are ranked, together with `agora.reporting.tables.REACHED`."""
+"""The metric by which planners are ranked, in addition to `agora.reporting.tables.REACHED`."""
 
 NOT_MEASURED = "not measured"
 
 COLOURS = {"clean": "#009e73", "spoilt": "#f0e442", "not reached": "#d0d0d0"}
-"""Colours of the episodes in the small bar of clean arrivals."""
+"""Colours of episodes in the small bar of clean arrivals, by kind of episode."""
 
 
 def causes_of(row: Row) -> list[str]:
@@ -38,7 +39,7 @@ def is_spoilt(row: Row) -> bool:
 
 
 def without_delays(row: Row) -> dict[str, Any]:
-    """Return a row as if the episode had not also been run without robots, so that delays of people cannot spoil its arrival."""
+    """Return a row in which delays of people do not spoil the arrival, as if the episode had not been run without robots."""
     others = [row.get(name) for name in CAUSES if name != "spoilt_by_delay"]
     if not row.get("spoilt_by_delay") or None in others:
         return dict(row)
@@ -53,13 +54,13 @@ def clean_share(rows: Sequence[Row]) -> Estimate:
 
 
 def cause_counts(rows: Sequence[Row]) -> list[tuple[str, int]]:
-    """Return the causes that spoilt arrivals with the number of rows per cause, most frequent first."""
+    """Return the causes that spoilt arrivals and the number of rows per cause, most frequent cause first."""
     counts = {words: sum(bool(row.get(name)) for row in rows) for name, words in CAUSES.items()}
     return sorted(((words, count) for words, count in counts.items() if count), key=lambda pair: -pair[1])
 
 
 def most_often(rows: Sequence[Row]) -> str:
-    """Return the most frequent cause that spoilt an arrival, or all of them if several are tied; empty if there is none."""
+    """Return the cause that spoilt most arrivals, or all causes that are tied for most; empty if no arrival was spoilt."""
     causes = cause_counts(rows)
     return " and ".join(words for words, count in causes if count == causes[0][1])
 
@@ -74,7 +75,9 @@ def clean_words(rows: Sequence[Row]) -> str:
 
 
 def clean_line(rows: Sequence[Row]) -> dict[str, Any]:
-    """Return a planner's cell at the top of the report: its share, a small bar, and all causes with their counts."""
+    """Return the contents of a planner's cell at the top of the report: the fraction of clean arrivals, a small bar, and all causes
+    with their counts.
+    """
     share = clean_share(rows)
     if share.value is None:
         return {"cell": tables.Cell(), "bar": "", "causes": [], "cause": ""}

@@ -1,9 +1,9 @@
-"""Intervals by place: episodes in one place are correlated, so resampling places gives a wider interval than resampling episodes.
+"""Intervals by place, for episodes that are correlated because they share a place.
 
-The bootstrap draws whole places with their episodes (A. C. Davison and D. V. Hinkley 1997, "Bootstrap methods and their
-application", section 3.8; the statistic is the mean over episodes). With few places, percentile intervals are too narrow, so the
-percentiles are moved outwards, as in the expanded percentile interval of T. C. Hesterberg 2015, "What teachers should know about
-the bootstrap", The American Statistician 69.
+Resampling places gives a wider interval than resampling episodes. The bootstrap draws whole places with their episodes (A. C.
+Davison and D. V. Hinkley 1997, "Bootstrap methods and their application", section 3.8; the statistic is the mean over episodes).
+With few places, percentile intervals are too narrow, so the percentiles are moved outwards, as in the expanded percentile interval
+of T. C. Hesterberg 2015, "What teachers should know about the bootstrap", The American Statistician 69.
 """
 
 from __future__ import annotations
@@ -30,13 +30,14 @@ _NORMAL = NormalDist()
 
 @dataclass(frozen=True)
 class ByPlace:
-    """The interval of a mean from the bootstrap over places.
+    """The interval of a mean, computed by a bootstrap over places.
 
     Attributes:
         places: number of places.
         low: lower end of the interval; None for fewer than `FEWEST` places, and if all places have the same mean.
         high: upper end of the interval; None if ``low`` is None.
-        wider: ratio of the width of this interval to the width of the interval over single episodes; None if either is missing.
+        wider: ratio of the width of this interval to the width of the interval over single episodes; None if either interval is
+            missing.
     """
 
     places: int
@@ -54,9 +55,9 @@ def by_place(
 
     Args:
         values: (N,) finite numbers.
-        places: (N,) the place of each value; None if unknown.
-        low: lower end of the interval of single values; None if there is none.
-        high: upper end of the same interval.
+        places: (N,) place of each value; None if the place is unknown.
+        low: lower end of the interval over single values; None if there is no such interval.
+        high: upper end of the interval over single values.
         confidence: confidence of the interval.
     """
     if not len(values) or any(place is None for place in places):
@@ -79,7 +80,7 @@ def by_place(
 
 
 def in_words(found: ByPlace | None, factor: float = 1.0, places: int | None = None) -> str:
-    """Return an interval by place as text, scaled by a factor and rounded to ``places`` decimals; empty if there is none."""
+    """Return an interval by place as text, scaled by a factor and rounded to ``places`` decimals; empty if there is no interval."""
     if found is None or found.low is None or found.high is None:
         return ""
     low, high = (f"{factor * end:.3g}" if places is None else f"{factor * end:.{places}f}" for end in (found.low, found.high))
@@ -89,11 +90,11 @@ def in_words(found: ByPlace | None, factor: float = 1.0, places: int | None = No
 def groups_of(places: Sequence[object]) -> Ints:
     """Return the index (N,) of the independent group of each observation, in the order of the groups' first observations.
 
-    A group is a place. If the place of any observation is unknown, or there are fewer than `FEWEST` places, each observation is its
-    own group. In that case, results hold for these places only.
+    Each place is a group. If the place of any observation is unknown, or if there are fewer than `FEWEST` places, each observation
+    is its own group, and results are valid only for these places.
 
     Args:
-        places: (N,) the place of each observation; None if unknown.
+        places: (N,) place of each observation; None if the place is unknown.
     """
     numbers = {place: number for number, place in enumerate(dict.fromkeys(places))}
     if None in numbers or len(numbers) < FEWEST:
@@ -102,7 +103,7 @@ def groups_of(places: Sequence[object]) -> Ints:
 
 
 def drawn_groups(count: int, first: int, resamples: int) -> Ints:
-    """Return how often each resample contains each of ``count`` groups (R, G); equal arguments give equal resamples."""
+    """Return the counts (R, G) of each of ``count`` groups in each resample; equal arguments give equal resamples."""
     chosen = Stream("statistics", count, "ranks", step=first).uniform(0.0, count, (resamples, count)).astype(np.int64)
     chosen += np.arange(resamples)[:, None] * count
     return np.bincount(chosen.ravel(), minlength=resamples * count).reshape(resamples, count).astype(np.int32)
@@ -111,8 +112,8 @@ def drawn_groups(count: int, first: int, resamples: int) -> Ints:
 def deviation_of_mean(values: Doubles, groups: Ints) -> float:
     """Return the standard error of the mean of values (N,) that belong to independent groups (N,); 0 for fewer than two groups.
 
-    It is the standard error of a ratio estimator (W. G. Cochran 1977, "Sampling techniques", section 9A.2). For groups with one
-    value each, it is s / sqrt(N).
+    The formula is the standard error of a ratio estimator (W. G. Cochran 1977, "Sampling techniques", section 9A.2). If every group
+    has a single value, the result is s / sqrt(N).
     """
     count = int(groups.max()) + 1 if len(groups) else 0
     if count < 2:
@@ -123,7 +124,7 @@ def deviation_of_mean(values: Doubles, groups: Ints) -> float:
 
 @functools.lru_cache(maxsize=32)
 def _place_counts(places: int) -> Doubles:
-    """Return how often each resample contains each place (R, P)."""
+    """Return the counts (R, P) of each place in each resample."""
     chosen = Stream("statistics", places, "places").uniform(0.0, places, (_RESAMPLES, places)).astype(np.int64)
     counts = np.zeros((_RESAMPLES, places))
     np.add.at(counts, (np.arange(_RESAMPLES)[:, None], chosen), 1.0)
@@ -132,8 +133,8 @@ def _place_counts(places: int) -> Doubles:
 
 @functools.lru_cache(maxsize=64)
 def _expanded_level(places: int, confidence: float) -> float:
-    """Return the level of the lower percentile: the normal probability of Student's quantile, widened because of the small number
-    of places.
+    """Return the level of the lower percentile: the normal probability of Student's quantile, moved outwards because of the small
+    number of places.
     """
     from scipy.special import stdtrit  # imported here because it slows down start-up
 

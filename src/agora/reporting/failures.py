@@ -1,5 +1,5 @@
-"""The failures and spoilt arrivals of a run: how each of them occurred, the command that replays it, and which episodes are worth
-replaying.
+"""Lists the failures and spoilt arrivals of a run, with how each one occurred and the command that replays it, and chooses the
+episodes most worth replaying.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from agora.viewer.scene import title_of
 from agora.viewer.why import why
 
 MOST_FAILURES = 500
-"""Maximum number of failures that are listed; the rest are only counted."""
+"""Maximum number of failures that are listed; any further failures are only counted."""
 
 REPLAYED = 6_000_000
 """Approximate maximum size of the replays embedded in a report, bytes."""
@@ -29,8 +29,8 @@ def has_failed(row: Row) -> bool:
 
 
 def choose(rows: Sequence[Row], most: int) -> list[str]:
-    """Return the keys of episodes worth replaying: one per planner and outcome, one per planner and cause that spoilt an arrival,
-    then more failures, then more spoilt arrivals, alternating between planners.
+    """Return the keys of the episodes most worth replaying, at most ``most``: first one per planner and outcome and one per planner
+    and cause that spoilt an arrival, then more failures, then more spoilt arrivals, alternating between planners.
     """
     if most < 0:
         raise InputError(f"replays is {most}, expected 0 or more")
@@ -47,8 +47,8 @@ def choose(rows: Sequence[Row], most: int) -> list[str]:
 
 
 def recordings_that_fit(recordings: Mapping[str, Recording], most: int = REPLAYED) -> dict[str, Recording]:
-    """Return the first recordings that fit into a page of about ``most`` bytes; each number that changes over time takes about one
-    byte.
+    """Return the first recordings that fit into a page of about ``most`` bytes, assuming about one byte per number that changes
+    over time.
     """
     found: dict[str, Recording] = {}
     size = 0
@@ -61,10 +61,10 @@ def recordings_that_fit(recordings: Mapping[str, Recording], most: int = REPLAYE
 
 
 def episodes_to_film(rows: Sequence[Row], count: int) -> list[list[str]]:
-    """Choose ``count`` episodes of every planner with as much variety as possible, and return the keys of the robots in each.
+    """Choose ``count`` episodes of every planner, as varied as possible, and return the row keys of all robots in each episode.
 
-    Each episode is from the stage that has been shown least so far. Failures and episodes that reached the goal alternate, starting
-    with a failure.
+    Each episode is taken from the stage from which the fewest episodes have been chosen so far. Failures and episodes that reached
+    the goal alternate, starting with a failure.
     """
     queues = {planner: _episodes(rows, planner) for planner in dict.fromkeys(row["planner"] for row in rows)}
     places: dict[Any, int] = {row["stage"]: 0 for row in rows}
@@ -82,7 +82,7 @@ def episodes_to_film(rows: Sequence[Row], count: int) -> list[list[str]]:
 
 
 def failures_to_film(rows: Sequence[Row]) -> list[list[str]]:
-    """Return the keys of the robots in every episode in which any robot did not reach its goal."""
+    """Return the row keys of all robots in each episode in which any robot did not reach its goal."""
     planners = dict.fromkeys(row["planner"] for row in rows)
     return [[row["key"] for row in some] for planner in planners for some in _episodes(rows, planner) if _any_failed(some)]
 
@@ -101,7 +101,7 @@ def _any_failed(rows: Sequence[Row]) -> bool:
 
 
 def titles(rows: Sequence[Row], blind: Collection[str] = ()) -> dict[str, str]:
-    """Return the titles of episodes by the keys of their rows; a title includes the number of the robot if an episode has several.
+    """Return the titles of episodes, by key of the row; a title includes the number of the robot if the episode has several robots.
 
     Args:
         rows: rows of the episodes.
@@ -130,17 +130,16 @@ def failure_lines(
     reasons: Mapping[str, str] | None,
     colours: Mapping[str, str],
 ) -> dict[str, Any]:
-    """Return a line for each episode that did not reach the goal, a line for each spoilt arrival, and the number of omitted
-    episodes.
+    """Return one line per episode that did not reach the goal, one line per spoilt arrival, and the number of omitted episodes.
 
     Args:
         run: description of the run, as in `agora.reporting.page.render`.
         rows: rows of the run.
         planners: labels of the planners, in the order of their lines.
         recordings: episodes that can be replayed on the page, by key.
-        reasons: how episodes ended, by key; if None, taken from the recordings. Episodes without a reason are described from their
-            rows.
-        colours: colours of outcomes.
+        reasons: descriptions of how episodes ended, by key; if None, taken from the recordings. Episodes without a reason are
+            described using only their rows.
+        colours: colours of outcomes, by name.
     """
     stages = list(dict.fromkeys(row["stage"] for row in rows))
     ordered = sorted(rows, key=lambda row: (planners.index(row["planner"]), stages.index(row["stage"]), row["episode"]))
@@ -173,11 +172,12 @@ def _lines(
 
 
 def unread_note(blind: Collection[str], unaware: Collection[str], planner: str, outcome: str) -> str:
-    """Return a sentence, after a space, saying that a planner does not see the walls or people that it hit; empty if it sees them.
+    """Return a space and a sentence saying that a planner does not see the walls or people that it hit; empty if the planner sees
+    them.
 
     Args:
-        blind: planners that do not see walls.
-        unaware: planners that do not see people.
+        blind: labels of planners that do not see walls.
+        unaware: labels of planners that do not see people.
         planner: label of the planner.
         outcome: label of the episode's outcome.
     """
@@ -204,10 +204,10 @@ def _from_row(row: Row) -> str:
 
 
 def _blame(row: Row) -> str:
-    """Return a text on who closed the gap, and whether the robot could have avoided contact, if the row ended with a pedestrian
-    collision; otherwise empty.
+    """Return a text that says who closed the gap and whether the robot could have avoided contact; empty unless the episode ended
+    with a pedestrian collision.
 
-    If a robot continued after contacts, the row contains their number.
+    If the robot continued after contacts, the text is based on the number of contacts in the row.
     """
     counts = {closer.value: int(row.get(f"collisions_by_{closer.value}") or 0) for closer in Closer}
     total, could = sum(counts.values()), row.get("collisions_avoidable")

@@ -1,4 +1,4 @@
-"""The top of the report: the most important metrics of each planner, with intervals and small charts, and the power of
+"""The top of the report: the most important metrics of each planner with intervals and small charts, and the power of
 comparisons.
 """
 
@@ -29,20 +29,20 @@ ARENA = (
 """The metrics by which Arena 3.0's benchmark compares planners (Kästner et al. 2024, section VII-B and Figure 6)."""
 
 PLANNING = Metric("planning_time", "ms", "lower", "mean wall time of a planner call, per episode", "Agora", 1, lambda _: None)
-"""The ``planning_time`` metric in ms; it comes from the timing, not from the rows."""
+"""The ``planning_time`` metric in ms; its values come from the timing, not from the rows."""
 
 
 def headline(
     part: Sequence[Row], metrics: Sequence[Metric], planners: Sequence[str], colours: Mapping[str, str], calls: Mapping[str, Array]
 ) -> dict[str, Any]:
-    """Return the columns and lines of the table of one stage.
+    """Return the columns and lines of the table for one stage.
 
     Args:
         part: rows of the stage.
-        metrics: metrics with a value in at least one row.
+        metrics: metrics that have a value in at least one row.
         planners: labels of the planners, in order.
         colours: colours of outcomes.
-        calls: wall times of control calls, s, by key of the row.
+        calls: wall time of each control call, s, by key of the row.
     """
     timed = [{**row, PLANNING.name: _mean_ms(calls.get(row["key"]))} for row in part]
     chosen = [metric for name in HEADLINE for metric in metrics if metric.name == name != CLEAN.name]
@@ -91,7 +91,7 @@ def _mean_ms(calls: Array | None) -> float | None:
 
 
 def blame(rows: Sequence[Row]) -> str:
-    """Return a text on who closed the gap in the episodes that ended with a pedestrian collision; empty without such episodes."""
+    """Return a text that says who closed the gap in episodes that ended with a pedestrian collision; empty if there are none."""
     ended = [row for row in rows if row["outcome"] == "pedestrian_collision"]
     if not ended:
         return ""
@@ -102,7 +102,7 @@ def blame(rows: Sequence[Row]) -> str:
 
 
 def comparisons(rows: Sequence[Row], metrics: Sequence[Metric], others: Sequence[str], baseline: str) -> list[str]:
-    """Return a sentence per comparison with the number of its pairs and the smallest difference that they can detect."""
+    """Return one sentence per comparison, with the number of pairs and the smallest difference that these pairs can detect."""
     groups = tables.by_planner(rows, [*others, baseline])
     chosen = [tables.REACHED, *(metric for name in HEADLINE for metric in metrics if metric.name == name)]
     said = []

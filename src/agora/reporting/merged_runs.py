@@ -1,16 +1,16 @@
-"""Merges several runs into one: the rows of all runs, and a description of what is the same and what differs.
+"""Merges several runs into one that contains the rows of all runs, with notes on what is the same and what differs.
 
-An episode is the same in two runs if the suite's name and version, the stage, the seed, the digests of the stage's files, the
-packages with their code, and the version of Agora are the same. If one of these differs, the stage of the later run gets that run's
-name as a suffix, so that its episodes are not paired. The level of perception belongs to the planner: episodes at two levels are
-the same. Runs of the same version of Agora with different code, such as before and after a change to a planner, are paired, and a
-note names the files that differ.
+An episode is the same in two runs if both have the same suite name and version, stage, seed, digests of the stage's files, packages
+with their code, and version of Agora. If one of these differs, the run's name is appended to the stage name of the later run, so
+that its episodes are not paired. The level of perception is a property of the planner, so episodes at different levels are the
+same. Runs that use the same version of Agora with different code, for instance before and after a change to a planner, are paired,
+and a note names the files that differ.
 
-If a run keeps copies of files (`ASKED`), their paths are replaced by the original paths.
+If a run contains copies of files (`ASKED`), the paths of the copies are replaced by the original paths.
 
-A planner is the same in two runs if its parameters, files, packages, Agora's code and its level of perception are the same, if the
-common stages are the same except for the seed, and if the rows of the common episodes are the same. In that case the planner is
-listed once, with the episodes of both runs. Otherwise its label also gets the run's name as a suffix.
+A planner is the same in two runs if its parameters, files, packages, level of perception and Agora's code are the same, if the
+common stages are the same except for the seed, and if the rows of the common episodes are the same. The planner is then listed
+once, with the episodes of both runs. Otherwise, the run's name is also appended to the planner's label.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ ASKED = "asked"
 
 _COPIED = re.compile(rf"/runs/[^/]+/{ASKED}/")
 _FREE = ("episodes", "pedestrians", "counterfactual", "seed")
-"""Fields of a stage that do not change its episodes; the seed is handled separately."""
+"""Fields of a stage that do not affect its episodes; the seed is handled separately."""
 
 _SEEDS = ("seed", "seed of the places")
 """Facts of a stage that contain the seeds of its episodes and of its places."""
@@ -57,20 +57,20 @@ class Merged:
     """Several runs merged into one.
 
     Attributes:
-        rows: rows of all runs with the labels in ``planners``, in the order of the stages; rows that two runs share are listed
+        rows: rows of all runs, in the order of the stages, with the labels in ``planners``; a row that two runs share is listed
             once.
         planners: labels of the planners, in the order of the runs.
-        names: names of planners by label, if the label also contains a level of perception or the name of a run.
+        names: names of planners, by label, for labels that also contain a level of perception or the name of a run.
         blind: labels of planners that do not see walls.
         unaware: labels of planners that do not see people.
         control: labels of planners that were not requested in any of the runs.
         parameters: planners with their parameters as plain data, by label, if the runs record them.
-        notes: one sentence per agreement or difference.
-        problems: deviations from the plan, each with the name of the run.
-        interrupted: reasons why episodes have no row, by key, with the name of the run.
+        notes: one sentence for each thing that is the same or differs between runs.
+        problems: deviations from the planned episodes, each with the name of the run.
+        interrupted: reason why an episode has no row, with the name of the run, by key.
         incomplete: whether planned episodes are missing.
         records: records of the runs, by name of the run.
-        places: folder of each row's run, and the row's key in that run, by key.
+        places: folder of the run that a row comes from, and the row's key in that run, by key.
     """
 
     rows: list[dict[str, Any]]
@@ -88,7 +88,7 @@ class Merged:
     places: dict[str, tuple[Path, str]]
 
     def title(self, stages: Sequence[str] = ()) -> str:
-        """Return a one-line description of the runs: suites, stages if only some of them are used, seeds, versions."""
+        """Return a one-line description of the runs: the suites, the stages (if only some are used), the seeds and the versions."""
         suites, versions = dict[str, None](), dict[str, None]()
         for record in self.records.values():
             outline = record.outline
@@ -101,16 +101,16 @@ class Merged:
 
 
 def _of(words: str, value: Any) -> str:
-    """Return a text with a value appended; empty if the value is None."""
+    """Return a text followed by a value; empty if the value is None."""
     return "" if value is None else f"{words}{value}"
 
 
 def merged(folders: Sequence[Path], called: Sequence[str] = ()) -> Merged:
-    """Return the runs in given folders merged into one; a single run is unchanged.
+    """Merge the runs in the given folders into one; a single run is returned unchanged.
 
     Args:
         folders: folders of the runs.
-        called: distinct names of the runs; if empty, the names of the folders are used.
+        called: distinct names for the runs; if empty, the names of the folders are used.
 
     Raises:
         InputError: no folder is given, or a folder is given twice. ResultsError: a folder contains no run.
@@ -155,8 +155,8 @@ class _Run:
         name: name of the run; empty for a single run.
         folder: folder of the run.
         record: record of the run.
-        audit: comparison of the run's rows with its plan.
-        common: names of files and packages that all runs have.
+        audit: comparison of the run's rows with the planned episodes.
+        common: names of the files and packages that all runs have.
     """
 
     name: str
@@ -199,7 +199,7 @@ class _Run:
         )
 
     def planner(self, label: str, stages: Sequence[str]) -> _Facts:
-        """Return the data that determines how a planner drives in these stages."""
+        """Return the data that determines how a planner behaves in the given stages."""
         known = self.record.planners
         values = known.get(label) if isinstance(known, Mapping) else None
         if not isinstance(values, Mapping) or self.record.inputs is None:
@@ -211,9 +211,11 @@ class _Run:
         return first | self._parts(lambda: (planner_of(values, "planner"),))
 
     def _parts(self, built: Callable[[], tuple[Any, ...]], leave: Collection[str] = ()) -> dict[str, Any]:
-        """Return the digests of the files that components read, and the versions of their packages except those in ``leave``.
+        """Return the digests of the files that components read, and the versions of the components' packages, except for packages
+        in ``leave``.
 
-        Components that cannot be built on this machine are assumed to use all files and packages that the runs have in common.
+        If the components cannot be built on this machine, they are assumed to use all files and packages that the runs have in
+        common.
         """
         try:
             parts = built()
@@ -228,7 +230,7 @@ class _Run:
 
 
 def _with_original_paths(value: Any) -> Any:
-    """Return plain data in which the paths of kept copies are replaced by the original paths; digests still reveal copies that were
+    """Return plain data in which paths of copied files are replaced by the original paths; digests still reveal copies that were
     edited.
     """
     if isinstance(value, Mapping):
@@ -239,13 +241,13 @@ def _with_original_paths(value: Any) -> Any:
 
 
 def _at(own: Any, level: str | None) -> Any:
-    """Return a stage's perception, changed to a given level."""
+    """Return the plain data of a stage's perception, changed to the given level."""
     values = dict(own) if isinstance(own, Mapping) else {"source": own}
     return values if level is None else values | {"source": level}
 
 
 def _read(folders: Sequence[Path], names: Sequence[str]) -> list[_Run]:
-    """Return the runs in given folders, with distinct names."""
+    """Read the runs in the given folders, and give each a distinct name."""
     places = [Path(folder).resolve() for folder in folders]
     if not places:
         raise InputError("expected the folder of a run")
@@ -261,7 +263,9 @@ def _read(folders: Sequence[Path], names: Sequence[str]) -> list[_Run]:
 
 
 def _names(places: Sequence[Path]) -> list[str]:
-    """Return short, distinct names of folders: as many of their last path components as necessary; a single folder gets no name."""
+    """Return short, distinct names of folders, made of as many trailing path components as necessary; a single folder gets no
+    name.
+    """
     if len(places) == 1:
         return [""]
     for count in range(1, max(len(place.parts) for place in places) + 1):
@@ -272,7 +276,9 @@ def _names(places: Sequence[Path]) -> list[str]:
 
 
 def _stages(runs: Sequence[_Run]) -> tuple[dict[tuple[str, str], str], list[str]]:
-    """Return the names of stages by run and stage, which are equal only if their episodes are the same, and the notes on them."""
+    """Return the names of stages by run and original stage, and notes on the stages; two names are equal only if the episodes are
+    the same.
+    """
     labels: dict[tuple[str, str], str] = {}
     same: dict[tuple[str, ...], list[str]] = {}
     notes: dict[str, list[str]] = {}
@@ -296,14 +302,14 @@ def _stages(runs: Sequence[_Run]) -> tuple[dict[tuple[str, str], str], list[str]
 
 
 def _share(stage: str, one: _Run, other: _Run) -> str:
-    """Return a text with the numbers of episodes of a stage in two runs; empty if they are equal."""
+    """Return a text with the numbers of episodes of a stage in two runs; empty if the numbers are equal."""
     counts = [len({row["episode"] for row in run.audit.rows if row["stage"] == stage}) for run in (one, other)]
     return "" if counts[0] == counts[1] else f" ({counts[0]} and {counts[1]} episodes)"
 
 
 def _labels(runs: Sequence[_Run], stages: Mapping[tuple[str, str], str]) -> tuple[dict[tuple[str, str], str], list[str]]:
-    """Return the labels of planners by run and original label, which are equal only if the planners are the same, and the notes on
-    them.
+    """Return the labels of planners by run and original label, and notes on the planners; two labels are equal only if the planners
+    are the same.
     """
     labels: dict[tuple[str, str], str] = {}
     known = {run.name: list(dict.fromkeys([*run.record.labels, *(row["planner"] for row in run.audit.rows)])) for run in runs}
@@ -324,7 +330,7 @@ def _labels(runs: Sequence[_Run], stages: Mapping[tuple[str, str], str]) -> tupl
 
 
 def _differences(label: str, first: _Run, other: _Run, stages: Mapping[tuple[str, str], str]) -> Iterator[str]:
-    """Yield the reasons why a planner is not the same in two runs; nothing if it is the same."""
+    """Yield the reasons why a planner differs between two runs; nothing if it is the same."""
     both = [stage for stage in first.stages if stage in other.stages]
     if not both:
         yield f"no stage is in both {first.name} and {other.name}"
@@ -347,7 +353,7 @@ def _differ_in_seed(one: _Facts, other: _Facts) -> bool:
 
 
 def _count_changed(label: str, first: _Run, other: _Run, stages: Collection[str]) -> int:
-    """Return the number of rows in common stages of two runs that differ in a column with a value in both."""
+    """Return the number of rows in the common stages of two runs that differ in any column that has a value in both runs."""
     rows = {row["key"]: row for row in first.audit.rows if row["planner"] == label and row["stage"] in stages}
     both = [row for row in other.audit.rows if row["key"] in rows]
     pairs = [(rows[row["key"]], row) for row in both if rows[row["key"]].get("seed") == row.get("seed")]
@@ -356,7 +362,7 @@ def _count_changed(label: str, first: _Run, other: _Run, stages: Collection[str]
 
 
 def _reason(first: _Run, facts: _Facts, other: _Run, theirs: _Facts) -> str:
-    """Return the reason why two stages or planners are not the same."""
+    """Return the reason why two stages or two planners are not the same."""
     for run, known in ((first, facts), (other, theirs)):
         if not known:
             return f"{run.name} does not record the settings that decide its results"
@@ -365,7 +371,7 @@ def _reason(first: _Run, facts: _Facts, other: _Run, theirs: _Facts) -> str:
 
 
 def _control(runs: Sequence[_Run], labels: Mapping[tuple[str, str], str]) -> list[str]:
-    """Return the labels of the planners that none of the runs requested."""
+    """Return the labels of planners that were not requested in any run."""
     there = {run.name: run.record.control or () for run in runs}
     asked = {shown for (name, label), shown in labels.items() if label not in there[name]}
     return list(dict.fromkeys(shown for shown in labels.values() if shown not in asked))

@@ -1,4 +1,4 @@
-"""The report of a run: one page with tables, intervals, distributions and replays that works offline."""
+"""Renders the report of a run: a single page, with tables, intervals, distributions and replays, that works offline."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ GROUPS = {
     "taga": "TAGA's rates",
     "crowdnav_code": "CrowdNav's and AG-RL's code",
 }
-"""Groups of metrics (`Metric.group`), in order, with their headings."""
+"""Groups of metrics (`Metric.group`) and their headings, in the order of the page."""
 
 OTHER = "Others"
-"""The group of metrics that are not Agora's."""
+"""Heading of the group of metrics that do not come with Agora."""
 
 ARROWS = {"higher": "↑", "lower": "↓", "neutral": ""}
 
@@ -71,24 +71,24 @@ def render(
     pictures: Mapping[str, Recording] | None = None,
     reasons: Mapping[str, str] | None = None,
 ) -> str:
-    """Return the page of a run.
+    """Return the report page of a run.
 
     Args:
         run: description of the run; ``suite``, ``planners``, ``version``, ``commit``, ``hardware``, ``seeds``, ``trajectories``,
             ``interrupted``, ``problems``, ``notes`` and the entries of `agora.reporting._facts.setting` are shown if given.
             Planners in ``blind`` or ``controls`` are marked; the first answers are about the planners that are not in ``controls``.
-            Failures of planners in ``blind`` or ``unaware`` are labelled accordingly. ``folder`` is the folder of the run, for
-            commands. ``places`` contains the folder and the original key of each row if the rows come from several runs. If the run
-            is ``incomplete``, no planner is called the best. ``names`` contains the names of planners by label, if a planner has a
-            separate label for each level of perception. ``parameters`` contains the planners by label as plain data, for the curves
-            of sweeps. If the run covers only a ``part`` of a suite, no published numbers are shown. ``limits`` contains the limits
-            on the suite's axes (`agora.reporting.limits.measurement.limits_of`).
+            Failures of planners in ``blind`` or ``unaware`` are labelled accordingly. ``folder`` is the folder of the run, which
+            the shown commands refer to. ``places`` contains the folder and the original key of each row if the rows come from
+            several runs. If ``incomplete`` is True, no planner is called the best. ``names`` contains the names of planners, by
+            label, if a planner has a separate label for each level of perception. ``parameters`` contains the planners as plain
+            data, by label, for the curves of sweeps. If ``part`` says that the run covers only a part of a suite, no published
+            numbers are shown. ``limits`` contains the limits on the suite's axes (`agora.reporting.limits.measurement.limits_of`).
         rows: one row per episode and robot, with ``key``, ``stage``, ``planner``, ``robot``, ``outcome``, ``seed`` and metrics.
-        metrics: metrics to show if rows have them.
-        recordings: episodes to replay, by key.
-        baseline: planner with which the others are compared; None for the first planner.
-        timing: wall times of control calls, s, by key; if None, taken from the recordings.
-        pictures: recordings by key for the pictures of the stages, from one episode per stage; if None, ``recordings`` is used.
+        metrics: metrics to show if the rows contain them.
+        recordings: recordings of the episodes that can be replayed on the page, by key.
+        baseline: label of the planner with which all other planners are compared; if None, the first planner.
+        timing: wall time of each control call, s, by key of the row; if None, taken from the recordings.
+        pictures: recordings for the pictures of the stages, by key, from one episode per stage; if None, ``recordings`` is used.
         reasons: descriptions of how episodes ended, by key; if None, taken from the recordings.
 
     Raises:
@@ -152,8 +152,8 @@ def render(
 
 
 def _name_robots(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows; if an episode has robots of several models, or models are unknown, the planners' labels include the
-    robot.
+    """Return the rows; if an episode has robots of several models, or if models are unknown, the robot's name is added to the
+    planners' labels.
     """
     models: dict[tuple[Any, ...], set[Any]] = {}
     for row in rows:
@@ -164,8 +164,8 @@ def _name_robots(rows: Sequence[Row]) -> list[Row]:
 
 
 def _names(names: Mapping[str, str], rows: Sequence[Row], labelled: Sequence[Row]) -> dict[str, str]:
-    """Return the names of planners by their labels on the page: without the level of perception, and with the robot if the labels
-    include it.
+    """Return the names of planners by their labels on the page. A name does not contain the level of perception, but contains the
+    robot if the label does.
     """
     found = {}
     for row, shown in zip(rows, labelled, strict=True):
@@ -175,7 +175,7 @@ def _names(names: Mapping[str, str], rows: Sequence[Row], labelled: Sequence[Row
 
 
 def _planners(run: Mapping[str, Any], rows: Sequence[Row]) -> list[str]:
-    """Return the planners of the rows and the run's planners without rows, in the order of the run."""
+    """Return the planners that have rows and the run's planners that have none, in the order of the run."""
     asked = [words_of(p.get("name", p)) if isinstance(p, Mapping) else str(p) for p in run.get("planners") or ()]
     present = dict.fromkeys(row["planner"] for row in rows)
     ordered = []
@@ -186,13 +186,13 @@ def _planners(run: Mapping[str, Any], rows: Sequence[Row]) -> list[str]:
 
 
 def _among(planners: Sequence[str], labels: Sequence[str] | None) -> list[str]:
-    """Return the planners on the page that have one of the given labels."""
+    """Return those planners on the page whose label is one of the given labels."""
     return [planner for planner in planners if planner.split(" · ")[0] in (labels or ())]
 
 
 def _lead(rows: Sequence[Row], planners: Sequence[str], incomplete: bool, ranked: bool) -> str:
-    """Return a text with the size of the run; without a ranking, it also names the best planner if all planners have the same
-    episodes.
+    """Return a text with the size of the run. If there is no ranking and all planners have the same episodes, the text also names
+    the best planner.
     """
     if not rows:
         return "No episode was finished."
@@ -215,8 +215,8 @@ def _lead(rows: Sequence[Row], planners: Sequence[str], incomplete: bool, ranked
 
 
 def rank_lines(rows: Sequence[Row], planners: Sequence[str], metric: Metric = tables.REACHED) -> dict[str, Any]:
-    """Return the planners ranked by the fraction that reached the goal, or reached it clean, and the pairs that differ
-    significantly on the same episodes; empty for fewer than two planners.
+    """Return the planners ranked by success rate or another metric, and the pairs of planners that differ significantly on the same
+    episodes; empty for fewer than two planners.
     """
     marked = [{**row, tables.REACHED.name: float(row["outcome"] == "reached")} for row in rows]
     ranked, pairs, count = ranking(marked, metric, planners)
@@ -251,7 +251,7 @@ def rank_lines(rows: Sequence[Row], planners: Sequence[str], metric: Metric = ta
 
 
 def _published_lines(suite: str, rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Return the published numbers of the planners on this suite, next to the rows' numbers."""
+    """Return the published numbers of planners on a suite, next to the numbers computed from the rows."""
     return [
         {"line": one.row, "metric": tables.metric_description(one.metric), **words(one)}
         for one in compare_with_published(suite, rows)
@@ -291,7 +291,7 @@ def _stage(
     calls: Mapping[str, Array],
     names: Mapping[str, str],
 ) -> dict[str, Any]:
-    """Return the tables for one stage's rows, with the columns that all rows need."""
+    """Return the tables for the rows of one stage; the columns are those that all rows of the page need."""
     ends, groups, counts, lines = tables.outcome_names(rows), tables.by_planner(part, planners), {}, []
     for planner, members in groups.items():
         counts[planner] = {end: sum(row["outcome"] == end for row in members) for end in ends}
@@ -318,7 +318,9 @@ def _colours(rows: Sequence[Row]) -> dict[str, str]:
 def _cards(
     rows: Sequence[Row], metrics: Sequence[Metric], planners: Sequence[str], *, compared: bool = False
 ) -> list[dict[str, Any]]:
-    """Return a chart per metric, over all episodes, or over the episodes on which planners are compared (`comparable`)."""
+    """Return one chart per metric, computed over all episodes or, if ``compared`` is True, over the episodes on which planners are
+    compared (`comparable`).
+    """
     groups = tables.by_planner(rows, planners)
     reached = {planner: tables.percent(tables.share(members).value) for planner, members in groups.items()}
     cards, kinds = [], {metric.over: metric for metric in metrics}
@@ -340,7 +342,7 @@ def _cards(
 
 
 def _sweeps(parameters: Mapping[str, Any], rows: Sequence[Row], metrics: Sequence[Metric]) -> list[dict[str, Any]]:
-    """Return the curves of each sweep among the planners."""
+    """Return the curves of each sweep that the planners contain."""
     found = []
     for sweep in sweeps(parameters, rows):
         cards = []
@@ -365,12 +367,12 @@ def _percent(share: Estimate) -> Estimate:
 
 
 def _drawable(rows: Sequence[Row], recordings: Mapping[str, Recording], planners: Sequence[str]) -> dict[str, Recording]:
-    """Return the recordings of one episode per stage."""
+    """Return the recordings to draw: those of one episode per stage."""
     return {key: recordings[key] for key in pictured_keys([row for row in rows if row["key"] in recordings], planners)}
 
 
 def _by_planner(rows: Sequence[Row], calls: Mapping[str, Array]) -> dict[str, Array]:
-    """Return the wall times of all control calls, s, by planner."""
+    """Return the wall times of all control calls of each planner, s."""
     found: dict[str, list[Array]] = {}
     for row in rows:
         if row["key"] in calls:

@@ -1,8 +1,8 @@
-"""Tables for papers, with a line per planner, a column per metric, and numbers with their 95 % intervals.
+"""Tables for papers, with one line per planner, one column per metric, and 95 % intervals.
 
-For metrics that look better when a robot fails, the values come only from the episodes in which every planner reached the goal
-(`agora.reporting.statistics.comparable`). The best value is marked according to the report's rule: only if every planner has a
-value for each of the same episodes and, for metrics that look better when a robot fails, reached the goal in all of them.
+For metrics that look better when a robot fails, only the episodes in which every planner reached the goal are used
+(`agora.reporting.statistics.comparable`). As in the report, the best value is marked only if every planner has a value for each of
+the same episodes and, for metrics that look better when a robot fails, reached the goal in all of these episodes.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ __all__ = ["FORMATS", "PaperTable", "paper_table"]
 
 @dataclass(frozen=True)
 class Column:
-    """A metric in a table.
+    """A column of a table, which shows one metric.
 
     Attributes:
         metric: the metric.
         estimates: mean of each planner, with its interval, in the metric's unit.
-        cells: the estimates as text; fractions are in percent.
+        cells: estimates as text; fractions are in percent.
     """
 
     metric: Metric
@@ -42,24 +42,24 @@ class Column:
 
     @property
     def words(self) -> str:
-        """The metric's name as text."""
+        """The name of the metric, as shown in the table."""
         return HEADLINE.get(self.metric.name, self.metric.name.capitalize() if self.metric is tables.REACHED else self.metric.name)
 
     @property
     def unit(self) -> str:
-        """The unit used in the text."""
+        """The unit of the numbers in the cells."""
         return "%" if self.metric.unit == RATE else self.metric.unit
 
 
 @dataclass(frozen=True)
 class PaperTable:
-    """A table for a paper.
+    """A table for a paper, which can be written in several formats.
 
     Attributes:
         title: description of the run.
         planners: labels of the planners.
         episodes: number of rows per planner.
-        columns: the metrics, starting with the fraction that reached the goal.
+        columns: columns of the table, starting with the success rate.
         common: whether metrics that look better when a robot fails are computed only over the episodes in which every planner
             reached the goal.
         copied: one sentence per stage that contains copies of episodes, which are counted once.
@@ -157,13 +157,13 @@ FORMATS = {"latex": PaperTable.latex, "csv": PaperTable.csv, "markdown": PaperTa
 def paper_table(
     rows: Sequence[Row], planners: Sequence[str], title: str, metrics: Sequence[str] = (), *, common: bool = True
 ) -> PaperTable:
-    """Return the table of planners by metrics.
+    """Return a table of planners and metrics.
 
     Args:
         rows: rows of results, with the labels of the planners.
         planners: labels of planners, in the order of the lines.
         title: description of the run, as text.
-        metrics: names of metrics; if empty, the metrics at the top of the report that are available.
+        metrics: names of metrics; if empty, those metrics at the top of the report that have values.
         common: whether metrics that look better when a robot fails are computed only over the episodes in which every planner
             reached the goal, or over all episodes of each planner.
 
@@ -214,7 +214,7 @@ def _number(value: float | None) -> str:
 
 
 def _plain(cell: tables.Cell, best: str, other: str) -> str:
-    """Return a number with its interval, as plain text."""
+    """Return a cell's number and interval as plain text."""
     if cell.value is None:
         return "—"
     return " ".join(filter(None, ((best if cell.best else other).format(cell.value), cell.interval)))
@@ -236,14 +236,14 @@ def _tex_stack(text: str) -> str:
 
 
 def _tex_line(first: str, *others: str) -> str:
-    """Return a line of a table; its end is protected, because LaTeX would otherwise read a following bracket or star as part of
-    it.
+    """Return a line of a table. The end of the line is protected, because LaTeX would otherwise read a bracket or star that follows
+    as part of the line.
     """
     return f"{f'{{{first}}}' if first[:1] in ('[', '*') else first} & {' & '.join(others)} \\\\"
 
 
 def _tex_unit(unit: str) -> str:
-    """Return a unit with exponents as superscripts, such as the 3 in m/s3."""
+    """Return a unit in which exponents, such as the 3 in m/s3, are superscripts."""
     return re.sub(r"(?<=[A-Za-z])(\d)", r"$^{\1}$", _tex(unit))
 
 

@@ -1,4 +1,7 @@
-"""Compares published numbers with those of a run, and tests whether they are compatible; sources are in ``configs/published``."""
+"""Compares published numbers with the results of a run, and tests whether they are compatible.
+
+The published numbers are in ``configs/published``.
+"""
 
 from __future__ import annotations
 
@@ -26,13 +29,13 @@ class PublishedRow:
 
     Attributes:
         planner: name of the planner in the source.
-        table: location of the table in the source.
-        episodes: number of episodes behind the numbers; 0 if the source does not state it.
-        values: mean by metric, and the standard deviation over episodes if it was published.
-        suite: suite used for the comparison; empty if Agora has none.
-        stages: stages of the suite; all if empty.
-        ours: Agora's planner, in the format of ``agora bench -p``; empty if Agora has none.
-        why: known differences, in a sentence or two.
+        table: number or location of the table in the source.
+        episodes: number of episodes from which the values were computed; 0 if the source does not state this number.
+        values: mean and, if published, standard deviation over episodes, by metric.
+        suite: name of the suite used for the comparison; empty if Agora has no such suite.
+        stages: names of the stages used for the comparison; all stages if empty.
+        ours: corresponding planner in Agora, in the format of ``agora bench -p``; empty if Agora has no such planner.
+        why: known differences between the source and Agora, in a sentence or two.
     """
 
     planner: str
@@ -54,10 +57,10 @@ class PublishedRow:
 
 @dataclass(frozen=True)
 class PublishedNumbers:
-    """The numbers that a paper or its code publishes.
+    """The numbers published in a paper or with its code.
 
     Attributes:
-        title: title of the source, with authors and year.
+        title: title of the source, including authors and year.
         rows: rows of the source's tables.
     """
 
@@ -67,7 +70,7 @@ class PublishedNumbers:
 
 @dataclass(frozen=True)
 class PublishedComparison:
-    """A published number and Agora's number.
+    """A published number and the corresponding number from a run.
 
     Attributes:
         source: name of the file in ``configs/published``.
@@ -93,7 +96,7 @@ class PublishedComparison:
 
 
 def published_numbers() -> dict[str, PublishedNumbers]:
-    """Return all published numbers, by name of their file.
+    """Return all published numbers, by name of the file.
 
     Raises:
         InputError: a file is invalid.
@@ -104,8 +107,8 @@ def published_numbers() -> dict[str, PublishedNumbers]:
 def compare_with_published(suite: str, rows: Sequence[Row]) -> Iterator[PublishedComparison]:
     """Compare the rows of a run with the published numbers of its suite.
 
-    Two rates are compared with Newcombe's interval, and two means with the normal interval. A published mean without a standard
-    deviation gets the standard deviation of Agora's rows. A published number with an unknown number of episodes is treated as
+    Rates are compared using Newcombe's interval, and means using the normal interval. If a mean was published without a standard
+    deviation, the standard deviation of the run's rows is used. A published number with an unknown number of episodes is treated as
     exact.
 
     Args:
@@ -113,7 +116,7 @@ def compare_with_published(suite: str, rows: Sequence[Row]) -> Iterator[Publishe
         rows: rows of the run, with ``planner``, ``stage`` and metrics.
 
     Raises:
-        InputError: a file of published numbers is invalid, or names a metric that rows do not have.
+        InputError: a file of published numbers is invalid, or names a metric that the rows do not contain.
     """
     for source, numbers in published_numbers().items():
         for line in numbers.rows:
@@ -142,8 +145,8 @@ def _compare(source: str, line: PublishedRow, metric: Metric, value: tuple[float
 
 
 def words(comparison: PublishedComparison) -> Mapping[str, str]:
-    """Return a comparison as text, with intervals and with rates in percent: ``published``, ``ours``, ``difference`` and
-    ``verdict``.
+    """Return the texts ``published``, ``ours``, ``difference`` and ``verdict`` for a comparison, with intervals; rates are in
+    percent.
     """
     ours, difference = comparison.ours, comparison.difference
     scale = 100.0 if comparison.metric.unit == RATE else 1.0
@@ -160,6 +163,6 @@ def _with_interval(estimate: Estimate, scale: float, sign: str = "") -> str:
 
 
 def _short(value: float, sign: str = "") -> str:
-    """Return a number with three significant digits, or rounded to an integer if that has more digits."""
+    """Return a number with three significant digits, or rounded to an integer if the integer has more than three digits."""
     places = max(0, 2 - math.floor(math.log10(abs(value)))) if abs(value) >= 1.0 else 2
     return f"{value:{sign}.{places}f}"

@@ -1,10 +1,10 @@
-"""The ranks of planners with their uncertainty, and the pairs of planners that differ significantly on the same episodes.
+"""Ranks planners, with the uncertainty of the ranks, and finds pairs that differ significantly on the same episodes.
 
-Planners are compared on the episodes for which all of them have a value. For metrics that look better when a robot fails, all of
-them must also have reached the goal. An episode is one observation: if it has several robots, their mean is used, and copies of an
-episode count once (`agora.benchmark.results.copies`). Episodes in one place are correlated, so tests and ranks resample places with
-all their episodes (`agora.reporting.clusters.groups_of`). Therefore neither the number of robots nor an easy draw of episodes can
-make one planner look better than another.
+Planners are compared on the episodes for which all planners have a value. For metrics that look better when a robot fails, all
+planners must also have reached the goal. Each episode is one observation: if an episode has several robots, their mean is used, and
+copies of an episode count once (`agora.benchmark.results.copies`). Episodes in the same place are correlated, so tests and ranks
+resample places with all their episodes (`agora.reporting.clusters.groups_of`). Therefore neither the number of robots nor an easy
+draw of episodes can make one planner look better than another.
 """
 
 from __future__ import annotations
@@ -30,25 +30,25 @@ LEVEL = 0.05
 """Adjusted p-value below which two planners differ significantly."""
 
 _FLIPS = 9999
-_FLIPS_EACH = round(2 / LEVEL)  # random sign vectors per pair; keeps the smallest p below the level after Holm's adjustment
+_FLIPS_EACH = round(2 / LEVEL)  # random sign vectors per pair; enough for the smallest p to pass Holm's adjustment
 _EXACT = 12  # maximum number of observations for which all sign vectors are tried
 _BLOCK = 2_000_000
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two planners on the same episodes.
+    """A comparison of two planners on the same episodes.
 
     Attributes:
         first: planner with the better mean.
-        second: the other planner.
-        difference: mean difference, first minus second.
+        second: planner with the worse mean.
+        difference: mean difference of the metric, first planner minus second planner.
         p: two-sided p-value of the sign-flip test over places, with Holm's adjustment over all pairs.
         wins: fraction of episodes in which the first planner has the better value; episodes in neither ``wins`` nor ``losses`` are
             ties.
         losses: fraction of episodes in which the first planner has the worse value.
-        needed: number of episodes, distributed over places like these, that would detect this difference with a power of 0.8
-            (`agora.reporting.statistics.pairs_needed`), before the adjustment; None if there is no difference.
+        needed: number of episodes, distributed over places as in this run, that would detect this difference with a power of 0.8
+            before Holm's adjustment (`agora.reporting.statistics.pairs_needed`); None if the difference is 0.
     """
 
     first: str
@@ -74,8 +74,8 @@ class Ranked:
         mean: mean of the metric.
         low: best rank, where 1 is the best; 95 % of resamples of the places give ranks from ``low`` to ``high``.
         high: worst rank of the same interval.
-        best: fraction of resamples in which it has the best mean; tied planners share the resample equally.
-        beats: planners that are significantly worse.
+        best: fraction of resamples in which the planner has the best mean; tied planners share a resample equally.
+        beats: labels of the planners that are significantly worse.
     """
 
     planner: str
@@ -87,10 +87,11 @@ class Ranked:
 
 
 def ranking(rows: Sequence[Row], metric: Metric, planners: Sequence[str]) -> tuple[list[Ranked], list[Pair], int]:
-    """Return the planners from the best to the worst mean, their pairs, and the number of episodes that all of them have.
+    """Return the planners from the best to the worst mean, all pairs of planners, and the number of their common episodes.
 
     For metrics that look better when a robot fails (`Metric.over`), only episodes in which all robots of all planners reached the
-    goal count. There is no ranking with fewer than two planners or two common episodes, or by a metric without a better direction.
+    goal count. Both lists are empty if there are fewer than two planners or two common episodes, or if the metric has no better
+    direction.
     """
     counted = rows if metric.over == "all" else [row if has_reached(row) else {**row, metric.name: None} for row in rows]
     values, places = _common(counted, metric.name, planners)
@@ -111,11 +112,11 @@ def ranking(rows: Sequence[Row], metric: Metric, planners: Sequence[str]) -> tup
 
 
 def sign_flips(differences: Doubles) -> Doubles:
-    """Return the two-sided p-values (C,) for the hypothesis that the mean of paired differences (N, C) is 0: Fisher's randomisation
-    test (1935).
+    """Return the two-sided p-values (C,) of Fisher's randomisation test (1935) for the hypothesis that the mean of paired
+    differences (N, C) is 0.
 
-    For up to 12 observations, all sign vectors are tried; otherwise the observed signs and at least 9,999 random draws, and more
-    for many columns. Every column gets the same signs.
+    For up to 12 observations, all sign vectors are used; for more observations, the observed signs and at least 9,999 random sign
+    vectors, whose number increases with the number of columns. The same sign vectors are used for all columns.
     """
     count = len(differences)
     total = np.abs(differences.sum(0)) * (1.0 - 1e-9)
@@ -131,7 +132,7 @@ def sign_flips(differences: Doubles) -> Doubles:
 
 
 def holm(p: Doubles) -> Doubles:
-    """Return p-values (C,) adjusted for C comparisons (Holm 1979, step-down)."""
+    """Return p-values (C,) adjusted for C comparisons (Holm 1979, step-down procedure)."""
     order = np.argsort(p, kind="stable")
     stepped = np.maximum.accumulate(p[order] * (len(p) - np.arange(len(p))))
     adjusted = np.empty(len(p))
@@ -140,7 +141,9 @@ def holm(p: Doubles) -> Doubles:
 
 
 def benjamini_hochberg(p: Doubles) -> Doubles:
-    """Return p-values (C,) adjusted for the false discovery rate among C comparisons (Benjamini & Hochberg 1995, step-up)."""
+    """Return p-values (C,) adjusted for the false discovery rate of C comparisons (Benjamini & Hochberg 1995, step-up
+    procedure).
+    """
     order = np.argsort(-p, kind="stable")
     stepped = np.minimum.accumulate(p[order] * len(p) / np.arange(len(p), 0, -1))
     adjusted = np.empty(len(p))
@@ -149,12 +152,12 @@ def benjamini_hochberg(p: Doubles) -> Doubles:
 
 
 def paired_p(differences: Sequence[float], places: Sequence[object] | None = None) -> float:
-    """Return the two-sided p-value of Student's t test, over places, of whether the mean of paired differences is 0.
+    """Return the two-sided p-value of Student's t test, over places, for the hypothesis that the mean paired difference is 0.
 
-    It is 1 for fewer than two differences. If all differences are equal, it is 0, or 1 if all are 0.
+    The p-value is 1 for fewer than two differences. If all differences are equal, it is 0, or 1 if they are all 0.
 
     Args:
-        differences: (N,) differences.
+        differences: (N,) paired differences.
         places: (N,) place of each difference (`agora.reporting.clusters.groups_of`); if None, all differences are independent.
     """
     from scipy.special import stdtr  # imported here because it slows down start-up
@@ -169,8 +172,8 @@ def paired_p(differences: Sequence[float], places: Sequence[object] | None = Non
 
 
 def _common(rows: Sequence[Row], metric: str, planners: Sequence[str]) -> tuple[Doubles, list[object]]:
-    """Return the values (N, K) of K planners in the N episodes with values for all planners, averaged over robots, and the places
-    of these episodes.
+    """Return the values (N, K) of K planners, averaged over robots, in the N episodes that have values for all planners, and the
+    places of these episodes.
     """
     places: dict[object, object] = {}
     found: dict[object, dict[str, list[float | None]]] = {}
@@ -188,7 +191,7 @@ def _common(rows: Sequence[Row], metric: str, planners: Sequence[str]) -> tuple[
 
 
 def _pairs(names: Sequence[str], values: Doubles, groups: Ints, sign: float) -> list[Pair]:
-    """Return all pairs of planners; the columns must be sorted from the best mean to the worst."""
+    """Return all pairs of planners; the columns of ``values`` must be sorted from the best mean to the worst."""
     which = list(itertools.combinations(range(len(names)), 2))
     differences = np.stack([values[:, a] - values[:, b] for a, b in which], 1)
     adjusted = holm(sign_flips(_sums(differences, groups)))
@@ -208,15 +211,15 @@ def _pairs(names: Sequence[str], values: Doubles, groups: Ints, sign: float) -> 
 
 
 def _sums(values: Doubles, groups: Ints) -> Doubles:
-    """Return the sums (G, C) of the rows (N, C) in each group."""
+    """Return the sums (G, C) of values (N, C) over the rows in each group."""
     sums = np.zeros((int(groups.max()) + 1, values.shape[1]))
     np.add.at(sums, groups, values)
     return sums
 
 
 def _ranks(values: Doubles, groups: Ints) -> Doubles:
-    """Return the ranks (B, K) of the columns' means in resamples of the groups of rows, where 1 is the largest; tied columns share
-    a rank.
+    """Return the ranks (B, K) of the column means in each resample of the groups of rows. Rank 1 is the largest mean; tied columns
+    share a rank.
     """
     sums, sizes, ranks = _sums(values, groups), np.bincount(groups), []
     size = max(1, _BLOCK // len(sums))

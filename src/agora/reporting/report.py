@@ -46,12 +46,12 @@ _LOG = logging.getLogger(__name__)
 
 
 def report(folder: Path, found: RunAudit | None = None, measured: Sequence[Limits] | None = None) -> Path:
-    """Write ``report.html`` for a run, and ``limits.csv`` if its suite has axes, and return the path of the page.
+    """Write ``report.html`` for a run and, if its suite has axes, ``limits.csv``; return the path of the page.
 
     Args:
         folder: folder of the run.
-        found: audit of the run; performed by this function if None.
-        measured: limits of the planners; measured by this function if None.
+        found: audit of the run; if None, this function performs the audit.
+        measured: limits of the planners; if None, this function measures them.
 
     Raises:
         ResultsError: the folder contains no run, or the page cannot be written.
@@ -87,8 +87,8 @@ def report(folder: Path, found: RunAudit | None = None, measured: Sequence[Limit
 
 
 def shown_rows(rows: Iterable[Row], record: RunRecord) -> list[Row]:
-    """Return rows with the planners' labels for tables (`agora.benchmark.results.run_record.RunRecord.shown`); keys are
-    unchanged.
+    """Return rows in which the planners' labels are replaced by the labels shown in tables
+    (`agora.benchmark.results.run_record.RunRecord.shown`); keys are unchanged.
     """
     return [{**row, "planner": record.shown(row["planner"])} for row in rows]
 
@@ -98,7 +98,7 @@ def limits(run: RunFolder, rows: Sequence[Row]) -> list[Limits]:
 
     Args:
         run: folder of the run.
-        rows: rows with labels for tables (`shown_rows`).
+        rows: rows with the labels shown in tables (`shown_rows`).
     """
     record = run.record
     named = {record.shown(label): str(values.get("name")) for label, values in record.parameters.items()}
@@ -111,7 +111,7 @@ def limits(run: RunFolder, rows: Sequence[Row]) -> list[Limits]:
 
 
 def calls(run: RunFolder, rows: Iterable[Row]) -> dict[str, Array]:
-    """Return the wall times of the control calls for rows of a run, s, by key."""
+    """Return the wall time of each control call for rows of a run, s, by key of the row."""
     own, timing = {row["key"] for row in rows}, dict[str, Array]()
     for read in run.shards("timing"):
         timing |= {row["key"]: np.array(row.get(store.CALLS) or (), float) for row in read.rows if row["key"] in own}
@@ -126,15 +126,15 @@ def write_page(
     kept_of: Callable[[Iterable[str]], dict[str, Recording]],
     baseline: str | None = None,
 ) -> Path:
-    """Write the page for rows, with a selection of replays and pictures, and return its path.
+    """Write the page for the given rows, with a selection of replays and pictures, and return the path of the page.
 
     Args:
         path: path of the page.
         shown: description of the run, as in `agora.reporting.page.render`.
-        rows: rows in the order of the page.
-        timing: wall times of control calls, s, by key.
-        kept_of: function that returns the kept recordings for given keys.
-        baseline: planner with which the others are compared; None for the first planner.
+        rows: rows in the order in which the page shows them.
+        timing: wall time of each control call, s, by key of the row.
+        kept_of: function that returns the recordings kept for given keys.
+        baseline: label of the planner with which all other planners are compared; if None, the first planner.
 
     Raises:
         ResultsError: the page cannot be written. UnknownNameError: the baseline is unknown.
@@ -156,7 +156,7 @@ def write_page(
 
 
 def first_answers(rows: Sequence[Row], planners: Sequence[str], control: Sequence[str] = ()) -> list[Answer]:
-    """Return the first answers for the rows of a run (`agora.reporting._answers`), based on the installed metrics."""
+    """Return the answers for the beginning of a run's report (`agora.reporting._answers`), based on the installed metrics."""
     return answers(rows, planners, shown_metrics(rows, _metrics())[0], control)
 
 

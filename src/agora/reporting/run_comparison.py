@@ -22,16 +22,16 @@ from agora.reporting.statistics import RATE, over_places
 __all__ = ["differences", "write_comparison"]
 
 _SHOWN = ("clean_arrival", "time_to_goal", "closest_pedestrian_distance_min", "personal_space_compliance.robosense")
-"""Metrics in the lines about differences; the page has all metrics."""
+"""Metrics that the lines of text compare; the page compares all metrics."""
 
 
 def write_comparison(runs: Merged, path: Path, baseline: str | None = None) -> Path:
-    """Write the page that compares runs, in the format of a run's report, and return its path.
+    """Write a page that compares runs, in the format of a run's report, and return the path of the page.
 
     Args:
-        runs: the runs.
-        path: path of the page; its folder is created if necessary.
-        baseline: planner with which the others are compared; None for the first planner.
+        runs: merged runs to compare.
+        path: path of the page; the folder is created if necessary.
+        baseline: label of the planner with which all other planners are compared; if None, the first planner.
 
     Raises:
         ResultsError: the page cannot be written. UnknownNameError: the baseline is unknown.
@@ -68,11 +68,11 @@ def write_comparison(runs: Merged, path: Path, baseline: str | None = None) -> P
 
 
 def differences(runs: Merged, baseline: str | None = None) -> Iterator[str]:
-    """Yield one line per planner that has episodes in common with the baseline, with the difference between the two.
+    """Yield one line of text per planner that has episodes in common with the baseline, with the differences from the baseline.
 
-    The difference is a mean over pairs of episodes, with its 95 % interval. The lines compare the fractions that reached the goal
-    and that reached it clean, and some metrics from the top of the report, the latter over the episodes in which both reached the
-    goal.
+    Each difference is a mean over pairs of episodes, with a 95 % interval. The lines compare success rates, fractions of clean
+    arrivals, and some metrics from the top of the report; these metrics are compared over the episodes in which both planners
+    reached the goal.
     """
     first = baseline or runs.planners[0]
     rows = [{**row, tables.REACHED.name: float(row["outcome"] == "reached")} for row in runs.rows]
@@ -97,12 +97,12 @@ def _metric(name: str) -> Metric:
 
 
 def _each(values: Iterable[str | None]) -> str | None:
-    """Return distinct values, separated by commas; None if there are no values."""
+    """Return the distinct values, separated by commas; None if there are no values."""
     return ", ".join(dict.fromkeys(value for value in values if value)) or None
 
 
 def _by_folder(runs: Merged, keys: Iterable[str]) -> dict[Path, dict[str, str]]:
-    """Return the keys on the page by folder and by the row's key in that folder."""
+    """Return the keys used on the page, by folder of the run and key of the row in that run."""
     found: dict[Path, dict[str, str]] = {}
     for key in dict.fromkeys(keys):
         folder, own = runs.places[key]

@@ -1,8 +1,8 @@
-"""Intervals and comparisons for tables: Wilson's intervals for rates, bootstrap intervals for means and medians, and planners
-paired by episode.
+"""Intervals and comparisons for tables: Wilson's intervals for rates, bootstrap intervals for means and medians, and differences
+between planners paired by episode.
 
-Every number comes with the number of values behind it. A metric that is undefined for some episodes (such as the time to the goal
-if the goal was not reached) is never shown without the success rate (see `Summary`).
+Every estimate comes with the number of values that it was computed from. A metric that is undefined for some episodes (such as the
+time to the goal if the goal was not reached) is always shown with the success rate (see `Summary`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ RATE = "0/1"
 _NORMAL = NormalDist()
 _BLOCK = 2_000_000
 _KEPT = 16  # blocks of 8 MB, enough for all resamples of 16,000 values
-_SHORT = 500  # maximum number of values for which estimates are cached
+_SHORT = 500  # maximum number of values for which an estimate is cached
 _EPISODE = ("suite", "stage", "episode", "seed", "robot")
 
 
@@ -44,11 +44,11 @@ class Estimate:
     """A value with its interval.
 
     Attributes:
-        n: number of values behind it.
+        n: number of values that the estimate was computed from.
         value: the estimate; None for n = 0.
         low: lower end of the interval; None if it is undefined (n < 2, except for rates).
         high: upper end of the interval; None if ``low`` is None.
-        by_place: the interval by place, if it was requested and all values have a place.
+        by_place: interval by place; None unless it was requested and all values have a place.
     """
 
     n: int
@@ -60,15 +60,15 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Summary(Estimate):
-    """A row of a table.
+    """The estimate of a metric for a group of rows, as shown in a row of a table.
 
     Attributes:
         group: values of the columns by which rows were grouped, in the order of these columns.
         metric: name of the metric.
         unit: unit of the metric.
-        direction: direction of the metric.
+        direction: better direction of the metric.
         episodes: number of rows in the group; ``n`` of them have a value.
-        success: success rate in the group, from the ``success`` column; None if rows do not have this column.
+        success: success rate in the group, from the ``success`` column; None if the rows do not have this column.
     """
 
     group: tuple[Any, ...]
@@ -80,7 +80,7 @@ class Summary(Estimate):
 
 
 def wilson(successes: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Return the interval of a rate (Wilson 1927, without continuity correction).
+    """Return the confidence interval of a rate (Wilson 1927, without continuity correction).
 
     Raises:
         InputError: 0 <= successes <= n does not hold, n < 1, or the confidence is outside (0, 1).
@@ -108,7 +108,7 @@ def bootstrap(
     Args:
         values: (N,) finite numbers.
         statistic: statistic to estimate, "mean" or "median".
-        confidence: fraction of such intervals that contain the true value.
+        confidence: confidence level, i.e. the fraction of such intervals that contain the true value.
         resamples: number of resamples.
 
     Raises:
@@ -129,8 +129,8 @@ def bootstrap(
 
 @functools.lru_cache(maxsize=8192)
 def _kept_estimate(data: bytes, statistic: Statistic, alpha: float, resamples: int) -> Estimate:
-    """Return the estimate from a few values. It is cached because a report uses the same values repeatedly, for example for a suite
-    and its only stage.
+    """Return the estimate from a few values. The estimate is cached because a report uses the same values repeatedly, for example
+    for a suite and its only stage.
     """
     return _estimate(np.frombuffer(data), statistic, alpha, resamples)
 
@@ -148,7 +148,9 @@ def _estimate(data: Doubles, statistic: Statistic, alpha: float, resamples: int)
 
 
 def _between(ordered: Doubles, level: float) -> float:
-    """Return a quantile of sorted values, bit-identical to NumPy's interpolation, which takes twenty times as long per number."""
+    """Return a quantile of sorted values. The result is bit-identical to NumPy's interpolation, which takes twenty times as long
+    per number.
+    """
     place = level * (len(ordered) - 1)
     before = int(place)
     low, high = float(ordered[before]), float(ordered[min(before + 1, len(ordered) - 1)])
@@ -170,12 +172,13 @@ def paired_difference(
 def over_places(values: Sequence[float], places: Sequence[object], confidence: float = 0.95) -> Estimate:
     """Return the mean of values with its interval by place (`agora.reporting.clusters.by_place`).
 
-    If each place has one value, or if places are too few or unknown, it is the interval for independent values (`bootstrap`).
+    If each place has a single value, or if there are too few places or some are unknown, the values are treated as independent
+    (`bootstrap`).
 
     Args:
         values: (N,) finite numbers.
-        places: (N,) the place of each value; None if unknown.
-        confidence: confidence of the interval.
+        places: (N,) place of each value; None if the place is unknown.
+        confidence: confidence level of the interval.
     """
     single = bootstrap(values, "mean", confidence)
     wide = by_place(values, places, None, None, confidence) if len(set(places)) < len(values) else None
@@ -183,21 +186,21 @@ def over_places(values: Sequence[float], places: Sequence[object], confidence: f
 
 
 def paired_values(rows: Iterable[Row], metric: str, first: str, second: str, compared: Compared = "all") -> list[float]:
-    """Return the differences from `paired_differences` without their places."""
+    """Return the differences computed by `paired_differences`, without the places."""
     return paired_differences(rows, metric, first, second, compared)[0]
 
 
 def paired_differences(
     rows: Iterable[Row], metric: str, first: str, second: str, compared: Compared = "all"
 ) -> tuple[list[float], list[object]]:
-    """Return the differences of a metric between two planners in all episodes, or in those in which both reached the goal
-    (``compared``), and the places of these episodes.
+    """Return the differences of a metric between two planners, and the places of the episodes; ``compared`` selects all episodes or
+    only those in which both planners reached the goal.
 
-    Rows are paired by suite, stage, episode, seed and robot; pairs in which either value is undefined are left out, so ``n`` is the
-    number of pairs in which both values are defined. Copies count once (`agora.benchmark.results.copies`).
+    Rows are paired by suite, stage, episode, seed and robot. Pairs in which either value is undefined are left out. Copies count
+    once (`agora.benchmark.results.copies`).
 
     Raises:
-        InputError: a planner has no row, no row has the metric, or a planner has two rows for one episode.
+        InputError: a planner has no row, no row has the metric, or a planner has two rows for the same episode.
     """
     by_planner: dict[str, dict[tuple[Any, ...], Row]] = {}
     for row in distinct(rows):
@@ -221,7 +224,7 @@ def comparable(rows: Sequence[Row], metric: Metric) -> list[Row]:
     """Return the rows on which planners are compared: for metrics that look better when a robot fails, only rows of episodes in
     which all planners reached the goal.
 
-    With a single planner, all its rows are returned.
+    If there is only one planner, all rows are returned.
     """
     planners = {row["planner"] for row in rows}
     if metric.over == "all" or len(planners) < 2:
@@ -238,7 +241,7 @@ def _episode(row: Row) -> tuple[Any, ...]:
 
 
 def has_reached(row: Row) -> bool:
-    """Return whether the robot of a row reached its goal, if the row records how the episode ended."""
+    """Return whether the robot of a row reached its goal; True if the row does not contain how the episode ended."""
     return bool(row.get("outcome", "reached") == "reached")
 
 
@@ -266,11 +269,12 @@ def mean_difference(first: tuple[float, float, int], second: tuple[float, float,
 def detectable(
     differences: Sequence[float], confidence: float = 0.95, power: float = 0.8, places: Sequence[object] | None = None
 ) -> float | None:
-    """Return the true mean difference that this number of pairs with this spread would detect with a probability of ``power``.
+    """Return the true mean difference that the same number of pairs with the same spread would detect with a probability of
+    ``power``.
 
-    It is (z_{(1 + confidence) / 2} + z_power) s / sqrt(n), where s is the standard deviation of the differences (Cohen 1988,
-    Statistical Power Analysis, section 2.3.5, in the normal approximation). None for fewer than two pairs, and if all differences
-    are equal. If the ``places`` of the pairs are given, pairs in the same place are treated as correlated
+    The result is (z_{(1 + confidence) / 2} + z_power) s / sqrt(n), where s is the standard deviation of the differences (Cohen
+    1988, Statistical Power Analysis, section 2.3.5, in the normal approximation). It is None for fewer than two pairs, or if all
+    differences are equal. If the ``places`` of the pairs are given, pairs in the same place are treated as correlated
     (`agora.reporting.clusters.deviation_of_mean`).
 
     Raises:
@@ -287,9 +291,11 @@ def detectable(
 def pairs_needed(
     differences: Sequence[float], confidence: float = 0.95, power: float = 0.8, places: Sequence[object] | None = None
 ) -> int | None:
-    """Return the number of pairs with this spread that would detect the observed mean difference with a probability of ``power``.
+    """Return the number of pairs with the same spread that would detect the observed mean difference with a probability of
+    ``power``.
 
-    It is `detectable` solved for n, and at least 2. None if the mean difference is 0, and for fewer than two pairs.
+    The formula is that of `detectable`, solved for n; the result is at least 2. It is None if the mean difference is 0, or for
+    fewer than two pairs.
     """
     mean = float(np.mean(differences)) if len(differences) else 0.0
     found = detectable(differences, confidence, power, places)
@@ -308,12 +314,12 @@ def summarise(
 
     Args:
         rows: rows of results.
-        metrics: metrics whose columns are summarised; a metric with the unit `RATE` is a rate.
-        by: columns to group by; groups are in the order of their first row.
-        confidence: confidence of the intervals.
+        metrics: metrics whose columns are summarised; a metric whose unit is `RATE` is a rate.
+        by: columns to group by; groups are in the order of their first rows.
+        confidence: confidence level of the intervals.
 
     Raises:
-        InputError: no row has a metric or a column.
+        InputError: no row has one of the metrics or columns.
     """
     groups: dict[tuple[Any, ...], list[Row]] = {}
     every = distinct(rows)
@@ -327,7 +333,7 @@ def summarise(
         for group, members in groups.items():
             wanted.append((metric, group, [float(row[metric.name]) for row in members if row.get(metric.name) is not None]))
     estimates: dict[int, Estimate] = {}
-    # sorted by the number of values, because equal numbers have the same resamples, which are cached
+    # sorted by the number of values, because groups with equal numbers of values use the same cached resamples
     for k in sorted(range(len(wanted)), key=lambda k: len(wanted[k][2])):
         metric, group, values = wanted[k]
         estimate = _rate(values, confidence) if metric.unit == RATE else bootstrap(values, "mean", confidence)
@@ -342,7 +348,7 @@ def summarise(
 
 
 def with_place_interval(estimate: Estimate, rows: Sequence[Row], column: str, confidence: float = 0.95) -> Estimate:
-    """Return the estimate of a column's mean with its interval by place added."""
+    """Return the estimate of a column's mean, with the interval by place added."""
     some = [row for row in rows if row.get(column) is not None]
     values, places = [float(row[column]) for row in some], [row.get(PLACE) for row in some]
     return replace(estimate, by_place=by_place(values, places, estimate.low, estimate.high, confidence))
@@ -358,7 +364,7 @@ def _quantile(confidence: float) -> float:
 
 
 def _blocks(n: int, resamples: int) -> list[tuple[int, int]]:
-    """Return, for blocks that fit into memory, the index of the first resample and the number of resamples."""
+    """Return the index of the first resample and the number of resamples for each block; a block fits into memory."""
     size = max(1, _BLOCK // n)
     return [(begin, min(size, resamples - begin)) for begin in range(0, resamples, size)]
 
@@ -370,7 +376,7 @@ def _indices(n: int, begin: int, count: int) -> Ints:
 
 
 def _accelerated_levels(data: Doubles, value: float, replicates: Doubles, alpha: float) -> tuple[float, float]:
-    """Return the levels of the bias-corrected and accelerated interval of a mean."""
+    """Return the lower and upper level of the bias-corrected and accelerated interval of a mean."""
     below = (np.count_nonzero(replicates < value) + np.count_nonzero(replicates <= value)) / (2.0 * len(replicates))
     deviation = data - data.mean()
     spread = float((deviation**2).sum())

@@ -1,4 +1,4 @@
-"""The tables in the report: numbers with their intervals, formatted for the page."""
+"""The tables in the report, which contain numbers with their intervals, formatted for the page."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OUTCOMES = ("reached", "pedestrian_collision", "wall_collision", "robot_collisio
 """Outcomes that always have a column."""
 
 REACHED = Metric("reached", RATE, "higher", "goal reached in time, with or without contacts", "Agora", 1, lambda _: None)
-"""The outcome by which planners are ranked; it is derived from the rows' column ``outcome``."""
+"""The metric by which planners are ranked; it is derived from the column ``outcome`` of the rows."""
 
 
 @dataclass(frozen=True)
@@ -32,12 +32,12 @@ class Cell:
     """A cell of a table.
 
     Attributes:
-        value: the number as text; None if there is none.
-        sort: the number itself, for sorting.
+        value: number as text; None if there is no number.
+        sort: number itself, for sorting.
         interval: interval as text.
         note: note next to the number.
-        best: whether the number is the best in its row.
-        by_place: interval by place as text, with the factor by which it is wider.
+        best: whether the number is the best in its table row.
+        by_place: interval by place as text, with the factor by which it is wider than the other interval.
     """
 
     value: str | None = None
@@ -85,18 +85,18 @@ def share(rows: Sequence[Row], outcome: str = "reached") -> Estimate:
 
 
 def outcome_names(rows: Sequence[Row]) -> list[str]:
-    """Return the outcomes that need a column: the usual outcomes, and all others that occur."""
+    """Return the outcomes that need a column: the usual outcomes, and all other outcomes that occur."""
     found = sorted({row["outcome"] for row in rows} - set(OUTCOMES))
     return [*OUTCOMES, *found]
 
 
 def outcome_colours(names: Sequence[str]) -> dict[str, str]:
-    """Return the colour of each outcome."""
+    """Return the colours of outcomes, by name."""
     return {name: OUTCOME_COLOURS.get(name, OUTCOME_COLOURS["planner_failed"]) for name in names}
 
 
 def shown_metrics(rows: Sequence[Row], metrics: Sequence[Metric]) -> tuple[list[Metric], list[str]]:
-    """Return the metrics with a value in at least one row, and the names of metrics that have a column without any value."""
+    """Return the metrics that have a value in at least one row, and the names of the metrics whose columns contain no values."""
     columns = {column for row in rows for column in row}
     known = [metric for metric in metrics if metric.name in columns]
     defined = [metric for metric in known if any(row.get(metric.name) is not None for row in rows)]
@@ -111,7 +111,7 @@ def summaries(rows: Sequence[Row], metrics: Sequence[Metric]) -> dict[tuple[str,
 
 
 def metric_lines(rows: Sequence[Row], metrics: Sequence[Metric], planners: Sequence[str]) -> list[TableRow]:
-    """Return one line per metric: means with intervals, and notes."""
+    """Return one table row per metric, with means, intervals and notes."""
     groups, found = by_planner(rows, planners), summaries(rows, metrics)
     lines = []
     for metric in metrics:
@@ -129,12 +129,14 @@ def metric_lines(rows: Sequence[Row], metrics: Sequence[Metric], planners: Seque
 
 
 _CLEAN = ("success.socnavbench", "reached", "timeout", "failure_pedestrian_collision", "failure_wall_collision")
-"""The counts in SocNavBench's table 2 (Biswas et al. 2022), for runs in which contacts with pedestrians do not end episodes."""
+"""The counts shown in table 2 of SocNavBench (Biswas et al. 2022), for runs in which contact with pedestrians does not end an
+episode.
+"""
 
 
 def clean_lines(rows: Sequence[Row], planners: Sequence[str]) -> list[dict[str, Any]]:
-    """Return one line per planner with the number of its episodes in each category of `_CLEAN`; empty if no episode continued after
-    a contact.
+    """Return one line per planner with the number of episodes in each category of `_CLEAN`; empty if no episode continued after a
+    contact.
     """
     known = bool(rows) and all(row.get(name) is not None for row in rows for name in _CLEAN)
     if not known or not any(row["reached"] and row["failure_pedestrian_collision"] for row in rows):
@@ -148,11 +150,11 @@ def clean_lines(rows: Sequence[Row], planners: Sequence[str]) -> list[dict[str, 
 
 
 def difference_lines(rows: Sequence[Row], metrics: Sequence[Metric], others: Sequence[str], baseline: str) -> list[TableRow]:
-    """Return one line per metric with each planner's paired difference from the baseline.
+    """Return one table row per metric, with each planner's paired difference from the baseline.
 
     For metrics that look better when a robot fails (`Metric.over`), only episodes in which both planners reached the goal are
-    paired. The criterion for calling a difference better or worse is chosen so that at most one in twenty of these verdicts in the
-    whole table is expected to be wrong.
+    paired. The threshold for calling a difference better or worse is chosen so that, in the whole table, at most one in twenty such
+    verdicts is expected to be wrong.
     """
     groups = by_planner(rows, [*others, baseline])
     values = {(metric.name, planner): differences(metric, groups, planner, baseline) for metric in metrics for planner in others}
@@ -178,13 +180,13 @@ def levels_of(rows: Sequence[Row]) -> list[str]:
 
 
 def price_lines(rows: Sequence[Row], levels: Sequence[str], names: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return one line per planner with the fraction that reached the goal at each level, and the paired differences from the first
+    """Return one line per planner, with the success rate at each level of perception and the paired differences from the first
     level.
 
     Args:
-        rows: rows at any levels.
-        levels: levels of perception, the columns.
-        names: names of planners by label, if their rows have a separate label for each level.
+        rows: rows of planners at any level of perception.
+        levels: levels of perception, one per column.
+        names: names of planners, by label, if rows have a separate label for each level.
     """
     groups: dict[str, dict[str, list[Row]]] = {}
     for row in rows:
@@ -202,7 +204,7 @@ def price_lines(rows: Sequence[Row], levels: Sequence[str], names: Mapping[str, 
 
 
 def planning_lines(seconds: Mapping[str, Array]) -> list[dict[str, Any]]:
-    """Return the number of calls, and the mean, percentiles and maximum of each planner's call times, ms."""
+    """Return one line per planner, with the number of calls, and the mean, percentiles and maximum of the call times, ms."""
     lines = []
     for planner, times in seconds.items():
         if not len(times):
@@ -217,7 +219,7 @@ _WALLS = {"": "", "ignored": "; through walls", "respected": "; people behind wa
 
 
 def metric_description(metric: Metric) -> dict[str, Any]:
-    """Return a metric's description, with the unit percent for rates."""
+    """Return the description of a metric; the unit of rates is percent."""
     fields = ("name", "unit", "direction", "source", "version", "group")
     told = {name: getattr(metric, name) for name in fields} | {"formula": metric.formula + _WALLS[metric.walls]}
     return told | ({"unit": "%"} if metric.unit == RATE else {})
@@ -226,7 +228,7 @@ def metric_description(metric: Metric) -> dict[str, Any]:
 def cell(
     estimate: Estimate, *, rate: bool = False, note: str = "", best: bool = False, signed: bool = False, places: int | None = None
 ) -> Cell:
-    """Return an estimate as text with ``places`` decimal places; rates are in percent with one decimal place."""
+    """Return a cell with an estimate as text, with ``places`` decimal places; rates are in percent, with one decimal place."""
     if estimate.value is None:
         return Cell(note=note)
     factor, plus, places = (100.0, "+" if signed else "", 1) if rate else (1.0, "+" if signed else "", places)
@@ -239,9 +241,9 @@ def cell(
 
 
 def decimals(estimates: Sequence[Estimate]) -> int | None:
-    """Return the number of decimal places that shows two digits of the narrowest interval's half-width; None without intervals.
+    """Return the number of decimal places at which the narrowest interval's half-width has two digits; None without intervals.
 
-    The result is at most 6, and is such that the largest number has at most four digits.
+    The result is at most 6, and small enough that the largest number has at most four digits.
     """
     widths = [e.high - e.low for e in estimates if e.low is not None and e.high is not None and e.high > e.low]
     if not widths:
@@ -251,17 +253,17 @@ def decimals(estimates: Sequence[Estimate]) -> int | None:
 
 
 def percent(value: float | None) -> str:
-    """Return a share as text."""
+    """Return a fraction as a percentage, as text."""
     return "none" if value is None else f"{100 * value:.0f} %"
 
 
 def differences(
     metric: Metric, groups: Mapping[str, Sequence[Row]], planner: str, baseline: str
 ) -> tuple[list[float], list[object]]:
-    """Return the paired differences and their places; for metrics that look better when a robot fails, only those of episodes in
-    which both planners reached the goal.
+    """Return the paired differences between two planners and the places of the episodes. For metrics that look better when a robot
+    fails, only episodes in which both planners reached the goal are paired.
 
-    The result is empty if either planner has no row, or no row has the column.
+    The result is empty if either planner has no row, or if no row has the metric.
     """
     both = [*groups[planner], *groups[baseline]]
     if not groups[planner] or not groups[baseline] or not any(metric.name in row for row in both):
@@ -270,11 +272,11 @@ def differences(
 
 
 def _best(metric: Metric, estimates: Mapping[str, Estimate], groups: Mapping[str, Sequence[Row]]) -> set[str]:
-    """Return the planners with the best mean, if every planner has a value for each of the same episodes and the means are not all
-    equal.
+    """Return the planners with the best mean. The result is empty if any planner lacks a value for one of the same episodes, or if
+    all means are equal.
 
     For metrics that look better when a robot fails, every planner must have reached the goal in all of these episodes. A planner
-    that failed in an episode, and so stopped controlling its robot, is never the best, and neither is a planner with an episode in
+    that failed in any episode, and therefore stopped controlling its robot, is never the best; nor is a planner with an episode in
     which the simulator failed.
     """
     drove = {name for name, members in groups.items() if FAILURES.isdisjoint(row["outcome"] for row in members)}
@@ -288,7 +290,9 @@ def _best(metric: Metric, estimates: Mapping[str, Estimate], groups: Mapping[str
 
 
 def _verdict(metric: Metric, difference: Estimate) -> str:
-    """Return better or worse, depending on the sign of a difference; "not sure" if its interval contains 0."""
+    """Return "better" or "worse", depending on the sign of a difference, or "not sure" if the interval contains 0; empty if the
+    metric has no better direction or the difference is 0 or undefined.
+    """
     if metric.direction == "neutral" or not difference.value:
         return ""
     if difference.low is not None and difference.high is not None and difference.low <= 0.0 <= difference.high:

@@ -1,4 +1,4 @@
-"""Prints the rows of a run on a terminal: a line per planner, and the reasons why planners failed."""
+"""Prints the results of a run on a terminal: one line per planner, and the reasons why planners failed."""
 
 from __future__ import annotations
 
@@ -27,19 +27,21 @@ _ENDS = {
     "planner_failed": "failed",
     "simulator_failed": "simulator failed",
 }
-"""Outcomes of episodes that did not reach the goal, and the headings of their columns."""
+"""Column headings for outcomes other than reaching the goal, by outcome."""
 
 _RARE = ("robot_collision", "simulator_failed")
-"""Outcomes that have a column only if they occur."""
+"""Outcomes that get a column only if they occur."""
 
 _FAILED = {"planner_failed": "{planner} failed", "simulator_failed": "the simulator failed in {count} episodes of {planner}"}
-"""Texts for the first failure of a planner, and for the first failure of the simulator with that planner."""
+"""Texts that introduce the first failure of a planner, and the first failure of the simulator with that planner, by outcome."""
 
 _LABEL, _WIDE = 40, 1000
-"""Number of characters per line of the planner's label, which may wrap, and the console width at which no column is squeezed."""
+"""Maximum number of characters per line of a planner's label, which may wrap, and the console width at which no column is
+squeezed.
+"""
 
 _TOUCHED = "touched"
-"""Heading of the column for episodes that reached the goal after a contact; shown only if there are any."""
+"""Heading of the column for episodes in which the robot reached the goal after a contact; shown only if there are such episodes."""
 
 
 def print_rows(
@@ -47,14 +49,14 @@ def print_rows(
 ) -> None:
     """Print a table with one line per planner, the reasons why planners or the simulator failed, and the first answers.
 
-    Each episode is counted either as a success or in one of the following columns, so that each line adds up to its number of
-    episodes.
+    Each episode is counted either as a success or in one of the columns after it, so that the counts in a line add up to the number
+    of episodes.
 
     Args:
         rows: rows of the run.
         planners: labels of the planners, in order; planners without rows have no line.
-        again: function that returns the command that repeats the episode of a row; empty if there is none.
-        answers: first answers (`agora.reporting._answers`).
+        again: function that returns the command that repeats the episode of a row, or "" if there is no such command.
+        answers: answers from the beginning of the report (`agora.reporting._answers`).
     """
     console, failed, notes, rows = Console(width=_WIDE), list[tuple[str, Row]](), copy_notes(rows), distinct(rows)
     ends = {name: head for name, head in _ENDS.items() if name not in _RARE or any(row["outcome"] == name for row in rows)}
@@ -90,14 +92,16 @@ def print_rows(
 
 
 def _by_place(rows: Sequence[Row]) -> str:
-    """Return the interval of the success rate by place; empty if no two rows share a place, or there are too few places."""
+    """Return the interval by place of the success rate, as text; empty if no two rows share a place, or if there are too few
+    places.
+    """
     places = [row.get(PLACE) for row in rows]
     found = by_place([float(row["success"] == 1) for row in rows], places, None, None) if len(set(places)) < len(places) else None
     return "" if found is None or found.low is None else f"{found.low:.2f} - {found.high:.2f}"
 
 
 def _clean(rows: Sequence[Row]) -> tuple[str, str, str]:
-    """Return the fraction of clean arrivals, its interval and the cause that most often spoilt the others, as text."""
+    """Return three texts: the fraction of clean arrivals, its interval, and the cause that most often spoilt the other arrivals."""
     share = clean_share(rows)
     if share.value is None or share.low is None or share.high is None:
         return "-", "", "not measured"
@@ -105,7 +109,7 @@ def _clean(rows: Sequence[Row]) -> tuple[str, str, str]:
 
 
 def print_limits(found: Sequence[Limits]) -> None:
-    """Print a table of the limits on each axis: one line per planner from the best to the worst, then the references."""
+    """Print a table of limits for each axis: one line per planner, from best to worst, followed by the reference planners."""
     console = Console(width=_WIDE)
     for limits in found:
         for outcome in limits.outcomes:
@@ -124,5 +128,5 @@ def print_limits(found: Sequence[Limits]) -> None:
 
 
 def _reached_without_success(row: Row) -> bool:
-    """Return whether a robot reached its goal but the episode does not count as a success."""
+    """Return whether the robot of a row reached its goal although the episode does not count as a success."""
     return bool(row["outcome"] == "reached" and row["success"] != 1)

@@ -1,1 +1,1 @@
-"""Robot models, loaded from configs/robots."""
+"""Robot models, which are loaded from configs/robots, and their descriptions for other simulators and ROS."""

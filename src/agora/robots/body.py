@@ -1,6 +1,7 @@
-"""The body of a robot model: simple solids on wheels or legs, from which URDF, SDF and inertia are generated.
+"""The body of a robot: simple solids on wheels or legs, from which URDF, SDF and inertia are generated.
 
-Contacts occur at the model's outline, a disc or polygon. Nothing solid is above the model's height, so the lidar can see over it.
+Contacts occur at the model's outline, a disc or polygon. No solid part is above the model's height, so the lidar can see over the
+body.
 """
 
 from __future__ import annotations
@@ -26,18 +27,18 @@ HOUSING = 0.06
 
 @dataclass(frozen=True)
 class Part:
-    """A box or a cylinder in the robot's frame, whose z is 0 on the ground.
+    """A box or a cylinder, in the robot's frame, in which z is 0 on the ground.
 
     Attributes:
         shape: kind of solid; a cylinder's axis is z if ``roll`` is 0, and y if ``roll`` is a quarter turn.
         size: length, width and height of a box, or radius and length of a cylinder, m.
-        x: centre, x, m.
-        y: centre, y, m.
-        z: centre, z, m.
-        roll: rotation about x, rad.
-        heading: rotation about z, applied after the roll, rad.
+        x: position of the centre, x, m.
+        y: position of the centre, y, m.
+        z: position of the centre, z, m.
+        roll: rotation about the x axis, rad.
+        heading: rotation about the z axis, applied after the roll, rad.
         colour: red, green, blue in [0, 1].
-        solid: whether the part has mass and can touch things; other parts are only visible.
+        solid: whether the part has mass and takes part in contacts; other parts are only visible.
     """
 
     shape: Literal["box", "cylinder"]
@@ -52,13 +53,13 @@ class Part:
 
     @property
     def volume(self) -> float:
-        """Volume, m3."""
+        """Volume of the part, m3."""
         if self.shape == "box":
             return math.prod(self.size)
         return math.pi * self.size[0] ** 2 * self.size[1]
 
     def inertia(self) -> Doubles:
-        """Inertia about the centre along the robot's axes (3, 3), per unit mass, m2."""
+        """Inertia tensor (3, 3) about the centre, along the robot's axes and per unit mass, m2."""
         if self.shape == "box":
             squares = np.square(self.size)
             moments = (squares.sum() - squares) / 12
@@ -78,9 +79,9 @@ class Body:
 
     Attributes:
         parts: solid parts and parts that are only visible.
-        mass: mass, kg, distributed evenly over the volume of the solid parts.
+        mass: mass of the robot, kg, distributed evenly over the volume of the solid parts.
         centre: (3,) centre of mass, m.
-        inertia: (3, 3) inertia about the centre of mass, along the robot's axes, kg m2.
+        inertia: (3, 3) inertia tensor about the centre of mass, along the robot's axes, kg m2.
         scan_height: height of the lidar's beams above the ground, m.
     """
 
@@ -107,7 +108,7 @@ def body(model: RobotModel) -> Body:
 
 
 def inner_radius(model: RobotModel) -> float:
-    """Return the radius of the disc inside the outline from which wheels and legs are dimensioned, m. The disc is centred on the
+    """Return the radius of the disc inside the outline that determines the size of wheels and legs, m. The disc is centred on the
     base or, if the base is outside the outline, on the middle of the outline.
     """
     corners = np.array(model.footprint).reshape(-1, 2)
@@ -115,12 +116,12 @@ def inner_radius(model: RobotModel) -> float:
 
 
 def height_of(model: RobotModel) -> float:
-    """Return the height of the robot, m: the model's own height or, if it has none, its radius but at most 0.3 m."""
+    """Return the height of the robot, m: the model's height or, if it is not given, the model's radius but at most 0.3 m."""
     return model.height or min(model.radius, 0.3)
 
 
 def _carriage(model: RobotModel, height: float) -> Iterator[Part]:
-    """Yield the wheels or legs and the hull above them, from the ground up to the height."""
+    """Yield the wheels or legs and the hull above them, from the ground up to ``height``."""
     if model.kinematics == "legged":
         below, thick = 0.55 * height, 0.06 * height
         reach = (0.85 * inner_radius(model) - thick) / math.sqrt(2)
@@ -179,7 +180,9 @@ def _box(model: RobotModel) -> tuple[float, float, float, float, float] | None:
 
 
 def _hull(model: RobotModel, low: float, high: float, scale: float, colour: Colour) -> Iterator[Part]:
-    """Yield the outline, scaled about the base, between two heights: a cylinder, a box, or a core with a wall along every edge."""
+    """Yield the hull between two heights, with the outline scaled about the base: a cylinder, a box, or a core with a wall along
+    every edge.
+    """
     z, tall, box = (low + high) / 2, high - low, _box(model)
     if not model.footprint:
         yield Part("cylinder", (scale * model.radius, tall), 0.0, 0.0, z, colour=colour)

@@ -1,4 +1,4 @@
-"""Robots as models for Flatland (https://flatland-simulator.readthedocs.io) and for Arena's fork of it."""
+"""Robot models for Flatland (https://flatland-simulator.readthedocs.io) and for Arena's fork of Flatland."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ __all__ = ["disc_yaml", "robot_yaml"]
 
 
 def robot_yaml(model: RobotModel, name: str, scan_period: float, *, fork: bool = False) -> str:
-    """Return a robot's model as text (JSON, which is also YAML).
+    """Return the Flatland model of a robot as text (JSON, which is also valid YAML).
 
-    Its topics are ``<name>/flatland/cmd_vel``, ``odom`` and ``scan``. The laser returns NaN if nothing is in range. Arena's fork
-    (862fb2d) has no acceleration limits, reports velocity in the map frame, does not count the last beam, and rejects the keys that
+    The robot's topics are ``<name>/flatland/cmd_vel``, ``odom`` and ``scan``. The laser returns NaN if nothing is in range. Arena's
+    fork (862fb2d) has no acceleration limits, reports velocity in the map frame, omits the last beam, and rejects the keys that
     would change this.
 
     Args:
-        model: model of a robot that can turn in place but not move sideways.
+        model: model of the robot, which must be able to turn in place and must not move sideways.
         name: name of the robot.
         scan_period: time between two scans, s.
         fork: whether the model is for Arena's fork.
@@ -59,7 +59,7 @@ def _limits(acceleration: float | None, deceleration: float | None) -> dict[str,
 
 
 def _laser(lidar: Lidar, fork: bool) -> dict[str, Any]:
-    """Return the laser's settings; the maximum angle is slightly beyond the last beam, so that rounding does not drop this beam."""
+    """Return the laser's settings. The maximum angle is slightly beyond the last beam, so that rounding does not drop the beam."""
     steps = lidar.beams if fork else lidar.beams - 1
     angle = {"min": lidar.angle_min, "max": lidar.angle_min + (steps + 1e-3) * lidar.increment, "increment": lidar.increment}
     return {
@@ -69,8 +69,8 @@ def _laser(lidar: Lidar, fork: bool) -> dict[str, Any]:
 
 
 def disc_yaml(radius: float) -> str:
-    """Return a pedestrian's model as text (JSON, which is also YAML): a disc with the given radius in metres, which is moved
-    externally and does not push anything.
+    """Return the Flatland model of a pedestrian as text (JSON, which is also valid YAML): a disc with the given radius, m, which is
+    moved externally and does not push other objects.
     """
     footprint = {"type": "circle", "radius": radius, "density": 1.0, "collision": False}
     body = {"name": "pedestrian", "type": "kinematic", "color": [0.9, 0.5, 0.2, 1.0], "footprints": [footprint]}

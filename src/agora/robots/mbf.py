@@ -1,4 +1,4 @@
-"""Robots as parameters for Move Base Flex (http://wiki.ros.org/move_base_flex) with navfn and either DWA or TEB."""
+"""Parameters that configure Move Base Flex (http://wiki.ros.org/move_base_flex) for a robot, with navfn and either DWA or TEB."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["CONTROLLERS", "mbf_parameters"]
 CONTROLLERS = {"dwa": "dwa_local_planner/DWAPlannerROS", "teb": "teb_local_planner/TebLocalPlannerROS"}
 """Third-party local planners for which parameters can be generated, and their plug-ins."""
 PEOPLE = ("cloud", "grid", "none")
-"""How the global costmap is informed about pedestrians beyond the scan: as points, as a grid over the map, or not at all."""
+"""How pedestrians beyond the scan enter the global costmap: as points, as a grid over the map, or not at all."""
 
 _FAST = 10.0  # m/s2 and rad/s2, for robots whose model has no limit
 
@@ -22,14 +22,14 @@ def mbf_parameters(model: RobotModel, name: str, controller: str = "dwa", people
 
     Topics are relative to ``<name>``: ``scan``, ``odom``; ``map``, ``people_cloud`` and ``people_grid`` should be remapped. Frames
     are those of the ROS graph, ``map``, ``<name>/odom`` and ``<name>/<base_frame>``. Parameters that the model does not determine
-    have the defaults of Move Base Flex, costmap_2d and the planners, except for the inflation radius (0.3 m around the robot) and
+    keep the defaults of Move Base Flex, costmap_2d and the planners, except for the inflation radius (0.3 m around the robot) and
     the goal tolerances (0.2 m and 0.3 rad).
 
     Args:
         model: model of the robot, which must not be car-like.
         name: name of the robot, as used in its topics.
-        controller: one of `CONTROLLERS`.
-        people: one of `PEOPLE`.
+        controller: local planner, one of `CONTROLLERS`.
+        people: source of the pedestrians, one of `PEOPLE`.
 
     Raises:
         InputError: the robot steers.
@@ -72,7 +72,7 @@ def _plugins(*names: str) -> list[dict[str, str]]:
 
 
 def _obstacles(model: RobotModel, people_of: str) -> dict[str, Any]:
-    """Return the obstacle layer: the scan marks and clears, and the people's points mark cells, for the named robot."""
+    """Return the obstacle layer, in which the scan marks and clears cells, and the people's points mark cells."""
     reach = 10.0 if model.lidar is None else min(10.0, model.lidar.range_max)
     marks = {"marking": True, "obstacle_range": 0.9 * reach, "raytrace_range": reach}
     sources: dict[str, Any] = {"scan": marks | {"topic": "scan", "data_type": "LaserScan", "clearing": True, "inf_is_valid": True}}
@@ -87,7 +87,7 @@ def _obstacles(model: RobotModel, people_of: str) -> dict[str, Any]:
 
 
 def _top(model: RobotModel) -> tuple[float, float]:
-    """Return the maximum forward and sideways velocities for planners with a costmap of 6 m, m/s."""
+    """Return the maximum forward and sideways velocities, m/s, for planners with a costmap of 6 m."""
     vx = min(model.vx[1], 1.0)
     return vx, min(model.vy, vx)
 

@@ -1,4 +1,4 @@
-"""Robots as data: one file ``configs/robots/<name>.yaml`` per robot, read into a frozen dataclass."""
+"""Robot models, each read from a file ``configs/robots/<name>.yaml`` into a frozen dataclass."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ def radius_inside(footprint: tuple[tuple[float, float], ...]) -> float:
 
 @dataclass(frozen=True)
 class RobotModel(Checked):
-    """A robot: its outline, limits and sensors. Units are SI; the base is the origin of the robot's frame.
+    """The model of a robot: its outline, limits and sensors. Units are SI; the base is the origin of the robot's frame.
 
     Attributes:
-        name: name in ``load_robot``.
+        name: name of the model, as used by `load_robot`.
         kinematics: kind of drive: differential and ackermann robots cannot move sideways, holonomic and legged robots can (``vy``).
         radius: radius of a disc around the base that contains the robot, m; the disc is the footprint if no polygon is given.
         vx: minimum and maximum forward velocity, m/s.
         omega: maximum turning rate in either direction, rad/s.
         vy: maximum sideways velocity to either side, m/s.
-        ax: maximum acceleration along the heading, m/s2; axes are limited independently; None for no limit.
+        ax: maximum acceleration along the heading, m/s2; each axis is limited independently; None for no limit.
         ay: maximum sideways acceleration, m/s2; None for no limit.
         alpha: maximum angular acceleration, rad/s2; None for no limit.
         deceleration: maximum deceleration along the heading, m/s2; None to use ``ax``.
@@ -62,11 +62,11 @@ class RobotModel(Checked):
         max_steering_rate: maximum rate of change of the steering angle, rad/s; None for no limit.
         base_frame: name of the base's frame in ROS.
         sensor_frame: name of the lidar's frame in ROS.
-        height: height of the body in 3-D models, m; the lidar is mounted on top of it. None for a height that suits the radius.
-        mass: mass, kg; None for a mass that suits the size.
-        step: maximum step height that it can climb, m; 0 for wheeled robots (`agora.maps.ground`).
-        span: maximum width of a gap that it can step over, m; 0 for wheeled robots.
-        source: source of the values, and which of them are our choice.
+        height: height of the body in 3-D models, m; the lidar is mounted on top. None for a height derived from the radius.
+        mass: mass of the robot, kg; None for a mass derived from the size.
+        step: maximum height of a step that the robot can climb, m; 0 for wheeled robots (`agora.maps.ground`).
+        span: maximum width of a gap that the robot can step over, m; 0 for wheeled robots.
+        source: source of the values, and a list of the values that are our choice.
     """
 
     name: str
@@ -145,7 +145,7 @@ class RobotModel(Checked):
 
     @property
     def camera(self) -> Any:
-        """The robot's `agora.channels.camera.Camera`; None if it has no camera."""
+        """The robot's camera (`agora.channels.camera.Camera`); None if it has no camera."""
         return next((sensor.part for sensor in self.sensors if sensor.name == "camera"), None)
 
     def fill(self, traits: RobotTraits, worlds: Any, r: int) -> None:
@@ -202,7 +202,7 @@ class RobotModel(Checked):
         )
 
     def limits(self, n: int) -> Limits:
-        """Return the limits of this robot for planners, for ``n`` rows."""
+        """Return the limits of this robot in ``n`` rows, as planners read them."""
         return Limits(*(value.repeat(n) for value in vars(self._limits).values()))
 
 
@@ -235,7 +235,7 @@ def robot_file(name_or_path: str | Path) -> Path:
 
 @functools.cache
 def _load_once(path: Path, changed: int) -> RobotModel:
-    """Return the robot in a file, cached until the file changes, because every episode loads its robots."""
+    """Return the robot in a file. The robot is cached until the file changes, because every episode loads its robots."""
     return load(path, RobotModel)
 
 

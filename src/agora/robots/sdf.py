@@ -1,8 +1,8 @@
 """Robots as SDFormat 1.6 models, for Gazebo 11 with gazebo_ros.
 
 A robot is one rigid link that slides over the ground. As in the other simulators, it moves with exactly the commanded twist,
-whatever its wheels are; here the planar_move plugin does this. Topics and frames are those of the ROS graph (``src/README.md``):
-``<robot>/cmd_vel``, ``<robot>/odom``, ``<robot>/scan``; ``<robot>/odom`` -> ``<robot>/base_link``.
+whatever its wheels are; in Gazebo, the planar_move plugin moves it. Topics and frames are those of the ROS graph
+(``src/README.md``): ``<robot>/cmd_vel``, ``<robot>/odom``, ``<robot>/scan``; ``<robot>/odom`` -> ``<robot>/base_link``.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ __all__ = ["sdf"]
 def sdf(
     model: RobotModel, name: str = "", namespace: str = "", *, topics: str = "", odometry_rate: float = 30.0, timeout: float = 0.5
 ) -> str:
-    """Return the text of a robot's model.
+    """Return the SDF model of a robot, as text.
 
     Args:
-        model: the robot.
-        name: name of this robot, valid in ROS: the namespace of its topics and prefix of its frames; if empty, the model's name.
+        model: model of the robot.
+        name: name of the robot, which must be a valid ROS name: the namespace of its topics and the prefix of its frames; if empty,
+            the model's name.
         namespace: namespace of the robot's graph; empty for the root namespace.
         topics: namespace of the robot's topics and odometry frame; if empty, ``<namespace>/<name>``.
         odometry_rate: rate of odometry messages, Hz.

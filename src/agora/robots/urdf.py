@@ -1,8 +1,8 @@
 """Robot descriptions as URDF, for robot_state_publisher, RViz and MuJoCo.
 
-Frames: the model's ``base_frame`` on the ground at the base; ``base_link`` at the same place, if the base frame has another name;
-``body``, which has all the mass; the ``sensor_frame`` at the lidar; and ``camera_optical`` at the camera. Prefixes (``<robot>/``)
-are added by the publisher (``tf_prefix``).
+Frames: the model's ``base_frame``, on the ground at the base; ``base_link`` at the same place, if the base frame has another name;
+``body``, which has all of the mass; the ``sensor_frame`` at the lidar; and ``camera_optical`` at the camera. The publisher adds
+prefixes (``<robot>/``), using ``tf_prefix``.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _STRAIGHT = (0.0, 0.0, 0.0)
 
 
 def urdf(model: RobotModel, paint: Colour = BLUE) -> str:
-    """Return the URDF of a robot, which does not refer to any files.
+    """Return the URDF of a robot, as text that does not refer to any files.
 
     Args:
         model: model of the robot.
-        paint: colour of the hull: red, green, blue in [0, 1].
+        paint: colour of the hull: red, green and blue in [0, 1].
     """
     built = body(model)
     root = Xml.Element("robot", name=model.name)

@@ -1,1 +1,1 @@
-"""The library's simulators, which move the robots of a batch and implement `agora.interfaces.Simulator`."""
+"""The library's simulators, which implement `agora.interfaces.Simulator` and move the robots of a batch."""

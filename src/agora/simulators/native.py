@@ -31,7 +31,7 @@ _CENTRE = np.float32(0.01)  # m: walls stop a centre at this distance; sweeping 
 
 @hidden
 def due_command(traits, status, commands, w, r):
-    """Return the command that robot r follows in this step, and store the command that it is given now."""
+    """Return the command that robot r follows in this step, after any delay, and queue the command that it is given now."""
     slot = status.clock.step[w] % (status.orders.delay[w, r] + 1)
     for k in range(3):
         status.orders.queue[w, r, slot, k] = commands[w, r, k]
@@ -46,7 +46,7 @@ def due_command(traits, status, commands, w, r):
 
 @hidden
 def _drive(dt, now, after, traits, status, commands, w, r):
-    """Move robot r, ignoring its surroundings."""
+    """Move robot r according to its command, ignoring its surroundings."""
     command = due_command(traits, status, commands, w, r)
     twist = (now.vx[w, r], now.vy[w, r], now.omega[w, r])
     if status.ends.outcome[w, r] == RUNNING:
@@ -62,7 +62,7 @@ def _drive(dt, now, after, traits, status, commands, w, r):
 
 @hidden
 def _block_centre(now, after, maps, w, r):
-    """Stop robot r if its centre comes within `_CENTRE` of a wall; return the time of touching."""
+    """Stop robot r if its centre comes within `_CENTRE` of a wall; return the time of contact as a fraction of the step."""
     x, y = now.x[w, r], now.y[w, r]
     dx, dy = after.x[w, r] - x, after.y[w, r] - y
     parts = substeps(math.sqrt(dx * dx + dy * dy), ZERO, ZERO, _CENTRE)
@@ -80,7 +80,7 @@ def _block_centre(now, after, maps, w, r):
 
 @hidden
 def _block(now, after, traits, maps, w, r):
-    """Stop robot r if it touches a wall; return the time of touching."""
+    """Stop robot r if it touches a wall; return the time of contact as a fraction of the step."""
     m = maps.index[w]
     x, y, heading = now.x[w, r], now.y[w, r], now.heading[w, r]
     dx, dy = after.x[w, r] - x, after.y[w, r] - y
@@ -156,7 +156,7 @@ def drive_robots(dt, now, after, traits, maps, status, commands, walls, centre, 
 
 @lean_kernel
 def lead_robots(now, after, traits, maps, status, there, walls, centre, first, last):
-    """Write generation t + dt of the robots in worlds ``first <= w < last`` from ``there`` (W, R, 6), pose and twist."""
+    """Write generation t + dt of the robots in worlds ``first <= w < last`` from given poses and twists, ``there`` (W, R, 6)."""
     for w in range(first, last):
         if status.clock.done[w]:
             _keep(now, after, w)
@@ -176,8 +176,8 @@ class Native(Checked):
     """Simulates robots that follow their commands exactly, within their limits, and stop at walls.
 
     Attributes:
-        walls: the part of a robot that walls stop: its outline, or only its centre, as in SocNavBench's code, whose robots overlap
-            walls.
+        walls: the part of a robot that walls stop: its outline, or only its centre, as in SocNavBench's code, in which robots
+            overlap walls.
     """
 
     walls: Literal["outline", "centre"] = "outline"
@@ -189,14 +189,15 @@ class Native(Checked):
 
 
 class NativeBodies:
-    """Robots that follow their commands within their limits.
+    """The simulated robots of a batch, which follow their commands within their limits.
 
     Args:
-        world: world of the robots.
-        centre: whether walls stop only their centres.
+        world: worlds of the robots.
+        centre: whether walls stop only the robots' centres.
 
     Attributes:
-        walls: (W, R) time within the last step at which a wall stopped each robot, as a fraction of the step; `NEVER` if none did.
+        walls: (W, R) time within the last step at which a wall stopped each robot, as a fraction of the step; `NEVER` if no wall
+            stopped it.
     """
 
     def __init__(self, world: World, centre: bool = False) -> None:
@@ -208,16 +209,14 @@ class NativeBodies:
         """Begin an episode in one world; there is no state to reset."""
 
     def sensors(self) -> Mapping[str, Offer]:
-        """Return an empty mapping: this simulator has no sensors of its own, because the library's channels read the world
-        directly.
-        """
+        """Return no sensors: the library's own channels read the world directly."""
         return {}
 
     def close(self) -> None:
         """Do nothing: there is nothing to release."""
 
     def move(self, now: int) -> Work:
-        """Return the work item that advances the robots from generation ``now`` (0 or 1) to the next one, in the other buffer."""
+        """Return the work item that advances the robots from generation ``now`` (0 or 1) to the next, in the other state buffer."""
         w = self._world
         robots, after = w.generation(now)[1], w.generation(1 - now)[1]
         return bind(
@@ -226,10 +225,10 @@ class NativeBodies:
 
 
 class LedBodies(NativeBodies):
-    """Robots from a recording or an external source that are moved to given poses.
+    """Robots that are moved to given poses, from a recording or an external source.
 
     Attributes:
-        there: (W, R, 6) pose in the map, m and rad, and twist, m/s and rad/s, at the end of the next step.
+        there: (W, R, 6) pose in the map frame, m and rad, and twist, m/s and rad/s, at the end of the next step.
     """
 
     def __init__(self, world: World, centre: bool = False) -> None:
@@ -237,7 +236,7 @@ class LedBodies(NativeBodies):
         self.there: Floats = np.zeros((*self.walls.shape, 6), np.float32)
 
     def move(self, now: int) -> Work:
-        """Return the work item that advances the robots from generation ``now`` (0 or 1) to the next one, in the other buffer."""
+        """Return the work item that advances the robots from generation ``now`` (0 or 1) to the next, in the other state buffer."""
         w = self._world
         robots, after = w.generation(now)[1], w.generation(1 - now)[1]
         return bind(lead_robots, robots, after, w.robot_traits, w.maps, w.status, self.there, self.walls, self._centre)

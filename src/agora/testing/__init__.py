@@ -1,9 +1,9 @@
-"""Contract suites: the rules that every component must follow. Call a suite from your own test, for example:
+"""Contracts: the rules that every component must follow. Call a contract's check from your own test, for example:
 
 def test_my_planner_keeps_the_contract():
 check_planner(MyPlanner())
 
-Each name is imported from its module on first use.
+Each name is imported from its module when it is first used.
 """
 
 from __future__ import annotations

@@ -25,8 +25,8 @@ from agora.world.records import RUNNING
 from agora.world.start import PedestrianStarts, RobotStart, Start
 
 _DT = 0.05
-_SPEED = 0.8  # m/s, speed at which robots are driven
-_NEAR = 0.1  # m, distance within which a contact must be noted
+_SPEED = 0.8  # m/s, speed of the robots
+_NEAR = 0.1  # m, maximum distance of a recorded contact from the expected position
 _INTO = 0.05  # m, allowed overlap of a robot and a wall
 _DISC = RobotModel(name="disc", kinematics="differential", radius=0.3, vx=(-0.5, 1.0), omega=1.5)
 _PLAIN = Map.open((-4.3, -2.2), (8.7, 6.8), name="plain")
@@ -36,14 +36,14 @@ _BARRIER = Map.from_shapes(segments=[[2.1, -2.2, 2.1, 6.8]], bounds=(-4.3, -2.2,
 def check_backend(simulator: AnySimulator) -> None:
     """Check the engine of a simulator against the contract of `agora.interfaces.Backend`.
 
-    Episodes begin at their starts; steps are counted, and reported after they are completed; robots drive and stop. Contacts with
-    walls, people and robots occur at the right positions, and end an episode only if its conditions say so. Reaching a goal
+    Episodes begin in their start states; steps are counted, and reported once they are complete; robots drive and stop. Contacts
+    with walls, people and robots occur at the right positions, and end an episode only if its conditions say so. Reaching a goal
     activates the next one, and the time limit ends episodes that do not finish. Changed records take effect, and finished worlds do
     not change. The same commands give bit-identical results, including after a reset, when several steps are combined in one call,
     and whatever the other worlds do.
 
     Args:
-        simulator: simulator with the ``step`` ability that has its own engine or moves robots in the library's engine.
+        simulator: simulator with the ability ``step``, which either has its own engine or moves robots in the library's engine.
 
     Raises:
         ContractError: the simulator breaks a clause.
@@ -74,12 +74,12 @@ class _Check:
         return ContractError(f"{self.name}: {clause}")
 
     def expect(self, right: object, clause: str) -> None:
-        """Raise the error for a clause unless it holds."""
+        """Raise the error for a violated clause unless ``right`` is true."""
         if not right:
             raise self.fail(clause)
 
     def made(self, starts: Sequence[Start], **terms: Any) -> _Driven:
-        """Return an engine whose episodes are at their starts."""
+        """Return an engine at the start of its episodes."""
         conditions = Conditions(Periods(_DT, _DT, _DT, _DT), simulator=self.simulator, **terms)
         backend = backend_of(starts, conditions)
         for w, start in enumerate(starts):
@@ -88,7 +88,7 @@ class _Check:
         return _Driven(backend)
 
     def begins(self) -> None:
-        """Check that episodes begin at their starts, including after a reset and in a single world."""
+        """Check that episodes begin in their start states, including after a reset and in a single world."""
         starts = crowd()
         driven = self.made(starts)
         for again in (False, True):
@@ -114,7 +114,7 @@ class _Check:
                 driven.backend.reset(1, starts[1])
 
     def counts_steps(self) -> None:
-        """Check that steps are counted, and reported after they are completed."""
+        """Check that steps are counted, and reported once they are complete."""
         driven = self.made([_start()] * 2, ends=0)
         driven.leave(1)
         world, ticks = driven.backend.world, list[int]()
@@ -125,7 +125,7 @@ class _Check:
         self.expect(steps == [3, 0], f"after 3 steps, the clocks of a running and a finished world show {steps}; expected [3, 0]")
 
     def drives(self) -> None:
-        """Check that robots get as far as their speed allows, on a straight line and on an arc, and that they stop."""
+        """Check that robots drive as far as their speed allows, on a straight line and on an arc, and that they stop."""
         driven = self.made([_start(pose=(-1.0, 0.5, 0.6))], ends=0)
         driven.run(40, (_SPEED, 0.0, 0.0))
         x, y, heading = driven.pose(0)
@@ -151,7 +151,9 @@ class _Check:
         self.expect(np.allclose(before, driven.pose(0), atol=1e-4), "commanded to stand still for 2 s, a robot still moves")
 
     def reaches_goals(self) -> None:
-        """Check that the first goal is followed by the next, and that reaching the last one ends the episode in the same step."""
+        """Check that the next goal becomes current when a goal is reached, and that reaching the last goal ends the episode in the
+        same step.
+        """
         goals = np.array([[1.0, 0.0, 0.0], [2.5, 0.0, 0.0]])
         driven = self.made([_start(goals=goals)])
         world, goal = driven.backend.world, 0
@@ -177,7 +179,7 @@ class _Check:
         raise self.fail(f"a robot that drives towards its goals for {120 * _DT:g} s does not reach the last one")
 
     def times_out(self) -> None:
-        """Check that a robot that does not arrive ends at the time limit."""
+        """Check that the episode of a robot that does not arrive ends at the time limit."""
         driven = self.made([_start(timeout=1.0)])
         driven.run(30, (0.0, 0.0, 0.0))
         ends = driven.backend.world.status.ends
@@ -207,7 +209,7 @@ class _Check:
             self.expect(contacts[0].party == 37, f"pedestrian 37 was touched, but the contact names {contacts[0].party}")
 
     def touches_robots(self) -> None:
-        """Check that robots that run into each other touch, and leave the world if the terms require it."""
+        """Check that contacts between robots are recorded, and that the robots leave the world if the terms require it."""
         facing = _start(pose=(-1.0, 1.0, 0.0), more=(RobotStart(_DISC, np.array([2.0, 1.0, np.pi]), np.array([[-4.0, 6.0, 0.0]])),))
         driven = self.made([facing], remove=True)
         contacts = driven.run(60, (_SPEED, 0.0, 0.0))
@@ -221,7 +223,7 @@ class _Check:
     def ended(
         self, driven: _Driven, contacts: Sequence[Contact], kind: ContactKind, outcome: Outcome | None, where: tuple[float, float]
     ) -> None:
-        """Check that only contacts of one kind occurred, at the right position and time, and that they ended the episode or not, as
+        """Check that only contacts of one kind occurred, at the right position and time, and that they ended the episode only if
         expected.
         """
         kinds = {contact.kind for contact in contacts}
@@ -236,7 +238,7 @@ class _Check:
         self.expect(-1e-6 <= late <= _DT + 1e-6, f"a contact with a {kind.name.lower()} is recorded {late:.2f} s after it happened")
 
     def adopts(self) -> None:
-        """Check that failed planners, changed positions and abandoned worlds take effect."""
+        """Check that changed records take effect: failed planners, changed positions and abandoned worlds."""
         driven = self.made([_start(), _start(), _start()], ends=0)
         world, backend = driven.backend.world, driven.backend
         driven.run(5, (_SPEED, 0.0, 0.0))
@@ -256,8 +258,8 @@ class _Check:
         self.expect(identical(left, driven.state(2)), "a body moves in a finished world")
 
     def repeats(self) -> None:
-        """Check that the same commands give bit-identical results: when repeated, after another episode, in a world alone, and with
-        more steps per call.
+        """Check that the same commands give bit-identical results when repeated, after another episode, in a world on its own, and
+        with more steps per call.
         """
         starts = crowd()
         first, again, used, long = (self.made(starts, ends=0) for _ in range(4))
@@ -278,7 +280,7 @@ class _Check:
                 self.expect(identical(first.state(w), other.state(where)), f"{clause}, in world {w}")
 
     def nobody(self) -> None:
-        """Check that worlds without robots and worlds without people advance."""
+        """Check that worlds without robots and worlds without people advance normally."""
         driven = self.made([replace(start, robots=()) for start in crowd()])
         driven.backend.advance(2, _nothing)
         self.expect(not driven.backend.world.status.clock.done.any(), "a world without robots is marked as done")
@@ -286,11 +288,11 @@ class _Check:
 
 
 class _Driven:
-    """An engine with driving robots.
+    """An engine whose robots are driven, with the contacts that it records.
 
     Attributes:
         backend: the engine.
-        noted: end of the step in which the first contact of world 0 was recorded, s.
+        noted: time at the end of the step in which the first contact in world 0 was recorded, s.
     """
 
     def __init__(self, backend: Backend) -> None:
@@ -298,8 +300,8 @@ class _Driven:
         self.noted = np.nan
 
     def run(self, steps: int, twist: ArrayLike, at_once: int = 1) -> list[Contact]:
-        """Drive every robot with a twist (3,) for a number of steps, ``at_once`` steps per call; return the contacts in the first
-        world.
+        """Drive every robot with a twist (3,) for a number of steps, ``at_once`` steps per call, and return the contacts in the
+        first world.
         """
         world, found = self.backend.world, list[Contact]()
         for _ in range(steps // at_once):
@@ -322,7 +324,9 @@ class _Driven:
         return np.array([robots.x[w, 0], robots.y[w, 0], robots.heading[w, 0]], float)
 
     def state(self, w: int) -> tuple[Floats, ...]:
-        """Return the state of the pedestrians and robots of a world, with the robots' outcomes and their steps."""
+        """Return the state of a world's pedestrians and robots, including the robots' outcomes and the steps at which these were
+        decided.
+        """
         world = self.backend.world
         count = int(world.traits.count[w])
         people = (field[w, :count].copy() for field in world.pedestrians)
@@ -338,13 +342,13 @@ def _start(
     timeout: float = 60.0,
     more: tuple[RobotStart, ...] = (),
 ) -> Start:
-    """Return an episode with one or more robots."""
+    """Return the start of an episode with one or more robots."""
     robot = RobotStart(_DISC, np.asarray(pose, float), np.asarray(goals, float))
     return Start("contract/backend/0", 3, place, (robot, *more), people or PedestrianStarts.none(), timeout, goal_tolerance=0.3)
 
 
 def _standing(place: ArrayLike) -> PedestrianStarts:
-    """Return pedestrians who stand still."""
+    """Return one or more pedestrians who stand still."""
     here = np.asarray(place, float).reshape(1, 2)
     one, whole = np.ones(1), np.ones(1, np.int32)
     return PedestrianStarts(

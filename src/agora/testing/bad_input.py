@@ -32,7 +32,7 @@ NO_PATH, _GOAL, _NOBODY, _FAR, _ZERO, _NAN, WALL, PERSON, _CROWD = range(len(INP
 BEARING = 0.35
 """Bearing of the touched wall or pedestrian relative to the robot's heading, rad."""
 
-_SLOTS, _FEW = 750, 5  # two out of three are present
+_SLOTS, _FEW = 750, 5  # pedestrian slots, of which two out of three are in use
 _INTO, _BODY = 0.45, 0.3  # m, between centres; the wall is as small as the walls in `observation`
 
 
@@ -40,9 +40,9 @@ _INTO, _BODY = 0.45, 0.3  # m, between centres; the wall is as small as the wall
 def bad_inputs(
     window: Window | None = None, semantics: SemanticWindow | None = None, **kind: Any
 ) -> tuple[Observation, Observation]:
-    """Return an irregular scene with one kind of bad input per robot, and the same scene with intact paths and beams.
+    """Return an irregular scene with one kind of bad input per robot, and the same scene with valid paths and beams.
 
-    Robots that touch something are at rest.
+    Robots that touch an object are at rest.
 
     Args:
         window: window of the costmap.
@@ -74,7 +74,7 @@ def _before(pose: Floats) -> Array:
 
 
 def _copied(value: Any) -> Any:
-    """Return a record with copies of its arrays."""
+    """Return a copy of a record, including its arrays."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return dataclasses.replace(value, **{name: _copied(part) for name, part in vars(value).items()})
     if isinstance(value, dict):

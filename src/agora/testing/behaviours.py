@@ -28,14 +28,14 @@ _NUMBERS = {"type": len(TYPES), "reaction": len(REACTIONS), "state": len(SOCIAL_
 def check_behaviour(behaviour: Behaviour, *, tolerance: float = 5e-3, agreement: float = 0.95) -> None:
     """Check a behaviour against the contract of `agora.interfaces`.
 
-    Its decisions are finite and in range, even with only one pedestrian or none. The same episode gives bit-identical results
-    regardless of earlier runs, alone or in a batch, and with more empty slots. The behaviour writes only waypoints, preferred
-    speeds, groups, minds and headings, and does not use global random generators. Values in empty slots have no effect; finished
-    worlds do not change; shifting or rotating the scene shifts or rotates the waypoints; parameters that are NaN are rejected.
+    The behaviour's decisions are finite and in range, even with one pedestrian or none. The same episode gives bit-identical
+    results regardless of earlier runs, on its own or in a batch, and with more empty slots. The behaviour writes only waypoints,
+    preferred speeds, groups, minds and headings, and does not use global random generators. Values in empty slots have no effect;
+    finished worlds do not change; shifting or rotating the scene shifts or rotates the waypoints; NaN parameters are rejected.
 
     Args:
         behaviour: behaviour to check.
-        tolerance: tolerance in the moved scene for waypoints, m, and speeds, m/s.
+        tolerance: tolerance for waypoints, m, and speeds, m/s, in the moved scene.
         agreement: fraction of pedestrians whose results must agree in the moved scene; less than 1 if decisions depend on
             thresholds.
 
@@ -64,7 +64,7 @@ class _Check:
         return ContractError(f"{self.name}: {clause}")
 
     def engine(self, starts: Sequence[Start], slots: int = 0, robot: float = 0.4) -> Engine:
-        """Return an engine at the starts, in which the first robot of each world drives in circles."""
+        """Return an engine at the start of the episodes, in which the first robot of each world drives in circles."""
         engine = Engine.of(starts, Conditions(Periods(DT, DT, DT, DT), behaviours=(self.behaviour,), ends=0), slots=slots)
         for world, start in enumerate(starts):
             engine.reset(world, start)
@@ -72,14 +72,14 @@ class _Check:
         return engine
 
     def run(self, starts: Sequence[Start], slots: int = 0, steps: int = _STEPS) -> Engine:
-        """Return the engine after a number of steps in which only the behaviour steers pedestrians."""
+        """Return an engine after a number of steps, each of which is checked."""
         engine = self.engine(starts, slots)
         for step in range(steps):
             self.step(engine, f"step {step} of worlds of {[s.crowd_size for s in starts]} pedestrians")
         return engine
 
     def step(self, engine: Engine, where: str) -> None:
-        """Take a step and check it."""
+        """Advance by one step, and check the decisions."""
         assert engine.crowd is not None
         think = engine.crowd.behaviours[0].think(engine.world.now)
         people, given = engine.world.pedestrians, engine.world.traits
@@ -97,7 +97,7 @@ class _Check:
         engine.step()
 
     def in_range(self, engine: Engine, where: str) -> None:
-        """Check that waypoints and speeds are numbers, and that minds have valid values."""
+        """Check that waypoints and speeds are finite, and that minds have valid values."""
         active, minds = engine.world.pedestrians.active, engine.world.minds
         for name, value in {
             "waypoints.x": engine.world.waypoints.x,
@@ -126,7 +126,7 @@ class _Check:
         return tuple(array[world, :n].copy() for record in records for array in record)
 
     def refuses_nan(self) -> None:
-        """Check that parameters that are NaN are rejected."""
+        """Check that NaN parameters are rejected."""
         for field in dataclasses.fields(self.behaviour) if dataclasses.is_dataclass(self.behaviour) else ():
             if type(getattr(self.behaviour, field.name)) is float and field.init:
                 try:
@@ -141,7 +141,7 @@ class _Check:
             self.run(crowd(sizes, seed=2))
 
     def repeats(self) -> None:
-        """Check that the same episodes give bit-identical results, also in an engine that has been used before."""
+        """Check that the same episodes give bit-identical results, even in an engine that has been used before."""
         starts = crowd()
         first = self.run(starts)
         again = self.run(starts)
@@ -161,7 +161,7 @@ class _Check:
                 raise self.fail(f"a reset leaves state from the last episode behind in world {world}")
 
     def worlds_are_alone(self) -> None:
-        """Check that a world is bit-identical alone, in a batch, and with more empty slots."""
+        """Check that a world gives bit-identical results on its own, in a batch, and with more empty slots."""
         starts = crowd()
         together = self.run(starts)
         wide = self.run(starts, slots=3 * together.world.slots)
@@ -204,7 +204,7 @@ class _Check:
             raise self.fail("it makes decisions in a finished world")
 
     def moved(self, tolerance: float, agreement: float) -> None:
-        """Check that waypoints move with the scene, and that nothing else changes."""
+        """Check that moving the scene moves the waypoints with it, and changes nothing else."""
         homes = {seed: self.run(crowd(seed=seed, walls=False)) for seed in (1, 2)}
         for clause, move in {"shifted": Move(-32.0, 16.0), "turned": Move(4.0, -8.0, 0.7)}.items():
             wrong = []

@@ -24,12 +24,12 @@ _DRAWS = 20
 
 
 def check_card(card: Card, *, attempts: int = 3) -> Solution:
-    """Check a registered card against the contract of `agora.tasks.cards.card`; return the solution.
+    """Check a registered card against the contract of `agora.tasks.cards.card`, and return its solution.
 
-    The card has a description, and its metrics exist. In twenty draws, the parameters are in their ranges; the same stream gives
-    the same situation; starts are free, and the goal and waypoints can be reached. In at least one of ``attempts`` draws, the
-    oracle reaches the goal without contact and the interaction occurs, but does not occur without the people. If the card describes
-    a conflict, a robot that does not give way comes close to a person in that draw.
+    The card has a description, and its metrics exist. In each of twenty draws, the parameters are in their ranges, the same stream
+    gives the same situation, starts are free, and the goal and waypoints can be reached. In at least one of ``attempts`` draws, the
+    oracle reaches the goal without contact and the interaction occurs, but it does not occur without the people. If the card
+    describes a conflict, a robot that does not give way comes close to a person in that draw.
 
     Args:
         card: card to check.
@@ -60,7 +60,7 @@ def check_card(card: Card, *, attempts: int = 3) -> Solution:
 
 
 def _check_draws(card: Card) -> None:
-    """Check that parameters are in range, the same stream gives the same situation, and positions are valid."""
+    """Check that parameters are in range, that the same stream gives the same situation, and that positions are valid."""
     radius = load_robot(ROBOT).radius
     for k in range(_DRAWS):
         where = f"{card.name}: draw {k}"
@@ -80,7 +80,9 @@ def _check_draws(card: Card) -> None:
 
 
 def _check_predicate(card: Card, suite: Suite, episode: int, solution: Solution) -> None:
-    """Check that a drive does not count as the interaction if people are missing, or if a person is added to an empty scene."""
+    """Check that the predicate does not find the interaction in a recording if people are missing, or if a person is added to an
+    empty scene.
+    """
     situation, recording = situation_of(suite, card.name, episode), solution.recording
     if situation.people:
         start = replace(suite.start(card.name, episode), pedestrians=PedestrianStarts.none())

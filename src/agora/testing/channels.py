@@ -34,15 +34,14 @@ def check_channel(
 ) -> None:
     """Check a channel against the contract of `agora.interfaces.Provider`.
 
-    Readings are finite and within the bounds of their fields, in a crowd and without people. The channel writes only its own
-    reading and does not use global random generators. The same world gives bit-identical readings, even after another episode. A
-    world gives the same readings alone as in a batch; if robots swap positions, their readings are swapped. If the whole scene is
-    moved, readings in the frames "robot" and "sensor" stay the same, and positions and directions in the frame "map" move with the
-    scene.
+    Readings are finite and within the bounds of their fields, both in a crowd and without people. The channel writes only its own
+    reading, and does not use global random generators. The same world gives bit-identical readings, even after another episode, and
+    the same readings on its own as in a batch. If robots swap positions, their readings are swapped. If the whole scene is moved,
+    readings in the frames "robot" and "sensor" stay the same, and positions and directions in the frame "map" move with the scene.
 
     Args:
-        channel: channel to check. The channels that it depends on are computed from the true pedestrians and a lidar.
-        simulator: simulator that provides the channel's measurements, if it needs one.
+        channel: channel to check. Its dependencies are computed from the true pedestrians and a lidar.
+        simulator: simulator that measures the channel, if the channel needs one.
         tolerance: tolerance of readings in the moved scene, in the field's unit.
         agreement: fraction of readings that must agree in the moved scene; less than 1 because a ray may just hit or miss a corner.
 
@@ -81,7 +80,7 @@ class _Check:
 
     @contextmanager
     def observer(self, world: World) -> Iterator[Observer]:
-        """Return an observer with the channel and all channels that it depends on, for the robots of every world."""
+        """Return an observer with the channel and all of its dependencies, for the robots of every world."""
         bodies = NativeBodies(world) if self.simulator is None else self.simulator.bodies(world)
         try:
             yield Observer(world, self.wiring, DT, bodies.sensors())
@@ -91,12 +90,12 @@ class _Check:
             bodies.close()
 
     def read(self, world: World, starts: Sequence[Start]) -> dict[str, Array]:
-        """Return the channel's readings, checked, in every world at the beginning of the episodes."""
+        """Return the channel's readings in every world at the beginning of the episodes, after checking them."""
         with self.observer(world) as seen:
             return self.read_by(seen, world, starts)
 
     def read_by(self, seen: Observer, world: World, starts: Sequence[Start]) -> dict[str, Array]:
-        """Return the readings of an observer's channel, checked, in every world at the beginning of the episodes."""
+        """Return the readings of an observer's channel in every world at the beginning of the episodes, after checking them."""
         _begin(seen, starts)
         bound = seen.bound[self.channel]
         with self._pure(seen, world):
@@ -129,7 +128,7 @@ class _Check:
                 raise self.fail(f"{key}: in the frame map it must end with x and y, but its shape is {one.shape}")
 
     def measures(self) -> None:
-        """Check the readings in crowds, without people, and when repeated."""
+        """Check the readings in crowds and without people, and check that they are reproducible."""
         for seed in (1, 2, 3):
             starts = crowd(seed=seed)
             world = standing(starts)
@@ -161,7 +160,7 @@ class _Check:
                 raise self.fail(f"{name}: an episode reads data of the previous one")
 
     def worlds_and_robots_are_alone(self) -> None:
-        """Check a world alone, and robots that swap positions."""
+        """Check that a world gives the same readings on its own, and that robots that swap positions swap their readings."""
         starts = crowd()
         whole = self.read(standing(starts), starts)
         for number, start in enumerate(starts):
@@ -183,7 +182,7 @@ class _Check:
                 raise self.fail(f"robots affect each other: {name} differs if the robots are swapped")
 
     def part(self, world: World, starts: Sequence[Start], number: int) -> dict[str, Array]:
-        """Return the channel's readings if it runs in only one of the worlds; values that are not written keep a marker."""
+        """Return the channel's readings when it runs in only one of the worlds; values that it does not write keep a marker."""
         with self.observer(world) as seen:
             _begin(seen, starts)
             bound = seen.bound[self.channel]
@@ -193,7 +192,7 @@ class _Check:
             return bound.reading
 
     def moved(self, tolerance: float, agreement: float) -> None:
-        """Check the readings after moving the whole scene."""
+        """Check how the readings change when the whole scene is moved."""
         for clause, move in {"shifted": Move(-32.0, 16.0), "turned by 90 degrees": Move(turn=math.pi / 2)}.items():
             here, there = (self.read(standing(crowd(move=m), move=m), crowd(move=m)) for m in (Move(), move))
             for name, one in self.channel.fields.items():
@@ -206,7 +205,7 @@ class _Check:
 
 
 def _begin(seen: Observer, starts: Sequence[Start]) -> None:
-    """Begin the episodes, and measure and read all channels once; then run the checked channel once more."""
+    """Begin the episodes, measure and read all channels once, and then run the checked channel once more."""
     for w, start in enumerate(starts):
         for r, robot in enumerate(start.robots):
             seen.place(w, r, robot.model)

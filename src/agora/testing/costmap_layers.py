@@ -20,7 +20,7 @@ _UNKNOWN, _LETHAL = 255, 254
 
 @dataclass(frozen=True, eq=False)
 class _Crowd:
-    """Pedestrians for each row of costmaps."""
+    """The pedestrians around the costmap of each row."""
 
     position: Floats
     velocity: Floats
@@ -33,9 +33,9 @@ class _Crowd:
 def check_costmap_layer(layer: CostmapLayer) -> None:
     """Check a costmap layer against the contract of `agora.interfaces`.
 
-    The layer reads a known attribute. Its costs are the same at every call, do not depend on other rows, on slots or on absent
-    pedestrians, and move with the scene if it is shifted by whole cells. It adds costs to a free costmap if the evidence is 1,
-    leaves obstacles and unknown cells unchanged, and writes only the costs.
+    The layer reads a known attribute. Its costs are reproducible and do not depend on other rows, on the order of slots, or on
+    absent pedestrians; if the scene is shifted by whole cells, the costs move with it. With evidence 1, the layer adds costs to a
+    free costmap. It leaves obstacles and unknown cells unchanged, and writes only the costs.
 
     Args:
         layer: layer to check.
@@ -70,7 +70,7 @@ _PER_PEDESTRIAN = ("position", "velocity", "heading", "evidence", "present")
 
 
 def _crowd() -> _Crowd:
-    """Return pedestrians near the middle of each costmap; the second slot is empty."""
+    """Return pedestrians near the middle of each costmap, with the second slot empty."""
     random = np.random.Generator(np.random.Philox(5))
     shape = (_ROWS, 7)
     origin = np.array([[-3.0, 2.0], [5.5, -8.25], [0.0, 0.0]], np.float32)
@@ -93,7 +93,7 @@ def _moved(crowd: _Crowd, shift: Floats) -> _Crowd:
 
 
 def _draw(layer: CostmapLayer, crowd: _Crowd, *, below: int = 0, rows: tuple[int, int] = (0, _ROWS)) -> Array:
-    """Return the costmaps (N, H, W) that a layer produces on cells of cost ``below``."""
+    """Return the costmaps (N, H, W) after a layer has added its costs to cells of cost ``below``."""
     cost = np.full((_ROWS, *_SHAPE), below, np.uint8)
     name = type(layer).__name__
     given = {key: getattr(crowd, key) for key in (*_PER_PEDESTRIAN, "origin")}

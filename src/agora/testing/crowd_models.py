@@ -27,7 +27,7 @@ _SEEN = ((True, True), (True, False), (False, True), (False, False))
 _FIELDS = ("x", "y", "vx", "vy", "heading")
 _STEPS = 6
 _STILL = 0.02  # m/s and rad
-_ARRIVAL, _REST = 30.0, 5.0  # s to reach a position and stop there, then s of standing still
+_ARRIVAL, _REST = 30.0, 5.0  # s, time to reach a waypoint and stop, and time for which the pedestrian must then stand still
 
 
 class _Companion:
@@ -43,16 +43,17 @@ class _Companion:
 def check_crowd_model(
     model: CrowdModel | CompiledCrowdModel, *, tolerance: float = 1e-3, agreement: float = 1.0, handed: bool = False
 ) -> None:
-    """Check a crowd model, of either form, against the contract of `agora.interfaces`.
+    """Check a crowd model, user-written or built-in, against the contract of `agora.interfaces`.
 
-    Results are finite, also without pedestrians, for one pedestrian, for two pedestrians at the same position, at the waypoint and
-    at a wall. The same scene gives bit-identical results regardless of earlier calls, alone or in a batch, and with more empty
-    slots. The model does not write to its inputs or use global random generators. Values in empty slots and unseen robots have no
-    effect. Shifting, rotating or mirroring the scene shifts, rotates or mirrors the results. Parameters that are NaN are rejected.
+    Results are finite, even without pedestrians, for a single pedestrian, for two pedestrians at the same position, at the
+    waypoint, and at a wall. The same scene gives bit-identical results regardless of earlier calls, on its own or in a batch, and
+    with more empty slots. The model does not write to its inputs or use global random generators. Values in empty slots and unseen
+    robots have no effect. Rotating or mirroring the scene rotates or mirrors the results, and shifting it does not change them. NaN
+    parameters are rejected.
 
-    In an engine, the model moves its pedestrians in the same way whether a world is alone or in a batch. If a second model moves
-    every other pedestrian, the model still moves the remaining ones. With a ``max_step``, it is called in substeps of this length.
-    A pedestrian that has reached its only waypoint, or the last waypoint of a list that is followed once, stops there.
+    In an engine, the model moves its pedestrians in the same way whether a world runs on its own or in a batch. If a second model
+    moves every other pedestrian, the first model still moves the rest. A model with a ``max_step`` is called in substeps that are
+    no longer than this. A pedestrian stops at its only waypoint, and at the last waypoint of a list that is followed once.
 
     Args:
         model: model to check.
@@ -88,7 +89,7 @@ class _Check:
         return ContractError(f"{self.name}: {clause}")
 
     def ask(self, world: World, where: str, sees: tuple[bool, bool] = (True, True)) -> Floats:
-        """Return the result (W, P, 2) for generation t, with all checks of a single call."""
+        """Return the result (W, P, 2) for generation t, after all checks that apply to a single call."""
         worlds = world.layout.worlds
         out = np.full((2, worlds, world.slots), np.nan, np.float32)
         records = (world.pedestrians, world.traits, world.waypoints, world.robots, world.robot_traits, world.maps)
@@ -112,7 +113,7 @@ class _Check:
             raise self.fail(f"{clause}: pedestrian {k[-1]} gets {one[tuple(k)].tolist()} and {other[tuple(k)].tolist()}")
 
     def declares(self) -> None:
-        """Check the declaration, and that parameters that are NaN are rejected."""
+        """Check the declaration, and that NaN parameters are rejected."""
         if not isinstance(getattr(self.model, "declares", None), CrowdDeclaration):
             raise self.fail("declares: expected a CrowdDeclaration")
         for field in dataclasses.fields(self.model) if dataclasses.is_dataclass(self.model) else ():
@@ -124,7 +125,7 @@ class _Check:
                 raise self.fail(f"parameter {field.name} accepts NaN; raise ValueError in __post_init__")
 
     def answers(self) -> None:
-        """Check that results are finite, whichever pedestrians and robots are present and seen."""
+        """Check that results are finite for any combination of pedestrians and robots that are present and visible."""
         for seed in (1, 2):
             world = standing(crowd(seed=seed))
             for sees in _SEEN:
@@ -148,7 +149,7 @@ class _Check:
         self.same(first, self.ask(world, "repeated call"), "not deterministic: the same scene gives different results")
 
     def worlds_are_alone(self) -> None:
-        """Check that a world is bit-identical alone, in a batch, and with more empty slots."""
+        """Check that a world gives bit-identical results on its own, in a batch, and with more empty slots."""
         starts = crowd()
         together = self.ask(standing(starts), "batch")
         slots = together.shape[1]
@@ -172,15 +173,15 @@ class _Check:
         self.same(before[people.active], after[people.active], "empty slots change the result")
 
     def unseen_robots(self) -> None:
-        """Check that robots have an effect only if they are seen."""
+        """Check that robots affect the result only if pedestrians see them."""
         world = standing(crowd())
         before = self.ask(world, "robots here", (True, False))
         world.robots.x[:] += 0.7
         self.same(before, self.ask(world, "robots there", (True, False)), "unseen robots change the result")
 
     def in_an_engine(self) -> None:
-        """Check the engine's steps with the model alone, as both models of a divided crowd, and together with a model that uses
-        substeps.
+        """Check the pedestrians' motion in an engine with only this model, with this model for both halves of a divided crowd, and
+        together with a model that uses substeps.
         """
         starts = crowd()
         halves = tuple(replace(s, pedestrians=replace(s.pedestrians, model=s.pedestrians.id % 2)) for s in starts)
@@ -197,7 +198,7 @@ class _Check:
             )
 
     def arrived(self) -> None:
-        """Check that a pedestrian stops after arriving, for every waypoint mode."""
+        """Check that pedestrians stop after arriving, in every waypoint mode."""
         here = arriving()
         engine = Engine.of([here], Conditions(Periods(DT, DT, DT, DT), (self.model,), ends=0))
         engine.reset(0, here)
@@ -234,7 +235,7 @@ class _Check:
         return place
 
     def moved(self, tolerance: float, agreement: float, handed: bool) -> None:
-        """Check that the result moves with the scene."""
+        """Check that the results transform with the scene."""
         moves = {
             "shifted": Move(-32.0, 16.0),
             "turned by 90 degrees": Move(turn=math.pi / 2),

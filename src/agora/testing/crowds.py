@@ -23,8 +23,8 @@ def hall(move: Move | None = None, *, walls: bool = True) -> Map:
     """Return a hall with two walls and a pillar.
 
     Args:
-        move: rigid motion of the hall; if it has walls, only quarter turns and shifts by multiples of 0.1 m preserve its distance
-            field.
+        move: rigid motion of the hall; for a hall with walls, only quarter turns and shifts by multiples of 0.1 m preserve the
+            distance field.
         walls: whether the hall has walls.
     """
     move = move or Move()
@@ -38,7 +38,7 @@ def hall(move: Move | None = None, *, walls: bool = True) -> Map:
 
 
 def crowd(sizes: tuple[int, ...] = SIZES, *, seed: int = 1, move: Move | None = None, walls: bool = True) -> tuple[Start, ...]:
-    """Return one start per world: a given number of walking pedestrians, some in groups, and two robots.
+    """Return one start per world, with a given number of walking pedestrians, some of them in groups, and two robots.
 
     Args:
         sizes: number of pedestrians in each world.
@@ -78,9 +78,7 @@ def _start(rng: np.random.Generator, w: int, size: int, here: Map, map: Map, mov
 
 
 def arriving() -> Start:
-    """Return a start without walls, with six people 3 m from their destinations, covering all waypoint modes, and a robot at
-    rest.
-    """
+    """Return a start without walls, with a robot at rest and six people 3 m from their destinations, in all waypoint modes."""
     ways = {LOOP: [1, 2], RANDOM: [1, 2], STAY: [1, 2]}
     mode, count = np.array([(mode, count) for mode, counts in ways.items() for count in counts], np.int32).T
     place = np.column_stack([np.linspace(-2.9, -1.4, len(mode)), np.linspace(2.9, 9.8, len(mode))])
@@ -104,7 +102,8 @@ def arriving() -> Start:
 
 
 def standing(starts: tuple[Start, ...], *, slots: int = 0, seed: int = 1, move: Move | None = None) -> World:
-    """Return worlds at the starts in which robots move. Every third pedestrian slot is empty, and so is the second robot slot.
+    """Return a batch of worlds at the given starts, with moving robots. Every third pedestrian slot and the second robot slot are
+    empty.
 
     Args:
         starts: starts, one per world.
@@ -118,7 +117,7 @@ def standing(starts: tuple[Start, ...], *, slots: int = 0, seed: int = 1, move: 
 
 
 def stand(world: World, starts: tuple[Start, ...], *, seed: int = 1, move: Move | None = None) -> None:
-    """Begin the episodes of the starts in worlds made by `standing`."""
+    """Begin episodes in worlds created by `standing`, one start per world."""
     velocity = (move or Move()).vectors(np.random.default_rng(seed).uniform(-0.8, 0.8, 2))
     for number, start in enumerate(starts):
         world.reset(number, start)

@@ -31,13 +31,13 @@ _UNWRITTEN = np.float32(77.0)
 
 @dataclass(frozen=True)
 class _Held:
-    """A record that holds an encoding in a file."""
+    """A record with an encoding as its only field, for storing the encoding in a file."""
 
     observe: Annotated[Encoding, Plug("encodings")]
 
 
 def written_and_read(encoding: Encoding) -> Any:
-    """Return an encoding after writing it to a policy file and reading it back.
+    """Write an encoding to a policy file, and return the encoding read back from it.
 
     Raises:
         InputError: the encoding cannot be stored in a file.
@@ -48,15 +48,15 @@ def written_and_read(encoding: Encoding) -> Any:
 def check_encoding(encoding: Encoding, *, robot: RobotModel | None = None) -> None:
     """Check an encoding against the contract of `agora.interfaces.Encoding`.
 
-    The encoding and its parameters can be stored in a file. Vectors are finite and within the encoding's bounds, in a crowd and
-    without people; a row depends only on its own robot, and only the requested rows are written. Calling `remember` twice has the
-    same effect as calling it once, and memory is empty at the start of an episode. Actions give finite twists, and converting these
-    twists to actions and back gives the same twists. If actions are settings of a planner, each setting has a finite value for
-    every robot, regardless of the other robots' actions.
+    The encoding and its parameters can be stored in a file. Vectors are finite and within the encoding's bounds, both in a crowd
+    and without people; each row depends only on its own robot, and only the requested rows are written. Calling `remember` twice
+    has the same effect as calling it once, and memory is empty at the start of an episode. Actions give finite twists, and
+    converting these twists to actions and back gives the same twists. If actions are settings of a planner, each setting has a
+    finite value for every robot, regardless of the other robots' actions.
 
     Args:
-        encoding: encoding to check. The channels that it needs are provided by the check.
-        robot: robot that observes; by default a holonomic robot with a lidar of 61 beams.
+        encoding: encoding to check. The check provides the channels that the encoding needs.
+        robot: robot that makes the observations; by default, a holonomic robot with a lidar of 61 beams.
 
     Raises:
         ContractError: the encoding breaks a clause.
@@ -86,7 +86,7 @@ class _Check:
             self.acts(observation)
 
     def files(self) -> None:
-        """Check that a file stores the encoding's name and parameters."""
+        """Check that a file can store the encoding's name and parameters."""
         try:
             name_of("encodings", self.encoding)
             if written_and_read(self.encoding) != self.encoding:
@@ -96,7 +96,7 @@ class _Check:
             raise self.fail(str(error)) from error
 
     def observed(self, starts: Sequence[Start]) -> Observation:
-        """Return the observation of robots in crowds."""
+        """Return the observations of robots in crowds."""
         world = standing(tuple(starts))
         bodies = NativeBodies(world)
         try:
@@ -120,7 +120,7 @@ class _Check:
         return out
 
     def rows(self, observation: Observation) -> None:
-        """Check the values, and that rows are independent."""
+        """Check the values of the vectors, and that rows are independent."""
         low, high, count = self.encoding.low, self.encoding.high, len(observation.pose)
         for end, bounds in (("low", low), ("high", high)):
             if bounds.shape != (self.encoding.length,) or bounds.dtype != np.float32:

@@ -1,6 +1,4 @@
-"""The contract for executors: every job is run exactly once, its events arrive unchanged, and nothing keeps running after a
-stop.
-"""
+"""The contract for executors: every job runs exactly once, its events arrive unchanged, and no job keeps running after a stop."""
 
 from __future__ import annotations
 
@@ -25,10 +23,10 @@ _LONG, _SOON = 120.0, 60.0  # s, duration of a job to be stopped, and time withi
 def check_executor(executor: Executor) -> None:
     """Check an executor against the contract of `agora.interfaces.Executor`.
 
-    The executor runs at least one job at a time. Every job is run exactly once, even if it is queued while others run. The events
-    of each job arrive in order and unchanged, with shards identical byte for byte. An exception in a job is raised to the reader of
-    the events. Closing the run stops it at once, and an empty queue causes no work. Episodes are identical, byte for byte, to
-    episodes run in this process.
+    The executor runs at least one job at a time. Every job runs exactly once, even if it is queued while other jobs are running.
+    The events of each job arrive in order and unchanged, with shards identical byte for byte. An exception in a job is raised in
+    the code that reads the events. Closing the run stops it at once, and an empty queue causes no work. Episodes are identical,
+    byte for byte, to episodes that run in this process.
 
     Raises:
         ContractError: the executor breaks a clause.
@@ -57,7 +55,7 @@ class _Errand:
 
 @dataclass(frozen=True)
 class _Errands:
-    """The work that runs errands."""
+    """The work object that runs errands."""
 
     def of(self, planner: str) -> _Errands:
         return self
@@ -135,7 +133,7 @@ def _stops(name: str, executor: Executor) -> None:
 
 
 def _episodes(name: str, executor: Executor) -> None:
-    """Return the shards of a small suite, which must not depend on where its jobs run."""
+    """Run a small suite, and return its shards, which must not depend on where the jobs run."""
     # Imported here, because each process that runs an errand imports this module.
     from agora.benchmark.job import Job, RunPlan
     from agora.draft.stage import Stage
@@ -155,6 +153,6 @@ def _episodes(name: str, executor: Executor) -> None:
 
 
 def _files(events: Iterator[Any]) -> dict[tuple[str, str], bytes]:
-    """Return the files of shards that do not contain planning times."""
+    """Return the files in the shards, except those with planning times."""
     shards = [event for event in events if isinstance(event, Finished)]
     return {(shard.name, part): data for shard in shards for part, data in shard.files.items() if part != "timing"}

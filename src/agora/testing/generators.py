@@ -26,14 +26,13 @@ def check_map_generator(generator: MapGenerator, *, random: bool = True, passage
     """Check a map generator against the contract of `agora.interfaces.MapGenerator`.
 
     The same stream gives a bit-identical place, and other streams give other places. Furniture is on the map, in occupied cells or
-    shapes, and does not overlap other furniture. Zones are polygons on the map that contain free space. A wheeled robot, modelled
-    as a disc of radius ``passage``, can get from every position where it fits to every other such position. No global random
-    generator is used.
+    shapes, and no two pieces overlap. Zones are polygons on the map that contain free space. A wheeled robot, modelled as a disc of
+    radius ``passage``, can get from every position where it fits to every other such position. No global random generator is used.
 
     Args:
         generator: generator to check.
         random: whether different streams must give different places.
-        passage: radius of the disc, m; if None, the generator's field of that name, or 0.3.
+        passage: radius of the disc, m; by default, the generator's field ``passage`` or, without such a field, 0.3.
 
     Raises:
         ContractError: the generator breaks a clause.
@@ -58,7 +57,7 @@ def check_map_generator(generator: MapGenerator, *, random: bool = True, passage
 
 
 def _check_furniture(place: Place, where: str) -> None:
-    """Check that furniture is on the map, in occupied cells, and does not overlap other furniture."""
+    """Check that furniture is on the map, in occupied cells, and that no two pieces overlap."""
     samples = [_samples(piece) for piece in place.furniture]
     for number, (piece, points) in enumerate(zip(place.furniture, samples, strict=True)):
         what = f"{where}: furniture {number}, a {piece.model} at ({piece.x:.2f}, {piece.y:.2f})"
@@ -90,7 +89,7 @@ def _samples(piece: Furniture) -> Doubles:
 
 
 def _within(piece: Furniture, points: Doubles) -> Bools:
-    """Return which points (K, 2) are in a piece of furniture, at least slightly inside its outline."""
+    """Return a mask of the points (K, 2) that are in a piece of furniture, at least slightly inside its outline."""
     result = np.zeros(len(points), np.bool_)
     for corners in piece.polygons():
         middle = corners.mean(0)
@@ -118,7 +117,7 @@ def _check_zones(place: Place, where: str) -> None:
 
 
 def _check_ways(map_: Map, passage: float, where: str) -> None:
-    """Check that the free space for the disc is connected, with cells taken as squares."""
+    """Check that the free space for the disc is connected, treating cells as squares."""
     from scipy.ndimage import label
 
     rows, columns = map_.shape

@@ -37,16 +37,16 @@ _MOVES = {
 def check_global_planner(planner: GlobalPlanner, *, oriented: bool = False) -> None:
     """Check a global planner against the contract of `agora.interfaces`.
 
-    Paths are finite, of shape (K, 2) or (K, 3), and lead from the start to the goal. They keep the robot's radius from walls, to
-    within half a cell, and keep the whole disc on the map, to within one cell. If the goal is in a wall, off the map, behind walls
-    without a door, or behind a gap between a wall and the border that is too narrow, there is no path and no error. The same call
-    gives bit-identical results; inputs are not written; no global random generator is used. If the map is shifted by whole cells,
-    rotated by a quarter turn or mirrored, the path has the same length.
+    Paths are finite, of shape (K, 2) or (K, 3), and lead from the start to the goal. They keep a distance of at least the robot's
+    radius from walls, to within half a cell, and keep the whole disc on the map, to within one cell. If the goal is in a wall, off
+    the map, behind walls without a door, or behind a gap between a wall and the border that is too narrow, the planner returns no
+    path and raises no error. The same call gives bit-identical results; inputs are not written, and no global random generator is
+    used. If the map is shifted by whole cells, rotated by a quarter turn or mirrored, the path has the same length.
 
     Args:
         planner: planner to check.
-        oriented: whether the path may differ if the map is rotated or mirrored; for planners that sample random positions or keep
-            one pose per cell, such as hybrid A*.
+        oriented: whether the length of the path may differ if the map is rotated or mirrored, as for planners that sample random
+            positions or keep one pose per cell, such as hybrid A*.
 
     Raises:
         ContractError: the planner breaks a clause.
@@ -74,7 +74,9 @@ def check_global_planner(planner: GlobalPlanner, *, oriented: bool = False) -> N
 
 
 def _yard(gap: float) -> Map:
-    """Return a map that has no walls along its border and is divided by a wall ending ``gap`` m before the border."""
+    """Return a map without walls along its border that is divided by a wall, with a gap of ``gap`` metres between the wall's end
+    and the border.
+    """
     return Map.from_shapes(segments=[[2.0, 2.3 + gap, 2.0, 12.0]], bounds=(-3.7, 2.3, 9.2, 10.4), name="yard")
 
 
@@ -94,7 +96,7 @@ class _Check:
         return ContractError(f"{self.name}: {clause}")
 
     def ask(self, map: Map, start: ArrayLike, goal: ArrayLike, where: str) -> Floats | None:
-        """Return the path, with the checks that apply to every call."""
+        """Return the path, after the checks that apply to every call."""
         request = PathRequest(map, np.array(start, np.float64), np.array(goal, np.float64), _RADIUS)
         with pure(f"{self.name}: {where}", clearance=map.clearance, cells=map.cells, start=request.start, goal=request.goal):
             path = self.planner.path(request)

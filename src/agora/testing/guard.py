@@ -1,4 +1,6 @@
-"""The guard used by every contract: a call must not raise, write to its arguments, or draw from a global random generator."""
+"""The guard used by every contract: a call must not raise an exception, write to its arguments, or draw from a global random
+generator.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from agora.testing.errors import ContractError
 
 
 def leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield every array, number and string in nested records, tuples, lists and dicts, with its name."""
+    """Yield every array, number and string in nested records, tuples, lists and dicts, each with its name."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         parts: Any = ((field.name, getattr(value, field.name)) for field in dataclasses.fields(value))
     elif isinstance(value, dict):
@@ -31,7 +33,7 @@ def leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def arrays(value: Any) -> Iterator[tuple[str, Array]]:
-    """Return the arrays among the `leaves`."""
+    """Return the arrays among the `leaves` of a nested record."""
     return ((name, leaf) for name, leaf in leaves(value) if isinstance(leaf, np.ndarray))
 
 
@@ -48,21 +50,21 @@ def freeze(value: Any) -> None:
 
 
 def _generators() -> tuple[Any, ...]:
-    """Return the state of the global generators, without drawing from them."""
+    """Return the state of the global random generators, without drawing from them."""
     name, key, *rest = np.random.get_state()  # noqa: NPY002
     return name, np.asarray(key).tobytes(), *rest, random.getstate()
 
 
 @contextmanager
 def pure(where: str, **given: Any) -> Iterator[None]:
-    """Context manager that checks the code inside it.
+    """Check the code that runs in this context.
 
     Args:
-        where: beginning of the message.
-        **given: nested records that must not change.
+        where: beginning of the error message.
+        **given: nested records that the code must not change.
 
     Raises:
-        ContractError: the code raises, writes to an array of ``given``, or it draws from a global random generator.
+        ContractError: the code raises an exception, writes to an array in ``given``, or draws from a global random generator.
     """
     before, generators = {name: array.copy() for name, array in arrays(given)}, _generators()
     try:

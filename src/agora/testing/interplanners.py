@@ -20,18 +20,18 @@ def check_interplanner(interplanner: InterPlanner, *, tolerance: float = 1e-3, g
 
     The guidance is finite and has the shapes of `Guidance`. Speed and danger are in [0, 1], and danger is 0 without people. Paths
     end at their goals; pedestrians passed to the local planner have valid positions and sizes; twists are within the robots'
-    limits. All this also holds for bad input (`agora.testing.bad_input.INPUTS`).
+    limits. All of this also holds for bad input (`agora.testing.bad_input.INPUTS`).
 
-    If the guidance is treated as the twist of a planner, it satisfies `check_planner`: the same call gives bit-identical results,
-    inputs are not written, rows are independent, empty slots have no effect, and zero memory means the start of an episode. If the
-    whole scene is moved, the guidance is unchanged in the robot's frame; if the scene is mirrored, the guidance is mirrored.
+    Planners whose twists are made from the guidance satisfy `check_planner`: the same call gives bit-identical results, inputs are
+    not written, rows are independent, empty slots have no effect, and zero memory means the start of an episode. If the whole scene
+    is moved, the guidance is unchanged in the robot's frame; if the scene is mirrored, the guidance is mirrored.
 
     Args:
         interplanner: interplanner to check.
-        tolerance: tolerance in the moved scene, in m, rad and shares.
-        grid: whether the interplanner computes on cells; scenes are then rotated only by quarter turns, and nine out of ten rows
-            must agree.
-        handed: whether it treats left and right differently, as for `check_planner`.
+        tolerance: tolerance in the moved scene, for distances in m, angles in rad, and shares.
+        grid: whether the interplanner computes on cells. If so, scenes are rotated only by quarter turns, and only nine out of ten
+            rows must agree.
+        handed: whether the interplanner treats left and right differently, as for `check_planner`.
 
     Raises:
         ContractError: the interplanner breaks a clause.
@@ -62,7 +62,7 @@ def _answers(interplanner: InterPlanner, name: str, whole: Observation, nobody: 
 
 
 def _wrong(found: Guidance, seen: Observation, rows: int) -> str:
-    """Return a description of what is wrong with the guidance; empty if it is valid."""
+    """Return a description of the first error in the guidance; empty if the guidance is valid."""
     for what, tail in {"path": found.path.shape[1:2] + (2,), "path_count": (), "goal": (3,), "speed": (), "danger": ()}.items():
         if unfit := _unfit(getattr(found, what), (rows, *tail)):
             return f"{what} {unfit}"
@@ -79,7 +79,7 @@ def _wrong(found: Guidance, seen: Observation, rows: int) -> str:
 
 
 def _wrong_twist(found: Guidance, seen: Observation, rows: int) -> str:
-    """Return a description of what is wrong with the twists that overrule the local planner; empty if they are valid."""
+    """Return a description of the first error in the twists that overrule the local planner; empty if they are valid."""
     twist, overrules = found.twist, found.overrules
     if twist is None or overrules is None:
         return "" if twist is None and overrules is None else "twist and overrules: one is given, the other is None"
@@ -92,7 +92,7 @@ def _wrong_twist(found: Guidance, seen: Observation, rows: int) -> str:
 
 
 def _wrong_tracks(told: Tracks | None, rows: int) -> str:
-    """Return a description of what is wrong with the tracks that the local planner gets; empty if they are valid."""
+    """Return a description of the first error in the tracks that the local planner gets; empty if they are valid."""
     if told is None:
         return ""
     slots = told.present.shape[1:2]
@@ -116,9 +116,9 @@ def _unfit(value: Array, shape: tuple[int, ...]) -> str:
 
 @dataclass(frozen=True)
 class _GoalProbe:
-    """A planner whose twist is the goal of an interplanner in the robot's frame.
+    """A planner whose twist is the goal in an interplanner's guidance, in the robot's frame.
 
-    As for a twist, mirroring keeps the first number and changes the sign of the others.
+    As for any twist, mirroring keeps the first number and changes the sign of the other two.
     """
 
     inter: InterPlanner
@@ -136,7 +136,7 @@ class _GoalProbe:
 
 @dataclass(frozen=True)
 class _SpeedProbe(_GoalProbe):
-    """A planner whose twist consists of speed, danger and the middle of the path in the robot's frame."""
+    """A planner whose twist consists of the guidance's speed, its danger, and the middle of its path in the robot's frame."""
 
     def act(self, seen: Observation, memory: Memory) -> Answer:
         found, after = self.inter.guide(seen, memory)
@@ -147,7 +147,7 @@ class _SpeedProbe(_GoalProbe):
 
 @dataclass(frozen=True)
 class _TwistProbe(_GoalProbe):
-    """A planner whose twist consists of the guidance's twists, and the number and the distance of its pedestrians."""
+    """A planner whose twist is made from the guidance's twists and from the number and distance of its pedestrians."""
 
     def act(self, seen: Observation, memory: Memory) -> Answer:
         found, after = self.inter.guide(seen, memory)

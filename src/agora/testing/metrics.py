@@ -20,15 +20,16 @@ from agora.testing.scenes import Move
 def check_metric(metric: Metric, *, tolerance: float = 1e-6, moved: bool = True) -> None:
     """Check a metric against the contract of `agora.interfaces.Metric`.
 
-    The metric describes itself. Its value is None or a finite float (0 or 1 for an indicator), also without pedestrians, without a
-    map, and for recordings with one, two and three samples. The same recording gives a bit-identical value regardless of earlier
-    calls. Inputs are not written, and no global random generator is used. Slots of absent pedestrians have no effect, and shifting
-    or rotating the scene does not change the value.
+    The metric has all descriptive fields. Its value is None or a finite float (0 or 1 for an indicator), even without pedestrians,
+    without a map, and for recordings with one, two and three samples. The same recording gives a bit-identical value regardless of
+    earlier calls. Inputs are not written, and no global random generator is used. Values in the slots of absent pedestrians have no
+    effect, and shifting or rotating the scene does not change the value.
 
     Args:
         metric: metric to check.
         tolerance: relative and absolute tolerance of the value in the moved scene.
-        moved: whether to check the last clause; False for a metric of another benchmark that depends on the map's origin.
+        moved: whether to check that moving the scene does not change the value; False for a metric from another benchmark that
+            depends on the map's origin.
 
     Raises:
         ContractError: the metric breaks a clause.
@@ -71,7 +72,7 @@ class _Check:
         return ContractError(f"{getattr(self.metric, 'name', self.metric)}: {clause}")
 
     def ask(self, given: Recording, where: str) -> float | None:
-        """Return the value for one recording, with all checks of a single call."""
+        """Return the value for one recording, after all checks that apply to a single call."""
         with pure(f"{self.metric.name}: {where}", recording=given):
             value = self.metric.function(given)
         if value is None:
@@ -112,7 +113,7 @@ class _Check:
             raise self.fail(f"not deterministic: {first} and then {again} for the same recording")
 
     def absent(self) -> None:
-        """Check that values in the slot of an absent pedestrian have no effect."""
+        """Check that the values in an absent pedestrian's slot have no effect."""
         given, rng = recording(), np.random.default_rng(3)
         fields = ("pedestrian_position", "pedestrian_velocity", "pedestrian_heading")
         noise = {name: getattr(given, name).copy() for name in fields}

@@ -1,4 +1,4 @@
-"""The contract for modules: changes of a task before or after its creation."""
+"""The contract for modules, which change a task before or after it is created."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _SHARED = ("crowd", "periods", "navigation", "ends", "after_end")
 def check_module(module: Module, *, stage: Stage | None = None) -> None:
     """Check a module against the contract of `agora.interfaces.Module`.
 
-    The module returns a plan, always the same one for the same input plan, regardless of earlier calls. Settings that all episodes
-    of a batch share do not change. For the same task, the module gives the same result. The world and its map are not written, and
-    no global random generator is used.
+    The module returns a plan, which depends only on the input plan and not on earlier calls. It does not change settings that all
+    episodes of a batch share. The same task gives the same result. The world and its map are not written, and no global random
+    generator is used.
 
     Args:
         module: module to check.
-        stage: stage to use; if None, robots and pedestrians are placed at random in an empty plane.
+        stage: stage to use; by default, one with robots and pedestrians at random positions in an empty plane.
 
     Raises:
         ContractError: the module breaks a clause.

@@ -1,4 +1,4 @@
-"""Checks a planner in narrow places and when it starts close to a wall, in whole episodes without people."""
+"""Checks planners in narrow places and at starts close to a wall, in whole episodes without people."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SPARE = 0.15
 
 _TOLERANCE = 0.3  # tolerance of the goal, m
 _RESOLUTION = 0.05
-_LONGER, _SLACK = 2.0, 5.0  # limit for crossing an empty hall: multiple of the shortest time, plus seconds
+_LONGER, _SLACK = 2.0, 5.0  # time limit for crossing an empty hall: multiple of the shortest time, and additional seconds
 
 HEAVY = RobotModel(
     name="heavy",
@@ -60,7 +60,7 @@ class Passage:
     Attributes:
         place: name of the place.
         robot: name of the robot.
-        number: index of the start among the starts of this place.
+        number: index of the start among the place's starts for this robot.
         recording: recording of the episode.
         limit: time limit, s; infinite if only the episode's time-out applies.
     """
@@ -86,10 +86,10 @@ class _Place:
     """A narrow place.
 
     Attributes:
-        robots: function that returns whether the place is suitable for a robot.
-        map: function that returns the map of the place for a robot.
-        ways: function that returns the starts and goals of a robot in the place.
-        timed: whether the robot must be as fast as an empty hall allows.
+        robots: function that returns whether the place is suitable for a given robot.
+        map: function that returns the map of the place for a given robot.
+        ways: function that returns the starts and goals of a given robot in the place.
+        timed: whether the robot must arrive within the time limit for an empty hall.
     """
 
     robots: Callable[[RobotModel], bool]
@@ -105,12 +105,12 @@ def check_narrow_places(
 
     Args:
         planner: planner to check.
-        places: names in `PLACES`; if empty, all.
-        robots: robots to try; if empty, those that come with Agora and two that accelerate slowly.
-        starts: maximum number of starts per place and robot, spread over all starts.
+        places: names of places to use, from `PLACES`; by default, all.
+        robots: robots to use; by default, the robots that come with Agora and two that accelerate slowly.
+        starts: maximum number of starts per place and robot, chosen evenly from all starts.
 
     Raises:
-        ContractError: a robot does not reach its goal in time; the message names it.
+        ContractError: a robot does not reach its goal in time; the message names the robot.
     """
     runs = narrow_places(planner, places, robots, starts)
     if failed := [run for run in runs if not run.passed]:
@@ -120,7 +120,7 @@ def check_narrow_places(
 def narrow_places(
     planner: Planner | BatchPlanner, places: Iterable[str] = (), robots: Iterable[RobotModel] = (), starts: int = 12
 ) -> list[Passage]:
-    """Run a planner through narrow places, all in one batch; the arguments are those of `check_narrow_places`.
+    """Run a planner through narrow places, and return the episodes; the arguments are those of `check_narrow_places`.
 
     A planner that reads the scan is only tested with robots that have a lidar.
     """
@@ -156,7 +156,9 @@ def _start(place: str, model: RobotModel, there: Map, way: Way, number: int, top
 
 
 def _limit(robot: RobotStart, top: float) -> float:
-    """Return twice the time needed for the straight path, including acceleration, braking and turning."""
+    """Return the time limit for an empty hall, based on the time needed for the straight path, including acceleration, braking and
+    turning.
+    """
     model = robot.model
     assert robot.legs is not None and robot.turn is not None
     speed, gain = min(top, model.vx[1]), model.ax or math.inf
@@ -165,12 +167,12 @@ def _limit(robot: RobotStart, top: float) -> float:
 
 
 def half_width(model: RobotModel) -> float:
-    """Return the distance from the robot's base to its side, m."""
+    """Return the largest lateral distance from the robot's base to its outline, m."""
     return max((abs(y) for _, y in model.footprint), default=model.radius)
 
 
 def _passes(width: float) -> Callable[[RobotModel], bool]:
-    """Return a function that tests whether a robot that drives straight ahead fits into a passage ``width`` m wide."""
+    """Return a function that tests whether a robot fits through a passage ``width`` m wide when it drives straight ahead."""
     return lambda model: model.vx[1] > 0 and 2.0 * (half_width(model) + SPARE) <= width + 1e-9
 
 
@@ -194,19 +196,21 @@ def _walls(bounds: tuple[float, float, float, float], *segments: Sequence[float]
 
 
 def _door(model: RobotModel) -> list[Way]:
-    """Return starts along the wall, on both sides of the door and in front of it; a car-like robot already faces the wall."""
+    """Return starts along the wall, to both sides of the door and in front of it; a car-like robot already faces the wall."""
     heading = 0.0 if model.turning_radius else 1.57
     return [((1.0, 0.8 + 0.4 * k, heading), (6.0, 5.0 if k % 2 else 1.0)) for k in range(12)]
 
 
 def _corridor(model: RobotModel) -> list[Way]:
-    """Return routes from next to or in front of the corridor's entrance to either side beyond the corridor."""
+    """Return routes that start next to or in front of the corridor's entrance and end to either side beyond the corridor."""
     heading = 0.0 if model.turning_radius else 1.2
     return [((-3.0, -5.2 + 0.6 * k, -heading), (5.6, -1.2 if k % 2 else -4.8)) for k in range(8)]
 
 
 def _lane(model: RobotModel) -> list[Way]:
-    """Return starts facing the closed end of a lane, in its middle and closer to a wall, with the goal behind the robot."""
+    """Return starts that face the closed end of a lane, in the middle of the lane and closer to a wall, with the goal behind the
+    robot.
+    """
     side = 1.0 - half_width(model) - SPARE
     return [((4.0, 2.0 + share * side, heading), (-1.0, 2.0)) for share in (-1.0, 0.0, 0.6) for heading in (0.0, 0.35, -0.35)]
 
@@ -234,7 +238,9 @@ def _hall(model: RobotModel) -> list[Way]:
 
 
 def _slow(model: RobotModel) -> bool:
-    """Return whether a robot needs many control periods to reach a speed at which its roll-outs differ noticeably."""
+    """Return whether a robot accelerates so slowly that it takes many control periods to reach a speed at which its roll-outs
+    differ noticeably.
+    """
     return model.ax is not None and model.ax <= 0.1
 
 

@@ -20,16 +20,16 @@ _ROWS, _STEPS, _ALMOST = 5, 4, 1e-4
 
 
 def check_network(network: Network, observe: Encoding, *, actions: int = 2, period: float = 0.1) -> None:
-    """Check a network against the contract of `agora.interfaces.Network`. It requires PyTorch and the package onnx.
+    """Check a network against the contract of `agora.interfaces.Network`; requires the packages torch and onnx.
 
-    The network's PyTorch twin can be converted to a policy, whose weights are those that the network names. The policy acts like
-    the twin over several steps with memory; each row depends only on itself, bit for bit; and a policy read from its file is
-    bit-identical. The outputs ``action`` and ``next_memory`` of its ONNX file agree up to rounding.
+    The network's PyTorch twin can be converted to a policy whose weights have the names and shapes that the network declares. The
+    policy takes the same actions as the twin over several steps with memory. Each row depends only on itself, bit for bit, and a
+    policy read from its file is bit-identical. The outputs ``action`` and ``next_memory`` of its ONNX file agree up to rounding.
 
     Args:
         network: network to check.
-        observe: encoding of its observations.
-        actions: A, the number of values in an action.
+        observe: encoding of the network's observations.
+        actions: number of values in an action, A.
         period: control period, s.
 
     Raises:
@@ -62,7 +62,7 @@ class _Check:
 
     @property
     def seen(self) -> Floats:
-        """Vectors (T, N, D) within the bounds of the encoding."""
+        """Random input vectors (T, N, D) within the bounds of the encoding."""
         observe, rng = self.policy.observe, np.random.default_rng(5)
         low, high = np.maximum(observe.low, -1.0), np.minimum(observe.high, 1.0)
         return rng.uniform(low, high, (_STEPS, _ROWS, observe.length)).astype(np.float32)
@@ -85,7 +85,7 @@ class _Check:
             state = after
 
     def _told(self, seen: Floats) -> Floats | None:
-        """Return the most likely actions (T, N, A) of an actor-critic twin; None for other twins."""
+        """Return the most likely actions (T, N, A) of the twin if it is an actor-critic network; otherwise None."""
         import torch
 
         from agora.policies.learners.actor_critic import ActorCritic
@@ -102,7 +102,7 @@ class _Check:
         return likeliest
 
     def files(self) -> None:
-        """Check the file of the policy, and its ONNX file."""
+        """Check the policy's file and its ONNX file."""
         seen, state = self.seen[0], np.zeros((_ROWS, self.policy.state_size), np.float32)
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "one.safetensors"

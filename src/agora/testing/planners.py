@@ -46,13 +46,13 @@ def check_planner(
     gives_way: bool = True,
     kinds: tuple[str, ...] = ("differential", "holonomic", "car-like"),
 ) -> None:
-    """Check a planner, of either form, against the contract of `agora.interfaces`.
+    """Check a planner (`Planner` or `BatchPlanner`) against the contract of `agora.interfaces`.
 
     Twists are finite, of shape (N, 3) and, if requested, within the robot's limits. An empty crowd and a missing path are handled.
-    The same observation gives bit-identical twists regardless of earlier calls, whether a row is alone or in a batch, and on
-    several threads if the planner is ``concurrent``. Inputs are not written, and no global random generator is used. Empty slots
-    have no effect. Shifting or rotating the scene does not change the twists, and mirroring it mirrors them. Memory has rows as its
-    first axis, and zeros in a row mean the start of an episode.
+    The same observation gives bit-identical twists regardless of earlier calls, whether a row is on its own or in a batch, and, if
+    the planner is ``concurrent``, on several threads. Inputs are not written, and no global random generator is used. Empty slots
+    have no effect. Shifting or rotating the scene does not change the twists, and mirroring it mirrors them. The first axis of
+    memory is the rows, and zeros in a row mean the start of an episode.
 
     The planner's label is one of `agora.interfaces.Label`, and its tunable parameters are numeric fields that accept every value in
     their span. The planner drives about as fast as the robot or its declared top speed allows, and no faster than an interplanner
@@ -61,13 +61,13 @@ def check_planner(
     Args:
         planner: planner to check.
         tolerance: tolerance of twists in the shifted and rotated scene, m/s and rad/s.
-        grid: whether the planner computes on cells. If so, scenes are rotated only by quarter turns, and nine out of ten rows must
-            agree within the tolerance or within ten times the change in twist caused by moving the robot 2 um sideways.
+        grid: whether the planner computes on cells. If so, scenes are rotated only by quarter turns, and only nine out of ten rows
+            must agree, within the tolerance or within ten times the change in twist caused by moving the robot 2 um sideways.
         handed: whether the planner treats left and right differently: for example, it passes people on one side, draws random
             numbers, or is a network that was not trained to treat both sides equally. Planners with channels of their own are not
             tested with mirror images.
-        within_limits: whether twists beyond the robot's limits are an error (they are always clipped and counted).
-        gives_way: see `check_bad_input`.
+        within_limits: whether twists beyond the robot's limits are an error; in episodes, they are clipped and counted.
+        gives_way: whether driving farther into a touched object is an error, as for `check_bad_input`.
         kinds: kinds of robots to test.
 
     Raises:
@@ -94,12 +94,12 @@ def check_bad_input(
     gives_way: bool = True,
     kinds: tuple[str, ...] = ("differential", "holonomic", "car-like"),
 ) -> None:
-    """Check a planner's results, called as in episodes, for bad input (`agora.testing.bad_input.INPUTS`).
+    """Check a planner's results for bad input (`agora.testing.bad_input.INPUTS`), calling it as in episodes.
 
-    No call fails, and twists are finite and, if requested, within limits. A row alone gives bit-identical results to the same row
-    in the batch. Without a path, a planner that needs one stops, and the reason is noted. The planner does not drive farther into a
-    pedestrian or wall that it reads. A planner that notes reasons gives one whenever the robot stands. Memory from bad input does
-    no harm later.
+    No call fails, and twists are finite and, if requested, within limits. A row gives bit-identical results on its own and in the
+    batch. Without a path, a planner that needs one stops, and the reason is noted. The planner does not drive farther into a
+    pedestrian or wall that it perceives. A planner that notes reasons gives a reason whenever the robot stands still. Memory from
+    bad input has no harmful effect later.
 
     Args:
         planner: planner to check.
@@ -143,13 +143,13 @@ def _says(planner: Planner | BatchPlanner) -> None:
 
 
 def needed(whole: Observation, needs: Collection[str]) -> Observation:
-    """Return an observation without the channels that a planner does not request, as in an episode."""
+    """Return an observation with only the channels that a planner requests, as in an episode."""
     absent: dict[str, Any] = {name: None for name, channel in VIEWS.items() if channel not in needs}
     return dataclasses.replace(whole, **absent)
 
 
 def beyond(limits: Limits, twists: Floats) -> str:
-    """Return a description of the first of the twists (N, 3) that exceeds a robot's limits; empty if there is none."""
+    """Return a description of the first among the twists (N, 3) that exceeds its robot's limits; empty if there is none."""
     vx, vy, omega = twists.T.astype(float)
     most = {
         "vx": (vx, limits.min_vx, limits.max_vx),
@@ -172,7 +172,7 @@ class _Check:
     scene: dict[str, Any]
 
     def observe(self, **changes: Any) -> Observation:
-        """Return a scene with the channels that the planner needs."""
+        """Return a scene as an observation with the channels that the planner needs."""
         arguments = {**self.scene, **changes}
         return needed(observation(**arguments), self.planner.declares.channels)
 
@@ -181,7 +181,7 @@ class _Check:
         return ContractError(f"{self.name}: {clause}")
 
     def act(self, seen: Observation, memory: Memory, where: str) -> tuple[Floats, Memory]:
-        """Call the planner, with all checks of a single call."""
+        """Call the planner, with all checks that apply to a single call."""
         rows = len(seen.pose)
         memory = map_arrays(np.copy, memory)
         freeze(memory)
@@ -194,8 +194,8 @@ class _Check:
         return twists, answer.memory
 
     def same(self, twists: Floats, other: Floats, clause: str, tolerance: float | Floats = 0.0, agreement: float = 1.0) -> None:
-        """Check that two results agree in at least a given fraction of the rows, either bit for bit or within a tolerance (one for
-        all rows or one per row).
+        """Check that two results agree in at least a given fraction of the rows, bit for bit or within a tolerance, given as one
+        value or one per row.
         """
         wrong = np.abs(twists - other).max(axis=1) > tolerance
         if wrong.mean() > 1.0 - agreement + 1e-9:
@@ -222,7 +222,7 @@ class _Check:
         self.act(dataclasses.replace(empty, **gone), {}, "with empty slots only")
 
     def bad_input(self, within_limits: bool, gives_way: bool) -> None:
-        """See `check_bad_input`."""
+        """Check the results for bad input; see `check_bad_input`."""
         seen, good = (needed(whole, self.planner.declares.channels) for whole in bad_inputs(**self.scene))
         memory: Memory = {}
         for step in range(_STEPS):
@@ -250,8 +250,8 @@ class _Check:
         return answer
 
     def stops(self, seen: Observation, answer: Answer, gives_way: bool) -> None:
-        """Check that the planner stops without a path, does not drive farther into touched objects, and has a reason for
-        standing.
+        """Check that the planner stops without a path, does not drive farther into touched objects, and gives a reason when the
+        robot stands still.
         """
         needs, window = self.planner.declares.channels, self.scene["window"]
         twists, noted = answer.twists, answer.notes["reason"]
@@ -285,7 +285,7 @@ class _Check:
         )
 
     def rows_are_alone(self) -> None:
-        """Check that a row gives bit-identical results when run alone (with its own memory) and in a batch."""
+        """Check that a row gives bit-identical results on its own (with its own memory) and in a batch."""
         seen = self.observe()
         together, memory = self.act(seen, {}, "batch")
         after, _ = self.act(seen, memory, "batch, second step")
@@ -302,7 +302,7 @@ class _Check:
             )
 
     def on_threads(self) -> None:
-        """Check that calls from several threads give bit-identical results to one call for the whole batch, if the planner allows
+        """Check that calls from several threads give results bit-identical to one call for the whole batch, if the planner allows
         concurrent calls.
         """
         if not self.planner.declares.concurrent:
@@ -353,7 +353,7 @@ class _Check:
     def moved(self, tolerance: float, grid: bool, handed: bool) -> None:
         """Check that shifting or rotating the whole scene does not change the twists, and that mirroring the scene mirrors them.
 
-        The rows of several scenes are counted together.
+        The share of agreeing rows is computed over several scenes.
         """
         moves = {
             "shifted": Move(-32.0, 16.0),
@@ -374,7 +374,7 @@ class _Check:
             self.same(here, back, f"the scene {clause} as a whole", bounds, 0.9 if grid else 1.0)
 
     def rounded(self, scenes: list[Observation], twists: Floats, tolerance: float) -> Floats:
-        """Return the tolerance of each row: ten times the change in its twist, or in most twists, when the robot is moved 2 um
+        """Return the tolerance for each row: ten times the change in its twist, or in most twists, caused by moving the robot 2 um
         sideways.
 
         This corresponds to the rounding error of a moved scene. An optimiser that has not converged may amplify it to centimetres.
@@ -389,17 +389,17 @@ class _Check:
 
 
 def _tracks(seen: Observation) -> dict[str, Any]:
-    """Return the fields of an observation that are tracks."""
+    """Return the fields of an observation that hold tracks."""
     return {name: value for name in VIEWS if isinstance(value := getattr(seen, name), Tracks)}
 
 
 def _noise(values: Array, present: Bools) -> Array:
-    """Return the values, with those of empty slots replaced by numbers that would have an effect if they were read."""
+    """Replace the values in empty slots with numbers that would change the results if they were read."""
     changed = values.copy()
     changed[~present] = 0.125
     return changed
 
 
 def _widened(values: Array) -> Array:
-    """Return the tracks with three additional empty slots."""
+    """Add three empty slots to the tracks."""
     return np.concatenate((values, np.zeros((values.shape[0], 3, *values.shape[2:]), values.dtype)), axis=1)

@@ -25,7 +25,7 @@ _NEAR = 2e-3  # m: float32 rounding at coordinates of some metres, and a costmap
 
 @dataclass(frozen=True)
 class _Held:
-    """A record that holds a predictor in a file."""
+    """A record with a predictor as its only field, for storing the predictor in a file."""
 
     prediction: Annotated[Predictor, Plug("predictors")]
 
@@ -33,11 +33,11 @@ class _Held:
 def check_predictor(predictor: Predictor) -> None:
     """Check a predictor against the contract of `agora.interfaces.Predictor`.
 
-    If it is registered, the predictor and its parameters can be stored in a file. Positions are finite float32 arrays of the
-    requested shape, with zero, one and many people. A row depends only on itself; empty slots and the order of slots have no
-    effect; the same call gives bit-identical results; zero memory in a row means a new start; requesting more times does not change
-    the predictions for the first ones. Predictions rotate and translate with the world. Inputs are not written, and no global
-    random generator is used.
+    A registered predictor can be stored in a file with its parameters. Positions are finite float32 arrays of the requested shape,
+    with zero, one and many people. A row depends only on itself; empty slots and the order of slots have no effect; the same call
+    gives bit-identical results; zero memory in a row means the start of an episode; requesting more prediction times does not
+    change the predictions for the first times. If the world is rotated or shifted, the predictions move with it. Inputs are not
+    written, and no global random generator is used.
 
     Args:
         predictor: predictor to check.
@@ -82,13 +82,13 @@ class _Check:
             raise self.fail("loading the saved file gives a different object; the fields must hold its whole state")
 
     def scene(self, people: int = 5, seed: int = 1, move: Move | None = None) -> Observation:
-        """Return a scene, with the predictor's own window."""
+        """Return a scene with a costmap window as the predictor requires."""
         window = self.predictor.declares.channels.get("costmap")
         own = window if isinstance(window, Window) else Window(sources=("map",))
         return observation(4, people, seed=seed, move=move, window=own, dt=_DT)
 
     def ask(self, o: Observation, before: Memory, steps: int = _STEPS) -> tuple[Floats, Memory]:
-        """Return the positions and the memory, with all checks of a single call."""
+        """Return the positions and the memory, after all checks that apply to a single call."""
         people = o.pedestrians
         assert people is not None
         with pure(f"{self.name}: predict", observation=o, memory=before):
@@ -120,7 +120,7 @@ class _Check:
             raise self.fail("not deterministic: different positions for the same request")
 
     def rows_are_apart(self) -> None:
-        """Check that a row, even one whose episode begins later, gives the same results alone as in a batch."""
+        """Check that a row gives the same results on its own as in a batch, even if its episode begins later."""
         first, second = self.scene(), self.scene(seed=2)
         _, kept = self.ask(first, {})
         late = memory.reset(kept, np.arange(4) == 2)
@@ -152,7 +152,7 @@ class _Check:
             raise self.fail("the positions depend on empty slots")
 
     def moments_agree(self) -> None:
-        """Check that the predictions for the first times do not depend on the number of times."""
+        """Check that the predictions for the first times do not depend on the number of prediction times."""
         o = self.scene()
         assert o.pedestrians is not None
         few, many = (self.ask(o, {}, steps)[0][o.pedestrians.present] for steps in (3, _STEPS))
@@ -160,7 +160,7 @@ class _Check:
             raise self.fail("the first positions depend on the number of requested positions")
 
     def moves_along(self) -> None:
-        """Check that predictions rotate and translate with the world."""
+        """Check that predictions move with the world if it is rotated or shifted."""
         here, there = self.scene(), self.scene(move=_MOVE)
         assert here.pedestrians is not None
         one, other = self.ask(here, {})[0][here.pedestrians.present], self.ask(there, {})[0][here.pedestrians.present]

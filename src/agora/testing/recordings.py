@@ -20,7 +20,8 @@ def recording(
     walls: bool = True,
     outcome: Outcome = Outcome.TIMEOUT,
 ) -> Recording:
-    """Return a winding drive through the hall among walking pedestrians, some of whom appear late or leave.
+    """Return a recording in which a robot drives on a winding path through the hall, among walking pedestrians, some of whom appear
+    late or leave.
 
     Args:
         samples: number of samples, at uneven times.
@@ -77,7 +78,7 @@ def recording(
 
 
 def _planned(move: Move, pose: Doubles) -> Doubles:
-    """Return a path at the start, no path from 2 s on, and another path from 3 s on."""
+    """Return the planned paths: a path at the start, no path from 2 s on, and another path from 3 s on."""
     parts = (0.0, move.points(pose[::9, :2] + 0.2)), (2.0, move.points(pose[9:10, :2])), (3.0, move.points(pose[::17, :2] - 0.1))
     return np.concatenate([np.column_stack((np.full(len(points), time), points)) for time, points in parts])
 
@@ -89,7 +90,7 @@ def _contact(time: float, kind: ContactKind, place: Doubles) -> Contact:
 
 
 def _drive(time: Doubles, phase: float) -> tuple[Doubles, Doubles]:
-    """Return poses and twists (T, 3) along a Lissajous figure."""
+    """Return the poses and twists (T, 3) of a robot that drives along a Lissajous curve."""
     x, y = 1.0 + 3.0 * np.sin(0.17 * time + phase), 6.8 + 1.6 * np.cos(0.23 * time)
     dx, dy = 0.51 * np.cos(0.17 * time + phase), -0.368 * np.sin(0.23 * time)
     ddx, ddy = -0.0867 * np.sin(0.17 * time + phase), -0.08464 * np.cos(0.23 * time)

@@ -28,8 +28,8 @@ def check_reward(reward: Rewarding, suite: Any = "demo", stage: str = "hall") ->
 
     Args:
         reward: reward to check.
-        suite: the `agora.tasks.suite.Suite`, or its name.
-        stage: stage of the suite, in which robots drive.
+        suite: suite to drive in (`agora.tasks.suite.Suite`), or its name.
+        stage: name of the stage to drive in.
 
     Raises:
         ContractError: the reward breaks a clause.
@@ -51,11 +51,11 @@ def check_reward(reward: Rewarding, suite: Any = "demo", stage: str = "hall") ->
 
 
 class _Watched:
-    """A reward whose results are checked.
+    """A reward whose results are checked at every call.
 
     Args:
         reward: reward to call.
-        name: name for messages.
+        name: name of the reward in messages.
     """
 
     def __init__(self, reward: Rewarding, name: str) -> None:
@@ -63,7 +63,7 @@ class _Watched:
         self.asks, self.terms = reward.asks, reward.terms
 
     def __call__(self, transition: Transition) -> Floats:
-        """Return the rewards, checked."""
+        """Return the rewards after checking them."""
         count = len(transition.outcome)
         with pure(self._name, transition=transition):
             rewards, terms = self._reward(transition), self._reward.terms(transition)
@@ -79,6 +79,6 @@ class _Watched:
 
 
 def _row(t: Transition, n: int) -> Transition:
-    """Return the transition of one robot."""
+    """Return the transition of robot n alone."""
     facts = {name: fact[n : n + 1] for name, fact in t.facts.items()}
     return Transition(t.outcome[n : n + 1], t.progress[n : n + 1], t.clearance[n : n + 1], t.dt, facts)

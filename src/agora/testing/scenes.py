@@ -22,7 +22,7 @@ from agora.testing.guard import freeze
 
 @dataclass(frozen=True)
 class Move:
-    """A rigid motion of the whole plane: optionally mirrored at the x axis, rotated around the origin, then shifted.
+    """A rigid motion of the whole plane: an optional reflection across the x axis, then a rotation about the origin, then a shift.
 
     Attributes:
         dx: shift along x, m.
@@ -46,13 +46,13 @@ class Move:
         return self.vectors(points) + (self.dx, self.dy)
 
     def vectors(self, vectors: Array) -> Array:
-        """Return the rotated directions (..., 2)."""
+        """Return the transformed directions (..., 2)."""
         cosine, sine = math.cos(self.turn), math.sin(self.turn)
         x, y = vectors[..., 0], self.side * vectors[..., 1]
         return np.stack((cosine * x - sine * y, sine * x + cosine * y), -1)
 
     def headings(self, headings: Array) -> Array:
-        """Return the rotated angles, in (-pi, pi]."""
+        """Return the transformed headings, in (-pi, pi]."""
         return np.pi - np.mod(np.pi - self.side * headings - self.turn, 2.0 * np.pi)
 
     def twists(self, twists: Array) -> Array:
@@ -81,19 +81,19 @@ def observation(
 ) -> Observation:
     """Return an irregular scene with all channels that a planner may need.
 
-    Robots are at random positions and already moving. Paths are bent and differ in length; walls are discs next to the paths. Some
+    Robots are at random positions and are moving. Paths are bent and differ in length; walls are discs next to the paths. Some
     pedestrian slots are empty and contain meaningless numbers.
 
     Args:
         rows: number of robots.
-        pedestrians: number of pedestrian slots per row, at least one in three of them empty; 0 for no pedestrians.
+        pedestrians: number of pedestrian slots per row, of which at least one in three is empty; 0 for no pedestrians.
         seed: seed of the scene.
         move: rigid motion applied to the whole scene; mirroring also mirrors values in the robot's frame, except ``sensors``.
         window: window of the costmap.
         semantics: window of the semantic maps; their evidence is 1 for every pedestrian.
         beams: number of beams of the scan.
-        max_vy: maximum sideways speed of the robots, m/s; they are holonomic if it is above 0.
-        turning_radius: turning radius of the robots, m.
+        max_vy: maximum sideways speed of the robots, m/s; robots are holonomic if it is above 0.
+        turning_radius: minimum turning radius of the robots, m.
         corners: number of corners of the robots' footprints, 0 for discs.
         dt: control period, s.
         sensors: additional channels, whose readings are random numbers within the bounds of their fields.
@@ -142,7 +142,7 @@ class _Scene:
     rows: int
 
     def robots(self) -> tuple[Array, Array, Array, Array]:
-        """Return poses, goals, and paths of different lengths that end at the goals."""
+        """Return the robots' poses and goals, and paths of different lengths that end at the goals."""
         rng, rows = self.rng, self.rows
         pose = np.column_stack((rng.uniform(-7.0, 9.0, rows), rng.uniform(-3.0, 14.0, rows), rng.uniform(-3.0, 3.0, rows)))
         bearing = pose[:, 2] + rng.uniform(-1.2, 1.2, rows)
@@ -158,7 +158,7 @@ class _Scene:
         return pose, goal, path, count
 
     def tracks(self, pose: Array, slots: int, move: Move) -> Tracks:
-        """Return tracks, as discs that keep a distance from the robots; every third slot, starting with the second, is empty."""
+        """Return tracks of discs at some distance from the robots; every third slot, starting with the second, is empty."""
         rng, shape = self.rng, (self.rows, slots)
         bearing, distance = rng.uniform(-np.pi, np.pi, shape), rng.uniform(1.2, 4.0, shape)
         position = pose[:, None, :2] + distance[..., None] * np.stack((np.cos(bearing), np.sin(bearing)), -1)
@@ -175,18 +175,18 @@ class _Scene:
 
 
 def sensors_of(channels: Mapping[str, Channel | None]) -> tuple[Provider, ...]:
-    """Return the channels that an observation shows among its ``sensors``."""
+    """Return the channels whose readings an observation holds in ``sensors``."""
     found: list[Any] = [one or make("channels", name) for name, one in channels.items() if name not in VIEWS.values()]
     return tuple(found)
 
 
 def sized(field: Field, slots: int) -> tuple[int, ...]:
-    """Return the shape of a field if every named axis has length ``slots``."""
+    """Return the shape of a field whose named axes all have length ``slots``."""
     return field.sized({axis: slots for axis in field.shape if isinstance(axis, str)})
 
 
 def moved_field(field: Field, values: Array, move: Move) -> Array:
-    """Return readings (..., *shape) of a field after moving the whole scene."""
+    """Return the readings (..., *shape) of a field as they would be after moving the whole scene."""
     if field.frame != "map":
         return values
     there = move.points if field.unit == "m" else move.vectors
@@ -215,8 +215,8 @@ def _limits(rows: int, max_vy: float, turning_radius: float) -> Limits:
 
 
 def costmap_of(window: Window, pose: Array, obstacles: Array, tracks: Tracks, radius: Array) -> Costmap:
-    """Return the inflated costmap window around each robot, with the pedestrians and with disc-shaped walls of radius 0.25 m at
-    ``obstacles`` (N, K, 2).
+    """Return the inflated costmap window around each robot, which contains the pedestrians and, at ``obstacles`` (N, K, 2),
+    disc-shaped walls with a radius of 0.25 m.
     """
     cells, resolution = window.cells, window.resolution
     origin = _f32(np.floor(pose[:, :2] / resolution) * resolution - 0.5 * cells * resolution)

@@ -26,10 +26,10 @@ _INTO = 0.05  # m, allowed overlap of a robot and a wall
 def check_simulator(simulator: Simulator) -> None:
     """Check a simulator against the contract of `agora.interfaces.Bodies`.
 
-    The robots' poses are finite and their speeds within limits. Robots commanded to stop do so, and robots commanded to drive make
-    progress. Walls stop robots, and these contacts are reported. Pedestrians, maps and commands do not change. The same commands
-    give bit-identical results, including after a reset and whatever the other worlds do. Finished worlds do not change, and worlds
-    without robots are handled.
+    The robots' poses are finite, and their speeds are within limits. Robots stop when commanded to stop, and make progress when
+    commanded to drive. Walls stop robots, and these contacts are reported. Pedestrians, maps and commands do not change. The same
+    commands give bit-identical results, including after a reset and whatever the other worlds do. Finished worlds do not change,
+    and worlds without robots are handled.
 
     Args:
         simulator: simulator with the ability ``step``.
@@ -59,7 +59,7 @@ class _Check:
         return ContractError(f"{self.name}: {clause}")
 
     def engine(self, starts: Sequence[Start]) -> Engine:
-        """Return an engine at the starts, in which contacts do not end episodes."""
+        """Return an engine at the start of the episodes, in which contacts do not end episodes."""
         engine = Engine.of(starts, Conditions(Periods(DT, DT, DT, DT), ends=0, simulator=self.simulator))
         for world, start in enumerate(starts):
             engine.reset(world, start)
@@ -147,7 +147,7 @@ class _Check:
                 raise self.fail(f"a reset leaves state from the last episode behind in world {world}")
 
     def worlds_are_alone(self) -> None:
-        """Check that a world is bit-identical alone and in a batch."""
+        """Check that a world gives bit-identical results on its own and in a batch."""
         starts = crowd()
         together = self.engine(starts)
         twists = self.commands(together, _STEPS)
@@ -170,7 +170,7 @@ class _Check:
             raise self.fail("it moves robots in a finished world")
 
     def nobody(self) -> None:
-        """Check worlds without robots."""
+        """Check that worlds without robots are handled."""
         engine = self.engine([replace(start, robots=()) for start in crowd()])
         engine.step()
         engine.close()

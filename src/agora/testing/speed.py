@@ -25,10 +25,12 @@ _SLACK = np.float32(1.02)
 
 
 def hidden_speed(planner: BatchPlanner) -> str:
-    """Return a description of how a planner evades the speed limits of interplanners; empty if it obeys them.
+    """Return a description of how a planner's speed differs from its declaration or exceeds an interplanner's limit; empty if it
+    obeys both.
 
-    A fast robot drives along a straight path in open space. It must nearly reach the top speed of the planner's declaration or of
-    the robot. If the speed is limited to half of that, it must not exceed the limit. Planners that never drive are not checked.
+    A fast robot drives along a straight path in open space. The robot must nearly reach the planner's declared top speed or its
+    own. If an interplanner limits the speed to half of that, the robot must not exceed the limit. Planners that never drive are not
+    checked.
     """
     top = min(float(_FAST), planner.declares.top_speed)
     fastest = _driven(planner, 1.0, _SHARE * top)
@@ -43,8 +45,8 @@ def hidden_speed(planner: BatchPlanner) -> str:
 
 
 def _driven(planner: BatchPlanner, share: float, enough: float) -> float:
-    """Return the top speed reached on a straight path, m/s, if an interplanner allows a fraction of the top speed; stop once
-    ``enough`` is reached.
+    """Return the highest speed reached on a straight path, m/s, with an interplanner that allows the fraction ``share`` of the top
+    speed; stop once ``enough`` is reached.
     """
     pose, twist, fastest = np.array([1.0, -2.0, _HEADING]), np.zeros((1, 3), np.float32), 0.0
     memory: Memory = {}
@@ -69,7 +71,7 @@ def _driven(planner: BatchPlanner, share: float, enough: float) -> float:
 
 
 def _nothing(sensor: Provider) -> Reading:
-    """Return the readings of one robot with nothing nearby: the maximum values."""
+    """Return one robot's readings of a sensor with nothing nearby, which are the maximum values."""
     most = {name: one.high if math.isfinite(one.high) else 0.0 for name, one in sensor.fields.items()}
     return {name: np.full((1, *sized(one, _SLOTS)), most[name], one.kind) for name, one in sensor.fields.items()}
 

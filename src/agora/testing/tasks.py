@@ -36,15 +36,15 @@ ZONES = (
 
 
 def check_world_source(source: WorldSource, *, most: int = 3) -> None:
-    """Check a source of worlds against the contract of `agora.interfaces.WorldSource`.
+    """Check a world source against the contract of `agora.interfaces.WorldSource`.
 
-    The source's names are distinct strings and always the same. The same name and stream give the same world. The robots of a
-    world's scenario start and end on the map and outside walls. Recorded pedestrians have a radius, and time-outs are above 0. No
-    global random generator is used.
+    The names of the source's worlds are distinct strings and always the same. The same name and stream give the same world. In a
+    world's scenario, the starts and goals of robots are on the map and outside walls. Recorded pedestrians have a radius, and
+    time-outs are above 0. No global random generator is used.
 
     Args:
-        source: source to check.
-        most: maximum number of worlds to read.
+        source: world source to check.
+        most: maximum number of worlds to check.
 
     Raises:
         ContractError: the source breaks a clause.
@@ -72,7 +72,7 @@ def check_world_source(source: WorldSource, *, most: int = 3) -> None:
 
 
 def _check_world(world: Surroundings, where: str) -> None:
-    """Check the conditions of every world."""
+    """Check the clauses that apply to every world."""
     for number, robot in enumerate(world.scenario.robots if world.scenario is not None else ()):
         for what, pose in (("starts", robot.start), ("ends", robot.goal)):
             if _gap(world.map, np.array([pose[:2]]))[0] <= 0.0:
@@ -84,9 +84,10 @@ def _check_world(world: Surroundings, where: str) -> None:
 
 
 def task(seed: int = 1, *, map: Map | None = None) -> Task:
-    """Return a task in a hall whose world has a scenario of two robots, furniture and pedestrians, and recorded pedestrians.
+    """Return a task in a hall. Its world has recorded pedestrians and a scenario with two robots, furniture and pedestrians.
 
-    Its zones are ``public`` in the west, ``staff`` in the east, and ``forbidden`` in the north, where nothing is placed at random.
+    The hall's zones are ``public`` in the west, ``staff`` in the east, and ``forbidden`` in the north, in which random positions
+    are not allowed.
 
     Args:
         seed: seed of the task's stream.
@@ -108,14 +109,14 @@ def check_robots_mode(mode: RobotsMode, *, random: bool = True) -> None:
     """Check a robots mode against the contract of `agora.interfaces.RobotsMode`.
 
     Every robot has a start pose and at least one goal, with finite values and headings in (-pi, pi], on the map and clear of walls.
-    Starts are clear of each other, and random positions are outside forbidden zones. The same stream gives bit-identical results;
-    if the mode is random, another stream gives other positions. Without free space, the mode raises the appropriate error. Inputs
-    are not written, and no global random generator is used.
+    Robots do not overlap at their starts, and random positions are outside forbidden zones. The same stream gives bit-identical
+    results; if the mode is random, another stream gives other positions. Without free space, the mode raises the appropriate error.
+    Inputs are not written, and no global random generator is used.
 
     Args:
         mode: mode to check.
-        random: whether positions are sampled. If so, they must also keep the task's safety distance beyond the robot's radius; if
-            not, the positions in the contract's scenario are accepted as given.
+        random: whether the mode samples positions. Sampled positions must also keep the task's safety distance beyond the robot's
+            radius; otherwise, the positions in the contract's scenario are accepted as given.
 
     Raises:
         ContractError: the mode breaks a clause.
@@ -150,11 +151,11 @@ def check_robots_mode(mode: RobotsMode, *, random: bool = True) -> None:
 def check_obstacles_mode(mode: ObstaclesMode, *, random: bool = True) -> None:
     """Check an obstacles mode against the contract of `agora.interfaces.ObstaclesMode`.
 
-    Pedestrians have finite values, a path, a speed and a radius. They are on the map and outside walls; those present at the start
-    do not overlap robots or each other. Names are distinct, and random positions are outside forbidden zones. Static obstacles
-    leave the robots' starts and goals free. Recorded pedestrians appear only if the world has some. The same stream gives
-    bit-identical results; if the mode is random, another stream gives another task. The world, its map and the robots' poses are
-    not written, and no global random generator is used.
+    Pedestrians have waypoints, a speed and a radius, with finite values. They are on the map and outside walls; pedestrians present
+    at the start do not overlap robots or each other. Names are distinct, and random positions are outside forbidden zones. Static
+    obstacles leave the robots' starts and goals free. Recorded pedestrians appear only if the world contains recorded pedestrians.
+    The same stream gives bit-identical results; if the mode is random, another stream gives another task. The world, its map and
+    the robots' poses are not written, and no global random generator is used.
 
     Args:
         mode: mode to check.
@@ -195,7 +196,7 @@ def check_obstacles_mode(mode: ObstaclesMode, *, random: bool = True) -> None:
 
 
 def _result(done: Task) -> dict[str, Any]:
-    """Return the decisions of an obstacles mode."""
+    """Return the values that an obstacles mode has set in a task."""
     return {"map": done.map, "things": done.things, "pedestrians": done.pedestrians, "replay": done.replay, "phase": done.phase}
 
 
@@ -208,7 +209,7 @@ def _gap(map: Map, points: Array) -> Array:
 
 @dataclass(frozen=True)
 class _Mode:
-    """The clauses that both kinds of modes share."""
+    """The clauses that apply to both kinds of modes."""
 
     mode: Any
     name: str
@@ -218,7 +219,7 @@ class _Mode:
         return ContractError(f"{self.name}: {clause}")
 
     def robots(self, given: Task) -> list[tuple[Array, Array]]:
-        """Return the starts and goals that a robots mode places."""
+        """Return the starts and goals that a robots mode sets."""
         with pure(f"{self.name}: place", mode=self.mode, world=given.world, map=given.map):
             given.robots = list(self.mode.place(given))
             for finish in given.later:
@@ -236,7 +237,7 @@ class _Mode:
         return given
 
     def clear(self, map: Map, points: Array, clearance: float, where: str) -> None:
-        """Check that points are on the map and at least this far from walls."""
+        """Check that points are on the map and at least ``clearance`` metres from walls."""
         gap = _gap(map, points)
         if gap.min(initial=math.inf) < clearance - _SLACK:
             point = points[np.argmin(gap)]

@@ -1,4 +1,4 @@
-"""The contract for trainers: what they report to the run, and that resuming from a checkpoint makes no difference."""
+"""The contract for trainers: the calls that they make to the run, and that resuming from a checkpoint gives the same result."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _Kept = tuple[dict[str, float], dict[str, Array]]
 
 
 class _KilledError(Exception):
-    """Simulates kill -9 after a checkpoint."""
+    """Simulates a kill -9 after a checkpoint."""
 
 
 @dataclass
 class _Run:
-    """A run that keeps everything in memory; `agora.interfaces.TrainingRun` describes the methods."""
+    """A training run that keeps everything in memory; `agora.interfaces.TrainingRun` describes its methods."""
 
     suite: Any
     stage: str
@@ -57,14 +57,14 @@ class _Run:
 def check_trainer(trainer: Trainer, suite: Any, stage: str, *, seed: int = 3) -> None:
     """Check a trainer against the contract of `agora.interfaces.Trainer`.
 
-    The trainer yields after every log entry. The training curve has no infinite values, its steps never decrease, and its share
-    ends at 1. The trainer validates a policy that can be saved, and saves at least two checkpoints. A training run that is killed
+    The trainer yields after every log entry. The training curve has no infinite values, its steps never decrease, and its last
+    share is 1. The trainer validates a policy that can be saved, and saves at least two checkpoints. A training run that is killed
     after its first checkpoint and resumed gives the same curve.
 
     Args:
         trainer: trainer with few enough steps to finish within seconds.
-        suite: the `agora.tasks.suite.Suite` to train on.
-        stage: stage of the suite.
+        suite: suite to train on (`agora.tasks.suite.Suite`).
+        stage: name of the stage to train on.
         seed: seed for all random numbers.
 
     Raises:
@@ -98,7 +98,7 @@ def _train(name: str, trainer: Trainer, run: _Run) -> None:
     """Train to the end, and check that every point of the curve was followed by a yield.
 
     Raises:
-        ContractError: there is more than one point since the last yield, or the trainer yields nothing.
+        ContractError: the trainer logs more than one point between two yields, or its train() method is not a generator.
     """
     told, rounds = 0, trainer.train(run)
     if not isinstance(rounds, Iterator):
@@ -131,6 +131,6 @@ def _said_well(name: str, run: _Run) -> None:
 
 
 def _plain(point: tuple[int, float, dict[str, float]]) -> tuple[int, float, list[tuple[str, str]]]:
-    """Return a point with its values as strings, so that NaN equals NaN."""
+    """Return a point of the curve with its values as strings, so that NaN equals NaN."""
     steps, share, values = point
     return steps, share, [(key, repr(float(value))) for key, value in values.items()]

@@ -1,1 +1,1 @@
-"""Validation of crowd models against known facts about pedestrians: flows, the cases of the RiMEA guideline, recorded crowds."""
+"""Validation of crowd models against known facts about pedestrians: flows, RiMEA test cases, and recorded crowds."""

@@ -1,11 +1,11 @@
-"""Calibration of a crowd model on recorded people: a search for the parameters with the smallest distance from some scenes.
+"""Calibrates a crowd model: searches for the parameters with the smallest distance from recorded people in some scenes.
 
-The search minimises a weighted mean with the weights `WEIGHTS`. Distances are measured in standard deviations of the recorded
+The search minimises a mean of distances, weighted by `WEIGHTS`. Distances are measured in standard deviations of the recorded
 samples, the error of a single replaced pedestrian in multiples of the constant-velocity error, and deviations from Weidmann's
-speeds in standard deviations of preferred speeds. The last term is necessary because density in the recordings hardly exceeds one
-person per square metre; without it, the best fit may push dense crowds backwards. The classifier and the held-out scenes are not
-used. If each scene is left out once, there is one search per scene. A resumed run requests the same parameters again and finds
-their values in its folder.
+speeds in standard deviations of preferred speeds. The deviation from Weidmann's speeds is necessary because the density in the
+recordings hardly exceeds one person per square metre; without this term, the best fit may push dense crowds backwards. The search
+does not use the classifier or the held-out scenes. If each scene is left out once, there is one search per scene. A resumed run
+requests the same parameters again and finds their values in the folder.
 """
 
 from __future__ import annotations
@@ -49,20 +49,20 @@ WEIGHTS = {
     "one error": 1.0,
     "Weidmann": 1.0,
 }
-"""Weights of the distances: the distances on the scenes, and the deviation of speeds at `DENSITIES` from Weidmann's."""
+"""Weights of the distances from recorded people, and of the deviation from Weidmann's speeds at `DENSITIES`."""
 
 DENSITIES = (0.5, 1.0, 2.0, 3.0)
-"""Densities in the corridor at which speeds are compared with Weidmann's, 1/m2."""
+"""Densities in the corridor at which speeds are compared with Weidmann's speeds, 1/m2."""
 
 _SPREAD = 0.26  # standard deviation of preferred speeds, m/s
 
 
 @dataclass(frozen=True)
 class CalibrationTrial:
-    """One set of parameters.
+    """One set of parameters that was tried.
 
     Attributes:
-        parameters: parameters that were tried; trial 0 uses the model's own parameters.
+        parameters: values of the parameters; trial 0 uses the model's own parameters.
         value: value of the objective; None if positions were non-finite.
     """
 
@@ -72,17 +72,18 @@ class CalibrationTrial:
 
 @dataclass(frozen=True)
 class Calibration:
-    """The settings of a calibration: everything that determines the result, except the instrument.
+    """The settings of a calibration, which determine its result together with the recorded people.
 
     Attributes:
-        model: model from which the search starts, or a `Motion`, whose parameters are fitted together with the model in ``beside``.
-        beside: crowd that provides all engine settings except the model.
-        trials: number of parameter sets to try; the first is the model's own.
-        seed: seed of the search.
+        model: crowd model from which the search starts, or a `Motion`, whose parameters are fitted with the crowd model in
+            ``beside``.
+        beside: crowd that provides the engine settings other than the model.
+        trials: number of parameter sets to try; the first is the model's own parameter set.
+        seed: random seed of the search.
         weights: weight of each distance, from `WEIGHTS`.
 
     Raises:
-        InputError: the model has nothing to calibrate.
+        InputError: the model has no parameters to calibrate.
     """
 
     model: Named
@@ -95,7 +96,7 @@ class Calibration:
         space(self.model, "crowd model")
 
     def crowd(self, model: Named | None = None) -> SimulatedCrowd:
-        """Return the crowd of a model, by default the initial one."""
+        """Return the crowd with a given model, by default the initial model."""
         part = (model or self.model).part
         return part.crowd(self.beside) if isinstance(part, Motion) else replace(self.beside, model=part)
 
@@ -128,11 +129,11 @@ class Calibration:
 
 @dataclass(frozen=True)
 class Record:
-    """A file of trials.
+    """The contents of a calibration file.
 
     Attributes:
-        calibration: settings that decide the result.
-        trials: all trials so far, in order of their numbers.
+        calibration: settings that determine the result.
+        trials: all trials so far, in the order of their numbers.
     """
 
     calibration: dict[str, Any]
@@ -144,9 +145,9 @@ class Calibrated:
     """The result of a calibration.
 
     Attributes:
-        trials: trials in order of their numbers.
-        best: number of the best trial; the first one in case of a tie.
-        model: model with its parameters.
+        trials: trials, in the order of their numbers.
+        best: number of the best trial; in case of a tie, the first of the tied trials.
+        model: model with the parameters of the best trial.
         scene: scene that was left out; empty if no scene was left out.
     """
 
@@ -161,10 +162,10 @@ class Fitted:
     """Event: a set of parameters was tried.
 
     Attributes:
-        trial: the set, and its value.
+        trial: set of parameters and its value.
         done: number of trials so far.
         total: planned number of trials.
-        best: the smallest value so far.
+        best: smallest value so far.
         scene: scene that is left out; empty if no scene is left out.
     """
 
@@ -180,8 +181,8 @@ def objective(people: Recorded, crowd: SimulatedCrowd, weights: Mapping[str, flo
 
     Args:
         people: recorded people.
-        crowd: crowd to compare with them.
-        weights: weight of each distance; distances that were not recorded are ignored.
+        crowd: crowd to compare with the recorded people.
+        weights: weight of each distance; distances for which there are no recorded samples are ignored.
         threads: number of threads; the worlds are divided among them.
     """
     walked = people.walked(crowd, threads)
@@ -220,22 +221,22 @@ def calibrate(
 ) -> Iterator[Fitted | Calibrated]:
     """Search for the parameters with the smallest distance from recorded people; yield each trial and finally the result.
 
-    Nothing runs until the first event is requested. The iterator may run in any thread. To stop the search, close it, or call
-    ``token.stop()`` from another thread: it stops after the current trial. Resuming it with ``resume`` gives the same result.
+    Nothing runs until the first event is requested. The iterator may run in any thread. To stop the search, close the iterator, or
+    call ``token.stop()`` from another thread; the search stops after the current trial. A search that is resumed with ``resume``
+    gives the same result.
 
     Args:
-        calibration: settings that decide the result.
+        calibration: settings that determine the result.
         people: recorded people.
-        folder: folder for ``calibration.yaml``; it is created.
+        folder: folder for ``calibration.yaml``, created by this function.
         threads: number of threads; the worlds are divided among them.
-        resume: continue the run in ``folder``.
+        resume: whether to continue the run in ``folder``.
         token: token with which another thread can stop the search.
 
     Raises:
         InputError: Optuna is not installed.
-        ResultsError: the folder cannot be used or holds another run, or the model's own parameters give positions that are not
-            finite.
-        StoppedError: ``token`` requested a stop; the message says what is kept.
+        ResultsError: the folder cannot be used or contains another run, or the model's own parameters give non-finite positions.
+        StoppedError: a stop was requested through ``token``; the message says what is kept.
     """
     token = token or StopToken()
     try:
@@ -246,7 +247,7 @@ def calibrate(
 
 
 def trials_kept(folder: Path) -> str:
-    """Return a message saying that the trials so far are kept."""
+    """Return a message that the trials so far are kept."""
     return f"finished trials are kept in {folder}"
 
 
@@ -281,7 +282,7 @@ def _calibrate(
 
 
 def _known(file: Path, described: dict[str, Any], resume: bool) -> list[CalibrationTrial]:
-    """Return the existing trials of a folder."""
+    """Return the trials that a folder already contains."""
     if not file.exists():
         return []
     record = load(file, Record)
@@ -298,7 +299,7 @@ def leave_one_out(
     resume: bool = False,
     token: StopToken | None = None,
 ) -> Iterator[Fitted | Calibrated]:
-    """Calibrate once per scene, each time on all other scenes; yield each trial, and the result for each scene left out.
+    """Calibrate once per scene, each time on all other scenes; yield each trial, and the result for each scene that was left out.
 
     Args:
         calibration: as for `calibrate`.
@@ -306,10 +307,10 @@ def leave_one_out(
         threads: as for `calibrate`.
         resume: as for `calibrate`.
         token: as for `calibrate`.
-        folder: folder that holds one subfolder per scene.
+        folder: folder that contains one subfolder per scene.
 
     Raises:
-        InputError, ResultsError, StoppedError: as for `calibrate`.
+        InputError, ResultsError, StoppedError: as in `calibrate`.
     """
     for scene in dict.fromkeys(stretch.scene for stretch in people.cut):
         events = calibrate(calibration, people.without(scene), folder / scene, threads=threads, resume=resume, token=token)
@@ -318,8 +319,8 @@ def leave_one_out(
 
 
 def preset(calibration: Calibration, found: Calibrated, scenes: str) -> str:
-    """Return a parameter block for a suite (either the crowd model or keys of ``crowd``), preceded by a comment that gives its
-    source.
+    """Return a block of YAML for a suite, with the crowd model or with keys of ``crowd``, preceded by a comment that gives the
+    source of the parameters.
     """
     first, best = found.trials[0].value, found.trials[found.best].value
     lines = [

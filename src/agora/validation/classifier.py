@@ -1,9 +1,10 @@
-"""A classifier that distinguishes simulated people from unseen recorded people; an accuracy of 0.5 means chance, 1 means always
-correct.
+"""A classifier that distinguishes simulated people from recorded people on which it was not trained.
 
-The classifier is a random forest (L. Breiman, Machine Learning 45, 2001) from scikit-learn. Before features are derived, the 7.6 s
-paths of both crowds are replaced by best-fitting cubics of time. Recorded people deviate from these cubics by 0.05 m, about the
-error of annotation, so the forest learns little from the way a recording was annotated.
+An accuracy of 0.5 means that the classifier guesses, an accuracy of 1 that it is always correct.
+
+The classifier is a random forest (L. Breiman, Machine Learning 45, 2001) from scikit-learn. Before features are computed, the 7.6 s
+paths of both crowds are replaced by best-fitting cubic polynomials of time. Recorded people deviate from these polynomials by 0.05
+m, which is about the annotation error, so the forest learns little from the way in which a recording was annotated.
 """
 
 from __future__ import annotations
@@ -22,18 +23,18 @@ from agora.validation.stretches import Stretch
 from agora.validation.window import window
 
 TREES = 150
-"""Number of trees of the forest."""
+"""Number of trees in the forest."""
 
 Samples = Sequence[Doubles]
-"""Features (N, F) of the walkers of each stretch."""
+"""Features (N, F) of the walkers in each stretch."""
 
 Judged = tuple[Doubles, Doubles]
-"""For each stretch and each of the two crowds (S, 2): the number of correctly classified walkers, and the number of walkers."""
+"""Two arrays (S, 2) over stretches and the two crowds: the number of correctly classified walkers, and the number of walkers."""
 
 
 def shown(stretch: Stretch, walked: Doubles | None = None) -> Doubles:
-    """Return the features (N, F) of a stretch's walkers, after replacing their paths, recorded or ``walked`` (20, N, 2), with
-    cubics of time.
+    """Return the features (N, F) of a stretch's walkers, after replacing their recorded paths, or ``walked`` (20, N, 2), by cubic
+    polynomials of time.
     """
     way = stretch.position[:, : stretch.walkers] if walked is None else walked
     time = np.linspace(0.0, 1.0, len(way))
@@ -43,13 +44,13 @@ def shown(stretch: Stretch, walked: Doubles | None = None) -> Doubles:
 
 
 def judge(training: tuple[Samples, Samples], test: tuple[Samples, Samples], *, seed: int = 0, threads: int = 1) -> Judged:
-    """Return, for each stretch and each of the two crowds (S, 2), the number of walkers that a forest classifies correctly, and the
-    total number.
+    """Train a forest, and return the number of correctly classified walkers and the number of all walkers, each (S, 2) over the
+    test stretches and the two crowds.
 
     Args:
-        training: features of both crowds, stretch by stretch, on which the forest is trained.
-        test: features of the stretches to classify; stretches with an empty crowd are left out.
-        seed: seed of the forest.
+        training: features of the walkers of both crowds, stretch by stretch, on which the forest is trained.
+        test: features of the walkers to classify, for both crowds; stretches with an empty crowd are left out.
+        seed: random seed of the forest.
         threads: number of threads of the forest.
 
     Raises:
@@ -76,7 +77,7 @@ def judge(training: tuple[Samples, Samples], test: tuple[Samples, Samples], *, s
 
 
 def told_apart(judged: Iterable[Judged], *, resamples: int = 200) -> Estimate:
-    """Return the balanced accuracy over all judged stretches, with a 95 % interval over stretches."""
+    """Return the balanced accuracy over all judged stretches, with a 95 % interval from resampling stretches."""
     rows = list(judged) or [(np.zeros((0, 2)), np.zeros((0, 2)))]
     right, counts = (np.concatenate(parts) for parts in zip(*rows, strict=True))
     return mean(right, counts, resamples=resamples)

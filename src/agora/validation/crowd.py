@@ -1,4 +1,4 @@
-"""A crowd model with the engine's settings, and functions that simulate many starts at once."""
+"""A crowd model with engine settings, and functions that simulate many starts at once."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from agora.engine.engine import Engine
 from agora.pedestrians.behaviours.groups import Groups
 from agora.world.start import Start
 
-_TOGETHER = 256  # worlds of one batch
+_TOGETHER = 256  # maximum number of worlds per batch
 
 
 @dataclass(frozen=True)
 class SimulatedCrowd:
-    """A crowd model with the engine's settings. Experiments build their engines only here.
+    """A crowd model with engine settings. Experiments build engines only through this class.
 
     Attributes:
         model: crowd model, in either form.
         behaviours: behaviours that choose people's destinations before the model is called.
-        routes: whether the engine routes people round walls.
-        careful: whether the engine prevents everyone from stepping into a wall, a robot or a pedestrian.
-        unsteady: fluctuation of pace and direction; None for no fluctuation.
-        steps: limits on turning.
+        routes: whether the engine routes people around walls.
+        careful: whether the engine prevents people from stepping into walls, robots or other people.
+        unsteady: fluctuation of pace and direction; None if there is no fluctuation.
+        steps: limits on how fast people turn.
     """
 
     model: Any
@@ -43,21 +43,25 @@ class SimulatedCrowd:
 
     @staticmethod
     def of_suites(model: Any, *behaviours: Any, unsteady: Unsteady | None = None) -> SimulatedCrowd:
-        """Return a crowd as suites configure it: with routes, the last step, and `Groups` if someone walks in a group."""
+        """Return a crowd with the settings used by suites: with routes, with the last step, and with the behaviour `Groups`, which
+        is added if it is missing.
+        """
         grouped = behaviours if any(isinstance(part, Groups) for part in behaviours) else (*behaviours, Groups())
         return SimulatedCrowd(model, grouped, True, True, unsteady)
 
     @staticmethod
     def of(model: Any) -> SimulatedCrowd:
-        """Return a crowd unchanged; a bare model becomes a crowd with all optional engine parts switched off."""
+        """Return a crowd unchanged. A model without settings becomes a crowd for which all optional parts of the engine are
+        switched off.
+        """
         return model if isinstance(model, SimulatedCrowd) else SimulatedCrowd(model)
 
     def with_behaviours(self, *behaviours: Any) -> SimulatedCrowd:
-        """Return the same crowd with other behaviours."""
+        """Return a copy of the crowd with other behaviours."""
         return dataclasses.replace(self, behaviours=behaviours)
 
     def engine(self, starts: Sequence[Start], dt: float, threads: int = 1) -> Engine:
-        """Return an engine with one started world for each start.
+        """Return an engine with one world, already started, for each start.
 
         Args:
             starts: starts, one per world.
@@ -84,14 +88,16 @@ class SimulatedCrowd:
 def simulate(
     crowd: SimulatedCrowd, starts: Sequence[Start], duration: float, *, dt: float = 0.05, every: int = 2, threads: int = 1
 ) -> list[Doubles]:
-    """Return the motion of each start's simulated pedestrians: (T, P, 4) x, y, vx, vy, every ``every`` steps, starting at step 0.
+    """Return the motion of the simulated pedestrians of each start: x, y, vx and vy (T, P, 4), m and m/s.
 
-    Starts with similar numbers of slots run in one batch; worlds are independent of each other.
+    The motion is sampled every ``every`` steps, starting at step 0.
+
+    Starts with similar numbers of slots are run in one batch; worlds are independent of each other.
 
     Args:
         crowd: crowd model with its settings.
         starts: starts, one per world.
-        duration: duration, s.
+        duration: simulated time, s.
         dt: physics step, s.
         every: number of steps between two samples.
         threads: number of threads; the worlds are divided among them.
@@ -125,15 +131,15 @@ def simulate_scenes(
     every: int = 2,
     threads: int = 1,
 ) -> list[Doubles]:
-    """Return the motion as `simulate` does, but with a separate crowd for each scene.
+    """Return the motion like `simulate`, but with a separate crowd for each scene.
 
     Args:
-        crowds: a crowd for all scenes, or crowds by scene.
+        crowds: one crowd for all scenes, or crowds by scene.
         scenes: scene of each start.
-        starts: as for `simulate`.
-        duration: as for `simulate`.
-        every: as for `simulate`.
-        threads: as for `simulate`.
+        starts: as in `simulate`.
+        duration: as in `simulate`.
+        every: as in `simulate`.
+        threads: as in `simulate`.
     """
     if isinstance(crowds, SimulatedCrowd):
         return simulate(crowds, starts, duration, every=every, threads=threads)

@@ -17,7 +17,7 @@ RESAMPLES = 200
 
 
 def wasserstein(recorded: Sequence[Doubles], simulated: Sequence[Doubles], *, resamples: int = RESAMPLES) -> Estimate:
-    """Return the 1-Wasserstein distance between two crowds' samples with a 95 % interval, in the samples' unit.
+    """Return the 1-Wasserstein distance between the samples of two crowds with a 95 % interval, in the unit of the samples.
 
     Args:
         recorded: samples of the recorded crowd, one array per stretch.
@@ -44,11 +44,11 @@ def wasserstein(recorded: Sequence[Doubles], simulated: Sequence[Doubles], *, re
 
 
 def mean(sums: Doubles, counts: Doubles, *, resamples: int = RESAMPLES) -> Estimate:
-    """Return a mean with a 95 % interval; with K columns, the mean of the column means, as in a balanced accuracy.
+    """Return a mean with a 95 % interval; if there are K columns, the mean of the column means, as for a balanced accuracy.
 
     Args:
-        sums: (S,) or (S, K) sum of the values of each stretch.
-        counts: number of these values, in the same shape.
+        sums: (S,) or (S, K) sums of the values in each stretch.
+        counts: (S,) or (S, K) numbers of these values.
         resamples: number of resamples of the bootstrap; 0 for no interval.
     """
     if not len(sums) or not np.sum(counts, 0).all():
@@ -64,8 +64,8 @@ def mean(sums: Doubles, counts: Doubles, *, resamples: int = RESAMPLES) -> Estim
 
 
 def _interval(statistic: Callable[[Doubles], float], count: int, resamples: int) -> tuple[float | None, float | None]:
-    """Return the 2.5 and 97.5 % quantiles of a statistic over bootstrap resamples of ``count`` stretches; None for fewer than two
-    stretches. The statistic is a function of how often each stretch is drawn.
+    """Return the 2.5 and 97.5 % quantiles of a statistic over bootstrap resamples of ``count`` stretches; None if there are fewer
+    than two stretches. The statistic is a function of the number of times that each stretch is drawn.
     """
     if count < 2 or not resamples:
         return None, None

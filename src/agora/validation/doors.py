@@ -1,7 +1,7 @@
-"""Doors: a full room empties through a door, and two crowds pass each other in a door.
+"""Experiments with doors: a full room empties through a door, and two crowds pass each other in a door.
 
-Flow through doors of 0.8 to 1.2 m: 1.2 to 1.9 persons per metre and second (T. Kretz, A. Gruenebohm and M. Schreckenberg, J. Stat.
-Mech. 2006, P10014; A. Seyfried et al., Transportation Science 43, 2009).
+The measured flow through doors 0.8 to 1.2 m wide is 1.2 to 1.9 persons per metre and second (T. Kretz, A. Gruenebohm and M.
+Schreckenberg, J. Stat. Mech. 2006, P10014; A. Seyfried et al., Transportation Science 43, 2009).
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from agora.seeds import Stream
 from agora.validation.rimea import Case, arrived, finite
 from agora.validation.walk import Walk, fill, speeds, walk
 
-_SIDE, _DEPTH, _THICK = 10.0, 8.0, 0.3  # m, of the room and its walls
-_OUT = 0.5  # m behind the wall from which a person counts as out
-_FULL = 2.2  # 1/m2, largest density at the start
+_SIDE, _DEPTH, _THICK = 10.0, 8.0, 0.3  # m, width and depth of the room, and thickness of its walls
+_OUT = 0.5  # m, distance behind the wall at which a person counts as out
+_FULL = 2.2  # 1/m2, maximum density at the start
 
 
 def evacuation(model: Any, door: float = 1.0, count: int = 60, *, seed: int = 0) -> Case:
-    """Let people leave a room through one door, to places up to 45 m away. The room measures 10 x 8 m; for many people it is
-    deeper.
+    """Let people leave a room through one door and walk to places up to 45 m away. The room measures 10 x 8 m; if there are many
+    people, it is deeper.
 
     Args:
-        model: crowd model, or a `Crowd`.
+        model: crowd model, or a `SimulatedCrowd`.
         door: width of the door, m.
         count: number of people.
-        seed: seed of places and preferred speeds.
+        seed: seed used to sample positions and preferred speeds.
     """
     depth = max(_DEPTH, count / (0.6 * _FULL * (_SIDE - 0.8)) + 1.0)
     stream = Stream(f"evacuation/{count}/{door}", seed, "validation")
@@ -56,10 +56,10 @@ def counterflow(model: Any, door: float = 1.0, count: int = 20, *, seed: int = 0
     """Let the same number of people in each of two rooms of 10 x 8 m swap rooms through one door within 120 s.
 
     Args:
-        model: crowd model, or a `Crowd`.
+        model: crowd model, or a `SimulatedCrowd`.
         door: width of the door, m.
         count: number of people in each room.
-        seed: seed of places and preferred speeds.
+        seed: seed used to sample positions and preferred speeds.
     """
     stream = Stream(f"counterflow/{count}/{door}", seed, "validation")
     low, high = np.array([0.5 - _DEPTH, 0.6 - _SIDE / 2]), np.array([-1.0, _SIDE / 2 - 0.6])
@@ -75,28 +75,30 @@ def counterflow(model: Any, door: float = 1.0, count: int = 20, *, seed: int = 0
 
 
 def _flow(out: Doubles, door: float) -> float:
-    """Return the flow in persons per metre and second, excluding the first and the last eighth of the sorted exit times ``out``."""
+    """Return the flow in persons per metre and second, without the first and the last eighth of the sorted exit times ``out``,
+    s.
+    """
     out = out[np.isfinite(out)]
     skip = max(1, len(out) // 8)
     return 0.0 if len(out) < 8 else (len(out) - 2 * skip) / max(out[-1 - skip] - out[skip - 1], 1e-9) / door
 
 
 def _back(seen: Walk, line: float) -> Doubles:
-    """Return the time (P,), in seconds, at which each pedestrian first had an x below ``line``; infinite if it never did."""
+    """Return the time (P,), s, at which each pedestrian's x coordinate was first below ``line``; infinite if it never was."""
     beyond = seen.position[..., 0] < line
     return np.where(beyond.any(0), seen.time[beyond.argmax(0)], np.inf)
 
 
 def _some(stream: Stream, low: Any, high: Any, count: int) -> Doubles:
-    """Return ``count`` positions in a box."""
+    """Return ``count`` random positions in a box."""
     area = float(np.prod(np.asarray(high) - np.asarray(low)))
     places = fill(stream, low, high, 1.3 * count / area)
     return places[np.argsort(stream.uniform(shape=(len(places),)))][:count]
 
 
 def _walls(door: float, x: tuple[float, float], half: float) -> Map:
-    """Return a wall at x = 0 with a door. On the left, 10 m of the wall close a room; on the right, the space extends to the map's
-    edge.
+    """Return a map that has a wall with a door at x = 0. On the left, 10 m of the wall close off a room; on the right, the space
+    extends to the map's edge.
     """
     low, high = x
     side, jamb = _SIDE / 2, door / 2

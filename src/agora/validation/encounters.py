@@ -1,11 +1,12 @@
-"""Encounters between two pedestrians (overtaking, head-on or crossing): their minimum distance, and the distance and time of the
+"""Encounters between two pedestrians (overtaking, head-on or crossing): the minimum distance, and the distance and timing of the
 sidestep.
 
-A walker has an encounter with another pedestrian if both walk (at least 0.3 m/s on average), are not in the same group and are
-present throughout the window; if their distance has its minimum, of at most 2 m, strictly inside the window; and if the other moves
-by at least 1 m relative to the walker. The last condition excludes people who walk side by side. The angle between the two paths up
-to the closest approach distinguishes overtaking (below 45 degrees), crossing, and head-on (above 135 degrees). These definitions
-are Agora's; the kinds follow A. H. Olivier et al., Gait and Posture 38, 2013 and M. Moussaid et al., Proc. R. Soc. B 276, 2009.
+A walker has an encounter with another pedestrian if three conditions are met. Both walk (at least 0.3 m/s on average), are not in
+the same group and are present throughout the window. The minimum of their distance is at most 2 m and lies strictly inside the
+window. The other pedestrian moves by at least 1 m relative to the walker; this condition excludes people who walk side by side. The
+angle between the two paths up to the closest approach distinguishes overtaking (below 45 degrees), crossing, and head-on (above 135
+degrees). These definitions are Agora's own; the kinds are taken from A. H. Olivier et al., Gait and Posture 38, 2013 and M.
+Moussaid et al., Proc. R. Soc. B 276, 2009.
 """
 
 from __future__ import annotations
@@ -19,20 +20,20 @@ from agora.metrics.encounters import NEAR, TURNS, WALKS
 from agora.validation.stretches import STEP
 from agora.validation.window import TrackWindow, apart
 
-_PASSED = 1.0  # m
-_ASIDE = 0.2  # smallest sidestep with a defined beginning, m
+_PASSED = 1.0  # m, minimum motion of the other pedestrian relative to the walker
+_ASIDE = 0.2  # m, minimum sidestep for which a beginning is defined
 
 
 class WalkerEncounters(NamedTuple):
     """The E encounters in a window, each from the point of view of one walker.
 
     Attributes:
-        walker: (E,) number of the walker in the window.
-        other: (E,) number of the other pedestrian in the window.
-        kind: (E,) number in `agora.metrics.encounters.KINDS`.
+        walker: (E,) index of the walker in the window.
+        other: (E,) index of the other pedestrian in the window.
+        kind: (E,) index in `agora.metrics.encounters.KINDS`.
         distance: (E,) minimum distance between the centres, m.
         sidestep: (E,) the walker's distance, at the closest approach, from the line along which it initially walked, m.
-        reaction: (E,) time before the closest approach at which half of the sidestep is reached, s; NaN for sidesteps below 0.2 m.
+        reaction: (E,) how long before the closest approach half of the sidestep is reached, s; NaN for sidesteps below 0.2 m.
     """
 
     walker: Ints

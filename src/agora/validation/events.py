@@ -1,4 +1,4 @@
-"""Events of crowd measurements."""
+"""Events that measurements of crowds yield."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ __all__ = ["Measuring"]
 
 @dataclass(frozen=True)
 class Measuring:
-    """Event: a part of the measurement begins.
+    """Event: a part of a measurement begins.
 
     Attributes:
-        what: description of the measured quantity.
+        what: description of what is measured.
     """
 
     what: str

@@ -1,4 +1,4 @@
-"""The features of one walker in a window for a classifier: sums over the window that do not reveal place, time or scene."""
+"""The features of a walker that a classifier uses: summaries over a window that do not reveal place, time or scene."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from agora.validation.stretches import STEP
 from agora.validation.window import TrackWindow, apart
 
 NEIGHBOURS = 3
-_FAR = 6.0  # distance to neighbours assumed for a person who is alone, m
-_LONG = 8.0  # time to collision assumed for people who do not approach, s
-_MOVES = 0.1  # speed below which a direction has no meaning, m/s
-_SIZES = (0.8, 1.5, 3.0)  # radii within which people are counted, m
+_FAR = 6.0  # m, distance to neighbours that is assumed for a person who is alone
+_LONG = 8.0  # s, time to collision that is assumed for people who do not approach
+_MOVES = 0.1  # m/s, speed below which a direction is meaningless
+_SIZES = (0.8, 1.5, 3.0)  # m, radii within which people are counted
 
 
 def features(seen: TrackWindow) -> Doubles:
-    """Return the features (N, F), one row per walker: its own motion, its neighbours over time, walls."""
+    """Return the features (N, F), one row per walker, which describe the walker's motion, its neighbours over time, and walls."""
     found: Doubles = np.nan_to_num(np.concatenate([_own(seen), _among(seen), _walls(seen)], 1))
     return found
 
 
 def _own(seen: TrackWindow) -> Doubles:
-    """Return speed, acceleration, turning and the shape of the path."""
+    """Return the features of each walker's own motion: speed, acceleration, turning and the shape of the path."""
     n = seen.walkers
     place, velocity = seen.position[:, :n], seen.velocity[:, :n]
     speed = np.hypot(velocity[..., 0], velocity[..., 1])
@@ -51,7 +51,9 @@ def _own(seen: TrackWindow) -> Doubles:
 
 
 def _among(seen: TrackWindow) -> Doubles:
-    """Return distance, bearing and relative velocity of the nearest neighbours over time, and the reaction to the nearest one."""
+    """Return the features of neighbours: distance, bearing and relative velocity of the nearest neighbours over time, and the
+    reaction to the nearest neighbour.
+    """
     n, distance = seen.walkers, apart(seen)
     others = min(NEIGHBOURS, distance.shape[2])
     nearest = np.argsort(distance, -1)[..., :others]
@@ -78,7 +80,7 @@ def _among(seen: TrackWindow) -> Doubles:
 
 
 def _collision(seen: TrackWindow, distance: Doubles) -> Doubles:
-    """Return the time (T, N) until the centre of anybody is within 0.5 m of the walker's centre at constant velocities, s."""
+    """Return the time (T, N), s, until any person's centre is within 0.5 m of the walker's centre at constant velocities."""
     n = seen.walkers
     to = seen.position[:, None] - seen.position[:, :n, None]
     relative = seen.velocity[:, None] - seen.velocity[:, :n, None]
@@ -89,18 +91,18 @@ def _collision(seen: TrackWindow, distance: Doubles) -> Doubles:
 
 
 def _walls(seen: TrackWindow) -> Doubles:
-    """Return minimum and mean distance to walls; constants if no walls are known."""
+    """Return the minimum and mean distance to walls; constants if no walls are known."""
     wall = np.minimum(seen.wall, _FAR) if len(seen.wall) else np.full((1, seen.walkers), _FAR)
     return np.stack([wall.min(0), wall.mean(0)], 1)
 
 
 def _summary(values: Doubles) -> tuple[Doubles, ...]:
-    """Return mean, standard deviation, minimum and maximum over time of values (T, N)."""
+    """Return the mean, standard deviation, minimum and maximum over time of values (T, N)."""
     return values.mean(0), values.std(0), values.min(0), values.max(0)
 
 
 def _along(velocity: Doubles) -> Doubles:
-    """Return the directions of velocities; 0 for very small velocities."""
+    """Return the unit vectors along velocities; 0 for very small velocities."""
     speed = np.hypot(velocity[..., 0], velocity[..., 1])[..., None]
     return np.asarray(np.where(speed > _MOVES, velocity / np.maximum(speed, _MOVES), 0.0))
 

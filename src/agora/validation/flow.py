@@ -1,9 +1,10 @@
-"""Known collective behaviour of walking crowds: speed falls with density, opposite streams form lanes, crossing streams form
-stripes.
+"""Experiments on known collective behaviour of walking crowds: speed decreases with density, opposite streams form lanes, and
+crossing streams form stripes.
 
 Speed and density: U. Weidmann, Transporttechnik der Fussgaenger, ETH Zuerich, 1993: ``v = 1.34 (1 - exp(-1.913 (1/rho - 1/5.4)))``.
 Lanes: D. Helbing and P. Molnar, Phys. Rev. E 51, 1995. Stripes: D. Helbing et al., Transportation Science 39, 2005. Both order
-parameters are Agora's; the one for lanes counts neighbours to either side, like M. Rex and H. Loewen (Phys. Rev. E 75, 2007).
+parameters are Agora's own; the order parameter for lanes counts neighbours to either side, as in M. Rex and H. Loewen (Phys. Rev. E
+75, 2007).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ DENSITIES = (0.25, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0)
 
 
 def weidmann(density: ArrayLike) -> Doubles:
-    """Return Weidmann's speeds (in m/s) at the given densities (in 1/m2); the speed is 0 at 5.4 /m2 and above."""
+    """Return Weidmann's speeds, m/s, at the given densities, 1/m2; the speed is 0 at densities of 5.4 /m2 and above."""
     rho = np.maximum(np.asarray(density, np.float64), 1e-9)
     return np.asarray(1.34 * np.maximum(1.0 - np.exp(-1.913 * (1.0 / rho - 1.0 / 5.4)), 0.0))
 
@@ -46,26 +47,26 @@ class FundamentalDiagram:
 
     @property
     def error(self) -> float:
-        """Root mean square difference from Weidmann's speeds, m/s; NaN if there is a density at which no one passed."""
+        """The root mean square difference from Weidmann's speeds, m/s; NaN if there is a density at which no one passed."""
         return float(np.sqrt(np.mean((self.speed - weidmann(self.density)) ** 2)))
 
     @property
     def unseen(self) -> str:
-        """Text with the number of densities at which no one passed; empty if someone passed at every density."""
+        """A text with the number of densities at which no one passed; empty if someone passed at every density."""
         unseen = int(np.isnan(self.speed).sum())
         return f"no pedestrian passed at {unseen} of {len(self.speed)} densities" if unseen else ""
 
 
 def fundamental_diagram(model: Any, densities: Sequence[float] = DENSITIES, *, seed: int = 0) -> FundamentalDiagram:
-    """Measure speed against density in a corridor of 50 x 4 m full of pedestrians who walk in one direction.
+    """Measure speed as a function of density in a corridor of 50 x 4 m full of pedestrians who walk in one direction.
 
     Speed and density are averaged from 5 to 12 s over an area of 8 x 4 m. The area lies 20 m behind the first pedestrians, who walk
-    freely, and 20 m ahead of the last.
+    freely, and 20 m ahead of the last pedestrians.
 
     Args:
         model: crowd model.
-        densities: densities at the start, 1/m2.
-        seed: seed of places and preferred speeds.
+        densities: initial densities, 1/m2.
+        seed: seed used to sample positions and preferred speeds.
     """
     corridor = _corridor(110.0, 4.0)
     found = []
@@ -84,13 +85,13 @@ def fundamental_diagram(model: Any, densities: Sequence[float] = DENSITIES, *, s
 
 @dataclass(frozen=True, eq=False)
 class Streams:
-    """Two streams that meet.
+    """The result of an experiment in which two streams meet.
 
     Attributes:
         walk: motion of the pedestrians.
-        second: (P,) whether a pedestrian belongs to the second stream.
-        order: order parameter once the streams have mixed; NaN if they never do.
-        blind: order parameter of the same people when they do not see each other.
+        second: (P,) whether each pedestrian belongs to the second stream.
+        order: order parameter after the streams have mixed; NaN if they never mix.
+        blind: order parameter for the same people if they do not see each other.
     """
 
     walk: Walk
@@ -100,13 +101,13 @@ class Streams:
 
 
 def lanes(model: Any, density: float = 0.3, *, seed: int = 0) -> Streams:
-    """Let two opposite streams meet in a corridor of 40 x 6 m. The order is the mean `lane_order` in the middle 20 m from 14 to 22
-    s.
+    """Let two opposite streams meet in a corridor of 40 x 6 m. The order parameter is the mean of `lane_order` from 14 to 22 s in
+    the middle 20 m of the corridor.
 
     Args:
         model: crowd model.
-        density: density of each stream at the start, 1/m2.
-        seed: seed of places and preferred speeds.
+        density: initial density of each stream, 1/m2.
+        seed: seed used to sample positions and preferred speeds.
     """
     stream = Stream("lanes", seed, "validation")
     places = [fill(stream, (low, 0.4), (low + 20.0, 5.6), density) for low in (0.0, 20.0)]
@@ -124,15 +125,17 @@ def lanes(model: Any, density: float = 0.3, *, seed: int = 0) -> Streams:
 
 
 def lane_order(lateral: Doubles, second: Bools, width: float = 0.75) -> float:
-    """Return the mean over pedestrians of ((same - other) / (same + other))^2, where same and other count the neighbours of each
-    stream less than half a ``width`` to either side, including the pedestrian itself.
+    """Return the mean over pedestrians of ((same - other) / (same + other))^2, where ``same`` and ``other`` are the numbers of
+    neighbours from the pedestrian's own stream (including the pedestrian) and from the other stream that are less than half a
+    ``width`` to either side.
 
-    The value is 1 for pure lanes; for two equal streams at random positions, it is about 1 / n for n pedestrians per strip.
+    The value is 1 for perfect lanes. For two equally large streams at random positions, it is about 1 / n if there are n
+    pedestrians per strip.
 
     Args:
-        lateral: (P,) coordinates perpendicular to the streams, m.
-        second: (P,) stream of each.
-        width: width of the strip, m.
+        lateral: (P,) coordinates of the pedestrians perpendicular to the streams, m.
+        second: (P,) whether each pedestrian belongs to the second stream.
+        width: width of the strip around each pedestrian, m.
     """
     beside = np.abs(lateral[:, None] - lateral) < width / 2
     same = (beside & (second[:, None] == second)).sum(1)
@@ -141,13 +144,13 @@ def lane_order(lateral: Doubles, second: Bools, width: float = 0.75) -> float:
 
 
 def stripes(model: Any, density: float = 0.6, *, seed: int = 0) -> Streams:
-    """Let two streams cross at a right angle. The order is the mean `stripe_order` in the 10 x 10 m where they cross, from 8 to 13
-    s.
+    """Let two streams cross at a right angle. The order parameter is the mean of `stripe_order` from 8 to 13 s in the area of 10 x
+    10 m in which the streams cross.
 
     Args:
         model: crowd model.
-        density: density of each stream at the start, 1/m2.
-        seed: seed of places and preferred speeds.
+        density: initial density of each stream, 1/m2.
+        seed: seed used to sample positions and preferred speeds.
     """
     stream = Stream("stripes", seed, "validation")
     first, other = (fill(stream, (-14.0, 0.0), (2.0, 10.0), density) for _ in range(2))
@@ -166,15 +169,15 @@ def stripes(model: Any, density: float = 0.6, *, seed: int = 0) -> Streams:
 
 
 def stripe_order(position: Doubles, second: Bools) -> float:
-    """Return how much more the streams alternate along the sum of their directions (x and y) than across it, in (0, 1).
+    """Return how much more the streams alternate along the sum of their directions than perpendicular to it, in (0, 1).
 
-    With S(k) = |sum s exp(i k r)|^2 / P, where s is 1 or -1 depending on the stream, the value is A / (A + B). A is the largest S
-    of waves of 1.5 to 6 m along (1, 1), and B is the largest along (1, -1). The value is 1/2 without stripes and near 1 for stripes
-    in the orientation of crossing streams.
+    The streams move along x and y. With S(k) = |sum s exp(i k r)|^2 / P, where s is 1 or -1 depending on the stream, the value is A
+    / (A + B). A is the largest S for wavelengths of 1.5 to 6 m along (1, 1), and B is the largest S along (1, -1). The value is 1/2
+    if there are no stripes, and close to 1 for stripes with the orientation of crossing streams.
 
     Args:
-        position: (P, 2) m.
-        second: (P,) stream of each.
+        position: (P, 2) positions of the pedestrians, m.
+        second: (P,) whether each pedestrian belongs to the second stream.
     """
     sign = np.where(second, -1.0, 1.0)
     sign = sign - sign.mean()
@@ -196,8 +199,8 @@ def _mean(orders: Sequence[float]) -> float:
 
 
 def _corridor(length: float, width: float, beyond: float = 0.0) -> Map:
-    """Return a corridor from x = 0 to ``length``, with walls 0.3 m thick at y = 0 and ``width``, extended by ``beyond`` at both
-    ends.
+    """Return a map of a corridor from x = 0 to ``length``, with walls 0.3 m thick at y = 0 and y = ``width``; the map extends by
+    ``beyond`` metres at both ends.
     """
     low, high = -2.0 - beyond, length + 2.0 + beyond
     walls = [[[low, y], [high, y], [high, y + 0.3], [low, y + 0.3]] for y in (-0.3, width)]

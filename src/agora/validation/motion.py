@@ -1,7 +1,7 @@
-"""The motion of simulated people as a single set of fittable parameters: turning, unsteadiness and walking groups.
+"""A single set of parameters that can be fitted to how people move: turning, unsteadiness and walking groups.
 
-The crowd model itself is unchanged. The search compares the distributions of the quantities in `MOTION` and the position errors; it
-does not use the classifier.
+The crowd model itself is not changed. The search compares the distributions of the quantities in `MOTION` and the position errors;
+it does not use the classifier.
 """
 
 from __future__ import annotations
@@ -38,8 +38,9 @@ MOTION = {
     "group drift": 1.0,
     "crowd error": 1.0,
 }
-"""Weights of the compared quantities: Wasserstein distances, in standard deviations of recorded people, and the mean displacement
-error of whole crowds, divided by the error of constant velocity."""
+"""Weights of the compared quantities, which are Wasserstein distances, in standard deviations of recorded people, and the mean
+displacement error of whole crowds, divided by the error of the constant-velocity baseline.
+"""
 
 _SPANS = {
     "lateral": Span(0.4, 2.5, log=True),
@@ -52,19 +53,19 @@ _SPANS = {
     "drift_time": Span(0.5, 30.0, log=True),
 }
 _WALKS = 0.5  # m/s, minimum speed at which turning is measured
-_REACH = 3.0  # m, within which a member of the same group counts
+_REACH = 3.0  # m, distance within which a member of the same group counts
 
 
 @dataclass(frozen=True)
 class _Declared:
-    """The declaration of parameters that may be fitted."""
+    """A declaration of parameters that can be fitted."""
 
     tunable: dict[str, Span]
 
 
 @dataclass(frozen=True)
 class Motion:
-    """Parameters of people's motion, combined from `Steps`, `Unsteady` and `Groups`.
+    """Parameters of how people move, combined from `Steps`, `Unsteady` and `Groups`.
 
     Attributes:
         lateral: as in `Steps`.
@@ -88,11 +89,11 @@ class Motion:
 
     @property
     def declares(self) -> _Declared:
-        """The ranges of the parameters."""
+        """The declaration of the parameters, with their ranges."""
         return _Declared(_SPANS)
 
     def crowd(self, model: SimulatedCrowd) -> SimulatedCrowd:
-        """Return a crowd that moves with these parameters."""
+        """Return a copy of a crowd that moves with these parameters."""
         groups = Groups(spacing=self.spacing, drift=self.drift, drift_time=self.drift_time)
         others = tuple(part for part in model.behaviours if not isinstance(part, Groups))
         return replace(
@@ -110,12 +111,12 @@ class Motion:
 
 
 def motion(seen: TrackWindow) -> dict[str, Doubles]:
-    """Return the samples of a window: quantities, formations, and how walkers change their pace, direction and distance to their
+    """Return the samples of a window: quantities, formations, and changes in the walkers' pace, direction and distance to their
     group.
 
-    Turning is the angle between successive velocities, degrees. The pace change of a walker is the standard deviation of its speed,
-    m/s. Its bend is its maximum distance from the straight line between its first and its last position, m. Its group drift is the
-    standard deviation of its distance to the nearest member of its group, m.
+    Turning is the angle between successive velocities, degrees. Pace change is the standard deviation of a walker's speed, m/s.
+    Bend is the maximum distance of a walker from the straight line between its first and last positions, m. Group drift is the
+    standard deviation of the distance from a walker to the nearest member of its group, m.
     """
     n = seen.walkers
     velocity, position = seen.velocity[:, :n], seen.position[:, :n]
@@ -139,13 +140,13 @@ def motion(seen: TrackWindow) -> dict[str, Doubles]:
 
 
 def turning(cut: Sequence[Stretch], walked: Sequence[Doubles] | None = None) -> tuple[float, float]:
-    """Return the 50th and 95th percentiles of the change of direction in 0.4 s at more than 0.5 m/s, degrees.
+    """Return the 50th and 95th percentiles of the change of direction in 0.4 s at speeds above 0.5 m/s, degrees.
 
     Positions are not smoothed, as in `agora.validation.movement`.
 
     Args:
         cut: stretches of recordings.
-        walked: positions (20, N, 2) of their walkers in a simulation, m; the recorded positions if omitted.
+        walked: simulated positions (20, N, 2) of the walkers in each stretch, m; if omitted, the recorded positions are used.
     """
     counts = np.zeros(181)
     for k, stretch in enumerate(cut):
@@ -158,12 +159,12 @@ def turning(cut: Sequence[Stretch], walked: Sequence[Doubles] | None = None) -> 
 
 
 def held_out(people: Recorded, crowds: Mapping[str, Crowds], scores: Sequence[Score], threads: int = 1) -> str:
-    """Return a Markdown table of the crowds in each scene: accuracy of the classifier, percentiles of turning, and crowd error.
+    """Return a Markdown table with the classifier's accuracy, percentiles of turning, and crowd error, by crowd and scene.
 
     Args:
         people: recorded people.
-        crowds: crowds by name; if a crowd is given per scene, each was fitted to the other scenes.
-        scores: lines of the table of the same crowds.
+        crowds: crowds, by name; if there is one crowd per scene, each was fitted to the other scenes.
+        scores: lines of the score table for the same crowds.
         threads: number of threads; the worlds are divided among them.
     """
     lines = ["| scene | crowd | told apart | turn 50 % | turn 95 % | crowd error (m) |", "|---|---|---|---|---|---|"]

@@ -1,8 +1,8 @@
-"""Measures of how people move in a place: whether they make progress, make U-turns, turn sharply, and keep apart.
+"""Measures of how people move in a place: whether they make progress, turn back, turn sharply, and keep apart.
 
-All positions are sampled every 0.4 s, as in ETH/UCY, so recorded and simulated people are measured alike. A pedestrian *wants to
-move on* if it has a preferred speed and its waypoint is farther than `THERE`. People who wait, talk or stand still on purpose do
-not want to move on. The thresholds are Agora's.
+All positions are sampled every 0.4 s, as in ETH/UCY, so recorded and simulated people are measured in the same way. A pedestrian
+*wants to move on* if it has a preferred speed and its waypoint is farther away than `THERE`. People who wait, talk or stand still
+on purpose do not want to move on. The thresholds are Agora's own.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ PERIOD = 0.4
 """Time between two samples, s."""
 
 THERE = 0.8
-"""Distance from its waypoint up to which a pedestrian counts as arrived, m."""
+"""Distance from the waypoint up to which a pedestrian counts as having arrived, m."""
 
-_WEDGED, _STILL = 10.0, 0.3  # s, m: a pedestrian that wants to move on and moves less than this distance in this time is wedged
-_JAMMED, _ROUND = 30.0, 1.0  # s, m: the same for people who make no progress
-_CLUSTER, _BESIDE = 3, 1.2  # people, m between neighbours in a cluster
+_WEDGED, _STILL = 10.0, 0.3  # s and m, a pedestrian is wedged if it wants to move on but moves less than this distance in this time
+_JAMMED, _ROUND = 30.0, 1.0  # s and m, the same limits for people who make no progress
+_CLUSTER, _BESIDE = 3, 1.2  # minimum number of people in a cluster, and maximum distance between neighbours in it, m
 _WALKS, _TURNS = 0.5, 0.3  # m/s, minimum speeds at which turning and U-turns are measured
-_BACK, _WITHIN = 135.0, 5  # degrees, samples: a U-turn
+_BACK, _WITHIN = 135.0, 5  # minimum change of direction in a U-turn, degrees, and maximum number of samples
 _DEEP = 0.02  # m, minimum overlap of discs that counts
-_AROUND = 2.0  # m, radius around a pedestrian in which density is measured
+_AROUND = 2.0  # m, radius around a pedestrian within which density is measured
 BANDS = (0.0, 0.25, 0.5, 1.0, np.inf)
 """Bounds of the density bands in which mean speeds are computed, 1/m2."""
 
 
 @dataclass(frozen=True, eq=False)
 class Tracks:
-    """The motion of P people, every `PERIOD`.
+    """The motion of P people, sampled every `PERIOD` seconds.
 
     Attributes:
-        position: (T, P, 2) m.
-        present: (T, P) whether a pedestrian is present.
-        wants: (T, P) whether a pedestrian wants to move on.
-        radius: (P,) m.
+        position: (T, P, 2) positions, m.
+        present: (T, P) whether each pedestrian is present.
+        wants: (T, P) whether each pedestrian wants to move on.
+        radius: (P,) radii, m.
     """
 
     position: Doubles
@@ -54,17 +54,18 @@ class Movement:
     """Measures of one episode, as sums that can be added over episodes.
 
     Attributes:
-        minutes: person-minutes.
-        wedged: number of people who want to move on but move less than 0.3 m in some period of 10 s.
-        stuck: number of people who want to move on but stay within 1 m for some period of 30 s.
-        jammed: number of people in clusters of at least three, all of whom want to move on but move less than 0.3 m for at least
-            the last 10 s.
-        turns_round: number of U-turns: the direction of travel changes by more than 135 degrees within 2 s, at more than 0.3 m/s.
-        turning: histogram (181,), in whole degrees, of changes of direction in 0.4 s at more than 0.5 m/s.
+        minutes: total time for which people were present, person-minutes.
+        wedged: number of people who, during some period of 10 s, want to move on but move less than 0.3 m.
+        stuck: number of people who, during some period of 30 s, want to move on but stay within 1 m.
+        jammed: number of people in clusters of at least three people, all of whom want to move on but move less than 0.3 m during
+            the last 10 s or more.
+        turns_round: number of U-turns, in which the direction of motion changes by more than 135 degrees within 2 s, at speeds
+            above 0.3 m/s.
+        turning: histogram (181,), with bins of one degree, of changes of direction in 0.4 s at speeds above 0.5 m/s.
         deepest: maximum overlap between the discs of two people, m.
-        overlapping: person-minutes during which another disc overlaps by more than 0.02 m.
-        speeds: sum of the speeds of people who want to move on, m/s, in each of the density bands `BANDS`.
-        walkers: number of samples in each band.
+        overlapping: time during which people overlap another person by more than 0.02 m, person-minutes.
+        speeds: sum of the speeds of people who want to move on in each of the density bands `BANDS`, m/s.
+        walkers: number of samples in each density band.
     """
 
     minutes: float
@@ -80,7 +81,7 @@ class Movement:
 
     @property
     def is_jam(self) -> bool:
-        """True if a pedestrian was stuck, or a cluster was jammed until the end."""
+        """True if any pedestrian was stuck, or if a cluster was jammed until the end."""
         return bool(self.stuck or self.jammed)
 
 
@@ -112,14 +113,14 @@ def measure(seen: Tracks) -> Movement:
 
 
 def percentile(turning: Doubles, share: float) -> float:
-    """Return the angle, degrees, below which a given fraction of the turns in a histogram (181,) lies; NaN if it is empty."""
+    """Return the angle, degrees, below which a fraction of the turns in a histogram (181,) lies; NaN if it is empty."""
     total = np.cumsum(turning)
     return float(np.searchsorted(total, share * total[-1])) if total[-1] else np.nan
 
 
 def _stays(seen: Tracks, seconds: float, most: float) -> Bools:
-    """Return (T, P) whether a pedestrian wants to move on, but stays within a distance of its position for the following
-    ``seconds``.
+    """Return whether each pedestrian (T, P) wants to move on during the following ``seconds``, but stays within ``most`` metres of
+    its position.
     """
     long, count = round(seconds / PERIOD), len(seen.present)
     stays = np.zeros(seen.present.shape, np.bool_)
@@ -134,7 +135,7 @@ def _stays(seen: Tracks, seconds: float, most: float) -> Bools:
 
 
 def _jammed(seen: Tracks) -> int:
-    """Return the number of people in clusters of three or more that stand still until the end."""
+    """Return the number of people in clusters of three or more people who stand still until the end."""
     long = round(_WEDGED / PERIOD)
     if len(seen.present) <= long:
         return 0
@@ -159,8 +160,8 @@ def _turns_round(direction: Doubles, walks: Bools) -> int:
 
 
 def _company(seen: Tracks) -> tuple[float, float, Doubles]:
-    """Return the maximum overlap between two discs, m, the person-minutes with an overlap, and the density (T, P) around each
-    person, 1/m2.
+    """Return the maximum overlap between two discs, m; the time during which people overlap, person-minutes; and the density (T, P)
+    around each person, 1/m2.
     """
     deepest, overlapping = 0.0, 0
     density = np.zeros(seen.present.shape)

@@ -1,7 +1,8 @@
-"""People in places: episodes from map generators and suites, run without a planner and measured by `agora.validation.movement`.
+"""Measures how people move in places: runs episodes from map generators and suites without a planner.
 
-If there is a robot, it stands in the middle of its path, or creeps along the path at 0.3 m/s and stops in front of people. One row
-per episode is stored in a file, so an interrupted run can be continued.
+The measures are those of `agora.validation.movement`. If there is a robot, it either stands in the middle of its path, or creeps
+along the path at 0.3 m/s and stops in front of people. One row per episode is stored in a file, so an interrupted run can be
+continued.
 """
 
 from __future__ import annotations
@@ -31,23 +32,23 @@ from agora.world.world import World
 __all__ = ["ROBOTS", "PlaceRow", "generators", "markdown", "measure_places"]
 
 ROBOTS = ("none", "stands", "creeps")
-"""Robots of the episodes, in turn."""
+"""Behaviours of the robots, which alternate from episode to episode."""
 
-_DENSITIES = (0.05, 0.1, 0.2)  # people per m2, in turn
-_LONGEST = 120.0  # s, of an episode
-_CREEP = 0.3  # m/s
-_BEFORE = 0.5  # m, gap to people ahead, at which a robot stops
-_STEP, _LOOK = 0.2, 3  # m between points of its path; number of points ahead toward which it steers
+_DENSITIES = (0.05, 0.1, 0.2)  # people per m2; the episodes of a generator are divided equally among the densities
+_LONGEST = 120.0  # s, maximum length of an episode
+_CREEP = 0.3  # m/s, speed of a robot that creeps
+_BEFORE = 0.5  # m, gap to people ahead at which a robot stops
+_STEP, _LOOK = 0.2, 3  # distance between points of the robot's path, m; number of points ahead towards which the robot steers
 
 
 @dataclass(frozen=True)
 class PlaceRow:
-    """An episode and its measures.
+    """The measures of one episode.
 
     Attributes:
         entry: name of the episode, ``suite/stage/episode``.
-        seed: seed of the episode.
-        robot: one of `ROBOTS`.
+        seed: seed of the episode's stage.
+        robot: what the robot does, one of `ROBOTS`.
         movement: measures of the episode; None if people could not be placed.
     """
 
@@ -58,7 +59,7 @@ class PlaceRow:
 
     @property
     def key(self) -> str:
-        """The unique key of the row in a file."""
+        """The key of the row, which is unique in a file."""
         return f"{self.entry} {self.seed} {self.robot}"
 
 
@@ -69,8 +70,8 @@ def generators(episodes: int, seed: int) -> Suite:
     Half of the people react to robots early, 40 % late, and 10 % never, as in the `social` suite.
 
     Args:
-        episodes: episodes per generator.
-        seed: seed of the places and of the people.
+        episodes: number of episodes per generator.
+        seed: seed used to generate the places and to sample the people.
     """
     shares = ((0.5, "early"), (0.4, "late"), (0.1, "never"))
     model = Named.of("crowd_models", "anticipation")
@@ -90,12 +91,14 @@ def generators(episodes: int, seed: int) -> Suite:
 def measure_places(
     suites: Sequence[Suite], file: Path, *, duration: float = _LONGEST, only: int | None = None
 ) -> Iterator[PlaceRow]:
-    """Measure every episode of some suites that has simulated pedestrians; yield the rows already in the file, then the new ones.
+    """Measure every episode of the given suites that has simulated pedestrians, and yield the rows.
+
+    The rows that are already in the file are yielded first.
 
     Args:
         suites: suites; the data that their stages need must be available.
         file: file of rows (JSON lines), to which each new row is appended.
-        duration: length of an episode, s.
+        duration: simulated time per episode, s.
         only: maximum number of episodes per stage; None for all.
     """
     kept = {row.key: row for row in _read(file)} if file.exists() else {}
@@ -112,7 +115,7 @@ def measure_places(
 
 
 def _in_turn(suite: Suite) -> list[tuple[Stage, int]]:
-    """Return pairs of a stage and an episode number, cycling through the stages, so that a partial run covers all of them."""
+    """Return pairs of a stage and an episode number, cycling through the stages, so that a partial run covers all stages."""
     numbered = [(stage, k) for stage in suite.stages for k in range(stage.count)]
     return sorted(numbered, key=lambda each: each[1])
 
@@ -137,7 +140,7 @@ def _movement(values: dict[str, Any]) -> Movement:
 
 
 def _episode(suite: Suite, stage: Stage, number: int, robot: str, duration: float) -> Movement | None:
-    """Build an episode and measure it; return None if there is no room for its people, or if it has no people."""
+    """Create an episode and measure it; return None if there is no room for the people, or if there are no people."""
     try:
         start = suite.start(stage.name, number)
     except PlacementError:
@@ -148,7 +151,7 @@ def _episode(suite: Suite, stage: Stage, number: int, robot: str, duration: floa
 
 
 def _with_robot(start: Start, robot: str) -> Start:
-    """Return an episode without robots, with robots in the middle of their paths, or unchanged, depending on ``robot``."""
+    """Return an episode's start without robots, with robots in the middle of their paths, or unchanged, depending on ``robot``."""
     if robot == "none":
         return replace(start, robots=())
     if robot == "creeps":
@@ -163,7 +166,7 @@ def tracks(start: Start, conditions: Conditions, duration: float, *, creeps: boo
     """Return the motion of an episode's simulated pedestrians. The robots stand still or creep.
 
     Args:
-        start: the episode.
+        start: start of the episode.
         conditions: conditions of the episode.
         duration: simulated time, s.
         creeps: whether robots creep along their paths.
@@ -190,7 +193,7 @@ def tracks(start: Start, conditions: Conditions, duration: float, *, creeps: boo
 
 
 def _sample(world: World, count: int) -> list[Any]:
-    """Return positions, presence, and whether people want to move on."""
+    """Return the positions and presence of ``count`` people, and whether they want to move on."""
     people, goals = world.pedestrians, world.waypoints
     at = np.stack([people.x[0, :count], people.y[0, :count]], -1).astype(np.float64)
     left = np.hypot(goals.x[0, :count] - at[:, 0], goals.y[0, :count] - at[:, 1])
@@ -198,7 +201,7 @@ def _sample(world: World, count: int) -> list[Any]:
 
 
 def _way(start: Start, number: int) -> Doubles:
-    """Return the path of a robot to its first goal; a straight line if there is no path."""
+    """Return the path (N, 2) of a robot to its first goal; a straight line if there is no path."""
     robot = start.robots[number]
     ends = np.asarray(robot.pose[:2], np.float64), np.asarray(robot.goals[0, :2], np.float64)
     found = way(start.map, robot.model.radius, *ends)
@@ -221,7 +224,7 @@ def _creep(world: World, r: int, path: Doubles) -> Doubles:
 
 
 def markdown(rows: Sequence[PlaceRow]) -> str:
-    """Return a Markdown table of the rows by suite and stage; stages whose names differ only in a final number are merged."""
+    """Return a Markdown table of the rows, by suite and stage; stages whose names differ only in a final number are merged."""
     parts: dict[str, list[Movement]] = {}
     for row in rows:
         if row.movement is not None:
@@ -249,7 +252,7 @@ def markdown(rows: Sequence[PlaceRow]) -> str:
 
 
 def _cells(some: Sequence[Movement]) -> list[str]:
-    """Return the cells of one line of the table."""
+    """Return the cells of one line of the table, which summarises several episodes."""
     minutes, per = sum(m.minutes for m in some), 1000.0 / max(len(some), 1)
     turning = np.sum([m.turning for m in some], axis=0)
     speeds, walkers = np.sum([m.speeds for m in some], axis=0), np.sum([m.walkers for m in some], axis=0)

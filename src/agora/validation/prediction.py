@@ -1,8 +1,9 @@
-"""Predictors against recorded people: the distance between predicted and actual positions.
+"""Compares predictors with recorded people, by the distance between predicted and actual positions.
 
-The errors are those used in trajectory prediction (S. Pellegrini et al., ICCV 2009; A. Gupta et al., "Social GAN", CVPR 2018): at
-every sample (every 0.4 s), each person who has been present for 3.2 s and stays for another 4.8 s counts, standing or walking. The
-current velocity is that of the last 0.4 s. Predictors see everyone present, like an invisible robot with perfect perception.
+The errors are defined as in trajectory prediction (S. Pellegrini et al., ICCV 2009; A. Gupta et al., "Social GAN", CVPR 2018): at
+every sample (every 0.4 s), each person who has been present for 3.2 s and stays for another 4.8 s counts, whether standing or
+walking. The current velocity is the mean velocity over the last 0.4 s. Predictors see everyone present, like an invisible robot
+with perfect perception.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from agora.validation.table import words
 SEEN, AHEAD = 8, 12
 """Number of samples for which a pedestrian must have been present, including the current one, and number of predicted samples."""
 
-_FAR = 1e4  # of the robot, m
+_FAR = 1e4  # m, distance of the robot from all people
 _LETHAL = 254
 
 
@@ -40,7 +41,7 @@ class PredictionScore:
         name: name of the predictor.
         part: name of the scene, or of the set of scenes.
         average: mean distance over the 12 samples of the next 4.8 s, m.
-        final: distance at the last of these samples, m.
+        final: mean distance at the last of these samples, m.
     """
 
     name: str
@@ -51,13 +52,13 @@ class PredictionScore:
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """The people of a scene at the scene's own rate; values of absent people are undefined.
+    """The people in a scene, sampled at the scene's own rate; values of absent people are undefined.
 
     Attributes:
         position: (T, P, 2) positions, m.
-        present: (T, P) whether a person is present.
-        counts: (T, P) whether the error of a prediction at that time counts.
-        walls: the scene's walls, as a costmap with a batch size of one.
+        present: (T, P) whether each person is present.
+        counts: (T, P) whether the error of a prediction made at this time counts.
+        walls: walls of the scene, as a costmap with a batch size of one.
     """
 
     position: Doubles
@@ -81,7 +82,7 @@ class Samples:
         return Samples(np.array([m.position for m in moments]).reshape(*present.shape, 2), present, counts, walls)
 
     def errors(self, predictor: Predictor) -> tuple[list[Doubles], list[Doubles]]:
-        """Return the average and the final errors, m, at each sample at which someone counts."""
+        """Return the average and the final errors of a predictor, m, at each sample at which any person counts."""
         average, final = [], []
         memory: Memory = {}
         for k in range(1, len(self.present) - AHEAD):
@@ -96,7 +97,7 @@ class Samples:
         return average, final
 
     def _observation(self, k: int) -> Observation:
-        """Return the observation of a very distant robot at a sample."""
+        """Return the observation of a very distant robot at sample ``k``."""
         f = np.float32
         here, before = self.present[k], self.present[k - 1]
         step = np.where((here & before)[:, None], self.position[k] - self.position[k - 1], 0.0) / STEP
@@ -116,11 +117,13 @@ class Samples:
 
 
 def score_predictors(predictors: Mapping[str, Predictor], scenes: Sequence[str] = SCENES) -> Iterator[Measuring | PredictionScore]:
-    """Yield the errors of every predictor in each scene and over all scenes, preceded by events that name the measured scene.
+    """Yield the errors of every predictor in each scene and over all scenes.
+
+    An event that names the scene precedes the errors in a scene.
 
     Args:
         predictors: predictors by name.
-        scenes: names of scenes of ETH/UCY.
+        scenes: names of ETH/UCY scenes.
 
     Raises:
         InputError: the data set is missing.
@@ -140,13 +143,13 @@ def score_predictors(predictors: Mapping[str, Predictor], scenes: Sequence[str] 
 
 
 def _mean(errors: list[Doubles]) -> Estimate:
-    """Return the mean, with a 95 % interval from resampling stretches of 12 samples."""
+    """Return the mean of errors, with a 95 % interval from resampling stretches of 12 samples."""
     parts = [np.concatenate(errors[k : k + AHEAD]) for k in range(0, len(errors), AHEAD)]
     return mean(np.array([part.sum() for part in parts]), np.array([float(part.size) for part in parts]))
 
 
 def markdown(scores: Sequence[PredictionScore]) -> str:
-    """Return a table with one row per predictor: average and final errors in each scene, in metres, with intervals in brackets."""
+    """Return a Markdown table of average and final errors, m, with intervals in brackets; one row per predictor."""
     scenes, names = (list(dict.fromkeys(getattr(score, key) for score in scores)) for key in ("part", "name"))
     lines = [f"| average / final error (m) | {' | '.join(scenes)} |", "|" + "---|" * (len(scenes) + 1)]
     for name in names:

@@ -1,4 +1,4 @@
-"""The quantities used to compare recorded and simulated windows, with one set of samples per window and quantity."""
+"""Computes samples of the quantities by which recorded and simulated windows are compared, one set per window and quantity."""
 
 from __future__ import annotations
 
@@ -20,19 +20,25 @@ QUANTITIES = {
     "sidestep": "m",
     "reaction": "s",
 }
-"""Speed; distance to the nearest other person, and to the nearest wall up to 3 m; number of people within 2 m divided by the area.
-For encounters: minimum distance by kind, sidestep, and how long before the closest approach the sidestep begins."""
+"""The quantities are speed; distance to the nearest other person; distance to the nearest wall, up to 3 m; number of people within
+2 m divided by the area; and, for encounters, the minimum distance by kind, the sidestep, and how long before the closest approach
+the sidestep begins.
+"""
 
 FORMATION = {"group distance": "m", "group angle": "degrees"}
-"""For two members of a walking group: their distance, and the angle from one member's heading to the other member (90 degrees if
-they walk abreast)."""
+"""The quantities for two members of a walking group are the distance between them, and the angle from one member's heading to the
+direction of the other member (90 degrees if they walk abreast).
+"""
 
-_AROUND = 2.0  # m
-_FAR = 3.0  # distance beyond which all walls count as equally far, m
+_AROUND = 2.0  # m, radius within which density is measured
+_FAR = 3.0  # m, distance beyond which all walls count as equally far
 
 
 def quantities(seen: TrackWindow) -> dict[str, Doubles]:
-    """Return the samples of each of `QUANTITIES` in a window; a lone pedestrian has no sample of the distance to people."""
+    """Return the samples of each of the `QUANTITIES` in a window.
+
+    If a pedestrian is alone, there is no sample of its distance to people.
+    """
     distance, n = apart(seen), seen.walkers
     nearest = distance.min(-1) if distance.size else np.full(distance.shape[:2], np.inf)
     met = encounters(seen)
@@ -48,8 +54,8 @@ def quantities(seen: TrackWindow) -> dict[str, Doubles]:
 
 
 def formation(seen: TrackWindow) -> dict[str, Doubles]:
-    """Return the samples of each of `FORMATION`, measured between each walker in motion and every other present member of its
-    group.
+    """Return the samples of each quantity in `FORMATION`, measured between each moving walker and every other member of its group
+    who is present.
     """
     n = seen.walkers
     together = (seen.group[:n, None] == seen.group) & (seen.group[:n, None] >= 0)

@@ -1,8 +1,9 @@
-"""A crowd model against recorded crowds: the model takes over at some time in a recording, and both continue for some seconds.
+"""Compares a crowd model with recorded crowds.
 
-Everyone present keeps their position and velocity, prefers the mean speed of their recorded path, and walks to the end of that
-path.
-Data: ETH (S. Pellegrini et al., You'll never walk alone, ICCV 2009) and UCY (A. Lerner et al., Crowds by example, 2007).
+The model takes over at some time in a recording, and both crowds continue for some seconds.
+
+Each person present keeps the recorded position and velocity, prefers the mean speed of the recorded path, and walks to the end of
+this path. Data: ETH (S. Pellegrini et al., You'll never walk alone, ICCV 2009) and UCY (A. Lerner et al., Crowds by example, 2007).
 """
 
 from __future__ import annotations
@@ -19,11 +20,12 @@ from agora.validation.walk import walk
 from agora.world.trajectories import Trajectories
 
 QUANTITIES = {"speed": "m/s", "clearance": "m", "density": "1/m2"}
-"""Compared quantities: speed, distance between centres to the nearest other person, and number of people within 2 m divided by the
-area."""
+"""Quantities that are compared: speed, distance between the centres of a person and the nearest other person, and number of people
+within 2 m divided by the area.
+"""
 
 _NEAR = 2.0
-_WALKS = 0.3  # mean speed below which a person counts as standing still and is not simulated, m/s
+_WALKS = 0.3  # m/s, mean speed below which a person counts as standing still and is not simulated
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,8 +33,8 @@ class PairedSamples:
     """Samples of the recorded and the simulated crowd, for the same people at the same times.
 
     Attributes:
-        recorded: samples of the recorded people by quantity, (S,).
-        simulated: samples of the simulated people by quantity, (S,).
+        recorded: (S,) samples of the recorded people, by quantity.
+        simulated: (S,) samples of the simulated people, by quantity.
         moments: number of times at which samples were taken.
     """
 
@@ -41,7 +43,9 @@ class PairedSamples:
     moments: int
 
     def distance(self, quantity: str) -> tuple[float, float]:
-        """Return the Kolmogorov-Smirnov distance and the 1-Wasserstein distance of a quantity, the latter in its unit."""
+        """Return the Kolmogorov-Smirnov distance and the 1-Wasserstein distance for a quantity; the 1-Wasserstein distance is in
+        the quantity's unit.
+        """
         from scipy.stats import ks_2samp, wasserstein_distance
 
         one, other = self.recorded[quantity], self.simulated[quantity]
@@ -51,17 +55,17 @@ class PairedSamples:
 def against_recorded(
     model: Any, scenes: Sequence[str] = (), *, seconds: float = 4.8, every: float = 10.0, least: int = 4, radius: float = 0.25
 ) -> PairedSamples:
-    """Let a model take over recorded crowds.
+    """Let a model take over recorded crowds, and return samples of both crowds.
 
-    Walking people are sampled every 0.4 s in the second half of each stretch, when the start no longer matters. Everyone who was
-    recorded throughout the stretch is taken into account.
+    Walking people are sampled every 0.4 s in the second half of each stretch, when the initial state no longer matters. Everyone
+    who was recorded throughout the stretch is included.
 
     Args:
         model: crowd model.
-        scenes: names of scenes of ETH/UCY; all if empty.
+        scenes: names of ETH/UCY scenes; all scenes if empty.
         seconds: length of a stretch, s.
         every: time between the starts of stretches, s.
-        least: minimum number of people present who walk.
+        least: minimum number of walking people in a stretch.
         radius: radius of every pedestrian, m.
 
     Raises:
@@ -97,7 +101,7 @@ def _paces(people: Trajectories) -> Doubles:
 
 
 def _quantities(position: Doubles, velocity: Doubles, walks: Bools) -> dict[str, Doubles]:
-    """Return the quantities of walking people, with everyone as their neighbours."""
+    """Return the quantities for walking people; all people count as their neighbours."""
     apart = np.hypot(*(position[:, None] - position).transpose(2, 0, 1))
     np.fill_diagonal(apart, np.inf)
     return {

@@ -1,8 +1,10 @@
-"""The distance over 4.8 s between a recorded pedestrian and the simulated pedestrian that replaces it among recorded people.
+"""Measures the distance, over 4.8 s, between a recorded pedestrian and the simulated pedestrian that replaces it.
 
-The mean displacement error is that used in trajectory prediction (S. Pellegrini et al., ICCV 2009): the mean distance over the 12
-samples after the first. A crowd model is given the end of the recorded path and its mean speed; the constant-velocity baseline is
-given neither.
+All other people move as recorded.
+
+The mean displacement error is defined as in trajectory prediction (S. Pellegrini et al., ICCV 2009): it is the mean distance over
+the 12 samples after the first. A crowd model receives the end point and the mean speed of the recorded path; the constant-velocity
+baseline receives neither.
 """
 
 from __future__ import annotations
@@ -28,8 +30,8 @@ class Replaced:
     """A walker to be replaced in a stretch.
 
     Attributes:
-        stretch: number of the stretch.
-        walker: number of the walker in the stretch.
+        stretch: index of the stretch.
+        walker: index of the walker in the stretch.
     """
 
     stretch: int
@@ -37,7 +39,7 @@ class Replaced:
 
 
 def draw(cut: Sequence[Stretch], most: int = 400) -> list[Replaced]:
-    """Return at most ``most`` walkers of the stretches, sampled without replacement, in their original order."""
+    """Return at most ``most`` walkers from the stretches, sampled without replacement, in their original order."""
     everybody = [Replaced(k, i) for k, stretch in enumerate(cut) for i in range(stretch.walkers)]
     if len(everybody) <= most:
         return everybody
@@ -46,7 +48,7 @@ def draw(cut: Sequence[Stretch], most: int = 400) -> list[Replaced]:
 
 
 def constant_velocity(stretch: Stretch, samples: int) -> Doubles:
-    """Return the positions (samples, N, 2) of the walkers if each keeps its initial velocity, m."""
+    """Return the positions (samples, N, 2), m, that the walkers would have if each kept its initial velocity."""
     time = np.arange(samples)[:, None, None] * STEP
     return np.asarray(stretch.position[0, : stretch.walkers] + time * stretch.velocity)
 
@@ -58,12 +60,12 @@ def replaced_error(
     *,
     threads: int = 1,
 ) -> Estimate:
-    """Return the mean displacement error with a 95 % interval over stretches, m.
+    """Return the mean displacement error, m, with a 95 % interval from resampling stretches.
 
     Args:
         cut: stretches of the recordings.
         chosen: pedestrians to replace, one at a time.
-        crowd: crowd that simulates the replacements, for all scenes or by scene; None for constant velocity.
+        crowd: crowd that simulates the replacements, either one for all scenes or one per scene; None for constant velocity.
         threads: number of threads; the worlds are divided among them.
     """
     if crowd is None:
@@ -81,6 +83,6 @@ def replaced_error(
 
 
 def error(recorded: Doubles, walked: Doubles) -> Doubles:
-    """Return the mean displacement error (N,) of positions (T, N, 2) over the samples after the first, m."""
+    """Return the mean displacement error (N,), m, of positions (T, N, 2) over the samples after the first."""
     off = walked[1 : AHEAD + 1] - recorded[1 : AHEAD + 1]
     return np.asarray(np.hypot(off[..., 0], off[..., 1]).mean(0))

@@ -1,4 +1,4 @@
-"""The report on a crowd model: a table, the numbers as JSON, and a figure."""
+"""Runs all experiments on a crowd model and writes the results as JSON and as a figure."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ _SEEDS = 6
 
 @dataclass(frozen=True, eq=False)
 class Validation:
-    """The results of a crowd model.
+    """The results of all experiments on a crowd model.
 
     Attributes:
         model: name of the model.
-        cases: results of the cases, one row each.
-        diagram: speed against density.
-        lanes: opposite streams.
-        stripes: crossing streams.
+        cases: results of all cases, one row per case.
+        diagram: speed as a function of density.
+        lanes: result for opposite streams.
+        stripes: result for crossing streams.
         recorded: comparison with ETH/UCY; None if the data is missing.
-        left_out: one line with the omitted part, the reason, and how to get the data; empty if nothing was omitted.
+        left_out: one line that names the omitted part, the reason, and how to get the data; empty if nothing was omitted.
     """
 
     model: str
@@ -55,18 +55,19 @@ class Validation:
 def validate(name: str, model: Any, *, seed: int = 0, token: StopToken | None = None) -> Iterator[Measuring | Validation]:
     """Run every experiment on a crowd model; yield events that name the measured quantity, and finally the result.
 
-    This takes a few minutes, most of them for RiMEA's case 9. To stop it, close the iterator, or call ``token.stop()`` from another
-    thread: it stops after the current experiment.
+    All experiments together take a few minutes, most of which RiMEA's case 9 needs. To stop, close the iterator, or call
+    ``token.stop()`` from another thread; the function stops after the current experiment.
 
     Args:
         name: name of the model.
         model: crowd model, or a `SimulatedCrowd`.
-        seed: seed of places and preferred speeds.
-        token: token with which another thread can stop it.
+        seed: seed used to sample positions and preferred speeds.
+        token: token with which another thread can stop the experiments.
 
     Raises:
-        InputError: a file of the data set is invalid. If the data set is missing, the comparison with it is omitted instead.
-        StoppedError: ``token`` requested a stop.
+        InputError: a file of the data set is invalid. If the data set is missing, the comparison with recorded crowds is omitted
+            instead.
+        StoppedError: a stop was requested through ``token``.
     """
     token = token or StopToken()
     recorded, lacking = None, missing("eth_ucy")
@@ -139,7 +140,7 @@ def write(validation: Validation, folder: Path) -> Path:
 
 
 def figure(validation: Validation) -> Figure:
-    """Return the figure: speed against density, lanes, stripes, and the comparison with recorded crowds, if any."""
+    """Return a figure with speed against density, lanes, stripes and, if available, the comparison with recorded crowds."""
     from matplotlib.figure import Figure
 
     heights = (1.1, 1.0, 0.8) if validation.recorded is not None else (1.1, 1.0)

@@ -1,8 +1,9 @@
-"""Cases of the RiMEA guideline that do not need stairs: tests that a pedestrian model must pass.
+"""Test cases of the RiMEA guideline that do not need stairs, which a pedestrian model must pass.
 
 Source: RiMEA e.V., Richtlinie fuer Mikroskopische Entfluchtungsanalysen, version 4, 2022: cases 1 (speed in a corridor), 4
-(fundamental diagram), 6 (corner), 9 (room with closed exits) and 12 (bottleneck), as described in each function's docstring; values
-that the guideline leaves open are Agora's. People have the radius and, except in case 1, the speeds of `agora.draft.people.People`.
+(fundamental diagram), 6 (corner), 9 (room with closed exits) and 12 (bottleneck), as described in the docstring of each function;
+values that the guideline leaves open are Agora's own. People have the radius and, except in case 1, the preferred speeds of
+`agora.draft.people.People`.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from agora.seeds import Stream
 from agora.validation.flow import fundamental_diagram, weidmann
 from agora.validation.walk import Walk, fill, speeds, walk
 
-_THICK = 0.3  # of walls, m
-_AWAY = 60.0  # distance that people continue to walk after the exit, m
-_FLAT = 0.05  # maximum difference between mean speeds that count as equal, m/s
+_THICK = 0.3  # m, thickness of walls
+_AWAY = 60.0  # m, distance that people continue to walk after the exit
+_FLAT = 0.05  # m/s, maximum difference at which two mean speeds count as equal
 
 
 @dataclass(frozen=True)
@@ -34,8 +35,8 @@ class Case:
         expected: result required by the guideline.
         found: actual result, with units.
         met: whether the result meets the guideline.
-        values: the numbers behind the result; None for events that did not happen, such as the last person's exit if someone
-            stayed inside.
+        values: numbers from which the result was derived, by name; None for an event that did not occur, such as the exit of the
+            last person if someone stayed inside.
     """
 
     name: str
@@ -46,16 +47,16 @@ class Case:
 
 
 def finite(value: float) -> float | None:
-    """Return a number; None if it is non-finite."""
+    """Return a number, or None if the number is non-finite."""
     return float(value) if np.isfinite(value) else None
 
 
 def arrived(times: Doubles, where: str, longest: float) -> str:
-    """Return a text saying how many people reached a place, and when the last one did.
+    """Return a text that says how many people reached a place, and when the last person did.
 
     Args:
         times: (P,) arrival time of each person, s; infinite for people who did not arrive.
-        where: the place, such as "out".
+        where: name of the place, such as "out".
         longest: time limit, s.
     """
     came = int(np.isfinite(times).sum())
@@ -64,7 +65,7 @@ def arrived(times: Doubles, where: str, longest: float) -> str:
 
 
 def case_1(model: Any) -> Case:
-    """A pedestrian with a desired speed of 1.33 m/s walks along a corridor of 40 x 2 m from rest; it must take 26 to 34 s."""
+    """A pedestrian with a desired speed of 1.33 m/s walks from rest along a corridor of 40 x 2 m; this must take 26 to 34 s."""
     place = _walled((0.0, 0.0, 40.0, 2.0), [])
     longest = 45.0
     seen = walk(model, place, [(0.5, 1.0)], [[(60.0, 1.0)]], longest, speed=1.33)
@@ -74,7 +75,10 @@ def case_1(model: Any) -> Case:
 
 
 def case_4(model: Any, densities: Sequence[float] = (0.5, 1.0, 2.0, 3.0, 4.0, 5.0), seed: int = 0) -> Case:
-    """Speed against density in a corridor: speed must fall with density; the deviation from Weidmann is reported."""
+    """People walk in a corridor at several densities; their speed must decrease with density.
+
+    The deviation from Weidmann's speeds is reported.
+    """
     diagram = fundamental_diagram(model, densities, seed=seed)
     speed, seen = diagram.speed, np.isfinite(diagram.speed)
     falls = bool((np.diff(speed) < _FLAT).all()) and float(speed[0] - speed[-1]) > _FLAT and float(speed.min()) >= 0.0
@@ -114,8 +118,8 @@ def case_6(model: Any, seed: int = 0) -> Case:
 
 
 def case_9(model: Any, count: int = 1000, seed: int = 0, longest: float = 600.0) -> Case:
-    """1,000 people leave a room of 30 x 20 m through four exits 1 m wide, then through two; the latter must take about twice as
-    long.
+    """1,000 people leave a room of 30 x 20 m through four exits 1 m wide, then through two exits; with two exits, they must take
+    about twice as long.
     """
     doors = [(7.0, 0), (23.0, 0), (7.0, 1), (23.0, 1)]
     four, by_four = _empty_room(model, doors, count, seed, longest)
@@ -127,11 +131,11 @@ def case_9(model: Any, count: int = 1000, seed: int = 0, longest: float = 600.0)
 
 
 def _empty_room(model: Any, doors: Sequence[tuple[float, int]], count: int, seed: int, longest: float) -> tuple[float, str]:
-    """Return the time in seconds by which 95 % of the people in a room have left it, and a text that states this time.
+    """Return the time, s, by which 95 % of the people have left a room, and a text that states this time.
 
     Args:
         model: crowd model.
-        doors: x of each door, and its wall: 0 for the lower, 1 for the upper.
+        doors: x coordinate of each door, m, and the wall that the door is in: 0 for the lower wall, 1 for the upper wall.
         count: number of people.
         seed: seed of places and preferred speeds.
         longest: time limit, s.
@@ -156,9 +160,9 @@ def _empty_room(model: Any, doors: Sequence[tuple[float, int]], count: int, seed
 
 
 def case_12(model: Any, seed: int = 0) -> Case:
-    """150 people go from a room of 10 x 10 m through a corridor of 5 x 1 m and a second room to that room's 1 m wide exit.
+    """150 people walk from a room of 10 x 10 m through a corridor of 5 x 1 m to the 1 m wide exit of a second room.
 
-    A jam must form in front of the corridor, but not in front of the exit, which has the same width.
+    A jam must form in front of the corridor, but not in front of the exit, which is as wide as the corridor.
     """
     stream = Stream("rimea/12", seed, "validation")
     blocks = [(10.0, 0.0, 15.0, 4.5), (10.0, 5.5, 15.0, 10.0)]
@@ -181,14 +185,16 @@ def case_12(model: Any, seed: int = 0) -> Case:
 
 
 def _density(seen: Walk, box: tuple[float, float, float, float]) -> float:
-    """Return the mean density in a box from 10 to 60 s, 1/m2."""
+    """Return the mean density in a box over the time from 10 to 60 s, 1/m2."""
     low, high = np.array(box[:2]), np.array(box[2:])
     part = seen.during(10.0, 60.0).position
     return float(((part >= low) & (part < high)).all(-1).sum(1).mean() / np.prod(high - low))
 
 
 def _room(box: tuple[float, float, float, float], gaps: Sequence[tuple[float, float, int]]) -> Map:
-    """Return a room with gaps in its walls, each given by its start x, its end x, and 0 for the lower or 1 for the upper wall."""
+    """Return a map of a room with gaps in its walls; a gap is given by its start x, its end x, and 0 for the lower or 1 for the
+    upper wall.
+    """
     x0, y0, x1, y1 = box
     walls = [(x0 - _THICK, y0 - _THICK, x0, y1 + _THICK), (x1, y0 - _THICK, x1 + _THICK, y1 + _THICK)]
     for side, (low, high) in enumerate(((y0 - _THICK, y0), (y1, y1 + _THICK))):
@@ -206,8 +212,8 @@ def _walled(
     blocks: Sequence[tuple[float, float, float, float]],
     exit_at: tuple[float, float, float] | None = None,
 ) -> Map:
-    """Return a box with filled blocks inside. The box is open on the right and at the top, or has a single exit at an x between two
-    y values.
+    """Return a map of a box with filled blocks inside. The box is open on the right and at the top, or has a single exit, given by
+    an x and two y values.
     """
     x0, y0, x1, y1 = box
     walls = [*blocks, (x0 - _THICK, y0 - _THICK, x1 + _THICK, y0), (x0 - _THICK, y0, x0, y1)]
@@ -228,4 +234,4 @@ def _of_boxes(walls: Sequence[tuple[float, float, float, float]], box: ArrayLike
 
 
 CASES = (case_1, case_4, case_6, case_9, case_12)
-"""Every case; each takes a crowd model."""
+"""All cases, as functions of a crowd model."""

@@ -1,6 +1,6 @@
-"""The scores of every crowd against recorded people: distances, displacement errors, and whether a classifier can distinguish them.
+"""Scores crowds against recorded people: distances, displacement errors, and whether a classifier can distinguish the two.
 
-A table has one or more parts, each with some scenes. The classifier that judges a scene was trained on all other scenes.
+A table has one or more parts, each of which covers some scenes. The classifier that judges a scene was trained on all other scenes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from agora.validation.window import TrackWindow, window
 
 LEFT_OUT = {"each scene left out": SCENES}
 HALVES = {"training": TRAINING, "held out": HELD_OUT}
-"""Parts of a table and their scenes: the half used for calibration and the half used to test it."""
+"""Parts of a table and their scenes: the scenes used for calibration, and the scenes used to test the calibration."""
 
 COLUMNS = {
     **QUANTITIES,
@@ -37,16 +37,17 @@ COLUMNS = {
     "one error": "m",
     "told apart": "",
 }
-"""Columns of the table and their units: 1-Wasserstein distances of `QUANTITIES` and, under the `groups` behaviour, of `FORMATION`;
-mean displacement error over 4.8 s of a whole crowd and of one replaced pedestrian; the classifier's balanced accuracy."""
+"""Columns of the table and their units: 1-Wasserstein distances for `QUANTITIES` and, with the `groups` behaviour, for `FORMATION`;
+mean displacement error over 4.8 s for a whole crowd and for a single replaced pedestrian; balanced accuracy of the classifier.
+"""
 
-_JITTER = 0.05  # standard deviation of each coordinate, m
+_JITTER = 0.05  # m, standard deviation of the error added to each coordinate
 
 Walked = Sequence[Doubles]
-"""Positions (20, N, 2) of the walkers of each stretch, m."""
+"""Simulated positions (20, N, 2) of the walkers in each stretch, m."""
 
 Crowds = SimulatedCrowd | Mapping[str, SimulatedCrowd]
-"""A crowd for all scenes, or one for each."""
+"""One crowd for all scenes, or one crowd per scene."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,8 @@ class Score:
     Attributes:
         name: name of the crowd or the control.
         part: part of the table.
-        values: values by column; values that were not measured or do not apply are omitted.
-        scenes: accuracy of the classifier in each scene.
+        values: estimates, by column; columns that were not measured or do not apply are missing.
+        scenes: accuracy of the classifier, by scene.
     """
 
     name: str
@@ -68,10 +69,10 @@ class Score:
 
 @dataclass(frozen=True, eq=False)
 class Recorded:
-    """The recorded people of some scenes, with cached data derived from them.
+    """The recorded people in some scenes, with cached data derived from the recordings.
 
     Attributes:
-        cut: stretches of the scenes.
+        cut: stretches into which the scenes were cut.
         most: maximum number of walkers that are replaced one at a time.
     """
 
@@ -79,7 +80,7 @@ class Recorded:
     most: int = 400
 
     def without(self, scene: str) -> Recorded:
-        """Return the recorded people of all scenes except one."""
+        """Return the recorded people in all scenes except one."""
         return Recorded([stretch for stretch in self.cut if stretch.scene != scene], self.most)
 
     @cached_property
@@ -94,22 +95,22 @@ class Recorded:
 
     @cached_property
     def motions(self) -> list[dict[str, Doubles]]:
-        """The samples of `agora.validation.motion` of each stretch."""
+        """The samples of each stretch as computed by `agora.validation.motion.motion`."""
         return [motion(seen) for seen in self.windows]
 
     @cached_property
     def features(self) -> list[Doubles]:
-        """The features of each stretch for a classifier."""
+        """The features of each stretch that the classifier uses."""
         return [shown(stretch) for stretch in self.cut]
 
     @cached_property
     def grouped(self) -> list[Stretch]:
-        """The stretches with walkers in known groups."""
+        """The stretches in which some walkers belong to known groups."""
         return [stretch for stretch in self.cut if (stretch.group[: stretch.walkers] >= 0).any()]
 
     @cached_property
     def formations(self) -> list[dict[str, Doubles]]:
-        """The samples of `FORMATION` in each of these stretches."""
+        """The samples of `FORMATION` in each of the stretches in `grouped`."""
         return [formation(window(stretch)) for stretch in self.grouped]
 
     @cached_property
@@ -118,7 +119,7 @@ class Recorded:
         return draw(self.cut, self.most)
 
     def walked(self, crowd: Crowds, threads: int = 1) -> Walked:
-        """Let a crowd take over every stretch."""
+        """Let a crowd take over every stretch, and return the walkers' positions."""
         return take_over(crowd, self.cut, threads)
 
     def distances(self, walked: Walked, resamples: int = RESAMPLES) -> dict[str, Estimate]:
@@ -133,7 +134,7 @@ class Recorded:
 
 
 def take_over(crowd: Crowds, cut: Sequence[Stretch], threads: int = 1) -> Walked:
-    """Let a crowd take over stretches; all walkers are simulated together."""
+    """Let a crowd take over stretches, and return the walkers' positions; all walkers in a stretch are simulated together."""
     starts, scenes = [stretch.start(range(stretch.walkers)) for stretch in cut], [stretch.scene for stretch in cut]
     return [seen[..., :2] for seen in simulate_scenes(crowd, scenes, starts, DURATION, every=8, threads=threads)]
 
@@ -141,7 +142,7 @@ def take_over(crowd: Crowds, cut: Sequence[Stretch], threads: int = 1) -> Walked
 def compare(
     recorded: Sequence[dict[str, Doubles]], other: Sequence[dict[str, Doubles]], names: Sequence[str], resamples: int = RESAMPLES
 ) -> dict[str, Estimate]:
-    """Return the distance of each quantity between two lists of samples, which have one entry per stretch."""
+    """Return the distance for each quantity between two lists of samples, which contain one entry per stretch."""
     return {name: wasserstein([s[name] for s in recorded], [s[name] for s in other], resamples=resamples) for name in names}
 
 
@@ -152,7 +153,7 @@ class Instrument:
     Attributes:
         parts: parts of the table, by name.
         threads: number of threads; the worlds are divided among them.
-        classify: whether a classifier is trained; needs scikit-learn.
+        classify: whether a classifier is trained, which requires scikit-learn.
     """
 
     parts: Mapping[str, Recorded]
@@ -163,12 +164,12 @@ class Instrument:
     def of_scenes(
         parts: Mapping[str, Sequence[str]] = LEFT_OUT, *, every: int = 1, most: int = 800, threads: int = 1, classify: bool = True
     ) -> Instrument:
-        """Read scenes.
+        """Read the scenes of all parts, and return an instrument.
 
         Args:
-            parts: parts of the table with their scenes.
-            every: use only every ``every``-th stretch.
-            most: number of walkers that are replaced one at a time, over all parts.
+            parts: scenes of each part of the table, by name of the part.
+            every: only every ``every``-th stretch is used.
+            most: maximum number of walkers, over all parts, that are replaced one at a time.
             threads: number of threads; the worlds are divided among them.
             classify: whether a classifier is trained.
 
@@ -192,14 +193,14 @@ class Instrument:
         return self._lines(name, walked, more)
 
     def constant_velocity(self) -> list[Score]:
-        """Return the lines for people who keep their velocity and ignore everyone else."""
+        """Return the lines for simulated people who keep their velocity and ignore everyone else."""
         walked = {part: [constant_velocity(s, SAMPLES) for s in people.cut] for part, people in self.parts.items()}
         errors = {p: {"one error": replaced_error(people.cut, people.replaced, None)} for p, people in self.parts.items()}
         return self._lines("constant velocity", walked, errors)
 
     def jittered(self) -> list[Score]:
-        """Return the lines for recorded people with an additional position error of 0.05 m, which show the effect of annotation
-        error alone.
+        """Return the lines for recorded people with an added position error of 0.05 m, which show the effect of annotation errors
+        alone.
         """
         walked = {part: [_jittered(s) for s in people.cut] for part, people in self.parts.items()}
         return self._lines("recorded, jittered", walked, {part: {} for part in self.parts})
@@ -208,7 +209,7 @@ class Instrument:
         """Return the lines for recorded people compared with other people recorded in the same scenes, which show the effect of
         chance.
 
-        Distances are between even and odd stretches; the classifier judges every other walker in a stretch.
+        Distances are computed between even and odd stretches; the classifier compares alternate walkers of a stretch.
         """
         own = [walkers[::2] for people in self.parts.values() for walkers in people.features]
         other = [walkers[1::2] for people in self.parts.values() for walkers in people.features]
@@ -230,12 +231,13 @@ class Instrument:
         return lines
 
     def _judged(self, score: Score, own: Samples, other: Samples) -> Score:
-        """Return the line with the classifier results for the scenes of its part; each classifier was trained on all other scenes.
+        """Return a line with the classifier results added for the scenes of its part; each classifier was trained on all other
+        scenes.
 
         Args:
             score: line without the classifier results.
-            own: features of recorded people in the stretches of all parts.
-            other: features of the compared people in the same stretches.
+            own: features of the recorded people in the stretches of all parts.
+            other: features, in the same stretches, of the people with whom they are compared.
         """
         if not self.classify:
             return score
@@ -249,17 +251,19 @@ class Instrument:
 
 
 def score_all(crowds: Mapping[str, Crowds], instrument: Instrument, token: StopToken | None = None) -> Iterator[Measuring | Score]:
-    """Yield the table: first the controls, then every crowd, one line per part. An event that names the crowd precedes its lines.
+    """Yield the lines of the table, one per part: first for the controls, then for every crowd.
 
-    To stop it, close the iterator, or call ``token.stop()`` from another thread: it stops after the current crowd.
+    An event that names the crowd precedes its lines.
+
+    To stop, close the iterator, or call ``token.stop()`` from another thread; the function stops after the current crowd.
 
     Args:
         crowds: crowds by name.
         instrument: instrument that takes the measurements.
-        token: token with which another thread can stop it.
+        token: token with which another thread can stop the measurement.
 
     Raises:
-        StoppedError: ``token`` requested a stop.
+        StoppedError: a stop was requested through ``token``.
     """
     token = token or StopToken()
     yield Measuring("controls")
@@ -273,13 +277,13 @@ def score_all(crowds: Mapping[str, Crowds], instrument: Instrument, token: StopT
 
 
 def _both(own: Samples, other: Samples, chosen: Bools) -> tuple[Samples, Samples]:
-    """Return the samples of both crowds in some stretches."""
+    """Return the samples of both crowds in the chosen stretches."""
     which = np.flatnonzero(chosen).tolist()
     return [own[k] for k in which], [other[k] for k in which]
 
 
 def _paired(items: list[dict[str, Doubles]]) -> tuple[list[dict[str, Doubles]], list[dict[str, Doubles]]]:
-    """Return the even-numbered and the odd-numbered items, the same number of each."""
+    """Return the even-numbered and the odd-numbered items; both lists have the same length."""
     return items[: len(items) // 2 * 2 : 2], items[1::2]
 
 

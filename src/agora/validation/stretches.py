@@ -1,9 +1,9 @@
-"""Stretches of recordings that a crowd model takes over, with simulated walkers and their goals, and replayed people.
+"""Cuts recordings into stretches that a crowd model takes over: some people are simulated, the others are replayed.
 
-A stretch lasts 7.6 s at the recordings' own rate of 0.4 s. People who walk and are present throughout can be simulated; all others,
-who stand still, appear or leave, are replayed as recorded. A simulated pedestrian starts with the recorded position and velocity
-(that of the last 0.4 s), prefers the mean speed of its recorded path, and walks to the end of that path. If a scene does not name
-groups, `agora.validation.together` finds them.
+A stretch lasts 7.6 s, sampled at the recordings' own period of 0.4 s. People who walk and are present throughout can be simulated;
+all others, who stand still, appear or leave, are replayed as recorded. A simulated pedestrian starts at the recorded position with
+the recorded velocity (the mean over the last 0.4 s), prefers the mean speed of the recorded path, and walks to the end of this
+path. If a scene has no group labels, `agora.validation.together` detects groups.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ STEP = 0.4
 """Time between two samples of a recording, s."""
 
 SAMPLES = 20
-"""Number of samples of a stretch."""
+"""Number of samples in a stretch."""
 
 APART = 12
-"""Number of samples between the starts of successive stretches, chosen so that their compared parts do not overlap."""
+"""Number of samples between the starts of successive stretches, chosen so that the windows that are compared do not overlap."""
 
 DURATION = (SAMPLES - 1) * STEP
-"""Time from the first sample to the last, s."""
+"""Time from the first to the last sample of a stretch, s."""
 
 SCENES = tuple(SOURCES)
-"""All scenes."""
+"""Names of all scenes."""
 
 TRAINING = ("eth", "students001", "zara01")
 HELD_OUT = tuple(name for name in SCENES if name not in TRAINING)
-"""Scenes on which a model is calibrated once, and the remaining scenes."""
+"""Names of the scenes on which a model is calibrated, and of the remaining scenes."""
 
 RADIUS = 0.25
 """Radius of every pedestrian, m."""
@@ -54,13 +54,13 @@ class Stretch:
         scene: name of the scene.
         begin: time of the first sample, s.
         map: map of the scene.
-        has_walls: whether any walls are known.
+        has_walls: whether the map contains any walls.
         position: (T, P, 2) recorded positions, m; undefined for absent pedestrians.
-        present: (T, P) whether a pedestrian is present.
-        velocity: (N, 2) velocities at the first sample, m/s.
-        speed: (N,) preferred speeds, m/s.
-        goal: (N, 2) goals, m.
-        group: (P,) number of the walking group, -1 for pedestrians without one.
+        present: (T, P) whether each pedestrian is present.
+        velocity: (N, 2) velocities of the walkers at the first sample, m/s.
+        speed: (N,) preferred speeds of the walkers, m/s.
+        goal: (N, 2) goals of the walkers, m.
+        group: (P,) number of each pedestrian's walking group; -1 for pedestrians without a group.
     """
 
     scene: str
@@ -80,10 +80,10 @@ class Stretch:
         return len(self.speed)
 
     def start(self, simulated: Sequence[int]) -> Start:
-        """Return the episode in which some walkers are simulated and everyone else walks as recorded.
+        """Return the start of an episode in which some walkers are simulated and everyone else is replayed as recorded.
 
         Args:
-            simulated: numbers of the walkers to simulate.
+            simulated: indices of the walkers to simulate.
         """
         who = np.asarray(simulated, np.int32)
         count = len(who)
@@ -103,7 +103,7 @@ class Stretch:
         return Start(f"{self.scene} {self.begin:.1f} s", 0, self.map, (), crowd, DURATION, 0.3, replay=replay, replay_radius=RADIUS)
 
     def _replay(self, others: Ints) -> Trajectories | None:
-        """Return the recorded tracks of the other people; people present at the end stay for one more sample."""
+        """Return the recorded tracks of the people who are not simulated; people present at the end stay for one more sample."""
         seen = others[self.present[:, others].any(0)]
         if not len(seen):
             return None
@@ -118,11 +118,11 @@ class Stretch:
 
 
 def stretches(scenes: Sequence[str], *, parts: int = 1) -> list[Stretch]:
-    """Cut scenes into stretches with at least one walker.
+    """Cut scenes into stretches, and return the stretches that contain at least one walker.
 
     Args:
-        scenes: names of scenes of ETH/UCY.
-        parts: use only every ``parts``-th stretch, for a quick look.
+        scenes: names of ETH/UCY scenes.
+        parts: only every ``parts``-th stretch is returned; larger values give faster but less precise results.
 
     Raises:
         InputError: the data set is missing.

@@ -1,4 +1,4 @@
-"""The table that compares all crowds with recorded people: as text, as numbers, and as a figure."""
+"""Writes the table that compares all crowds with recorded people, as Markdown, as JSON and as a figure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _COLOURS = "#c44e27", "#9aa5b1"
 
 
 def markdown(scores: Sequence[Score]) -> str:
-    """Return a table with all its parts: values with 95 % intervals in brackets, then the classifier's accuracy in each scene."""
+    """Return the table in Markdown: values with 95 % intervals in brackets, then the classifier's accuracy in each scene."""
     titles = [f"{name} ({unit})" if unit else name for name, unit in COLUMNS.items()]
     lines = [f"| | {' | '.join(titles)} |", "|" + "---|" * (len(titles) + 1)]
     for part, rows in parts(scores).items():
@@ -37,7 +37,7 @@ def markdown(scores: Sequence[Score]) -> str:
 
 
 def parts(scores: Sequence[Score]) -> dict[str, list[Score]]:
-    """Return the lines of each part of a table."""
+    """Return the lines of a table, by part."""
     return {part: [score for score in scores if score.part == part] for part in dict.fromkeys(s.part for s in scores)}
 
 
@@ -46,7 +46,7 @@ def _row(name: str, values: Sequence[Estimate | None]) -> str:
 
 
 def words(estimate: Estimate | None) -> str:
-    """Return an estimate with its interval, such as ``0.12 [0.10, 0.14]``; a dash if there is no estimate."""
+    """Return an estimate with its interval as text, such as ``0.12 [0.10, 0.14]``; a dash if there is no estimate."""
     if estimate is None or estimate.value is None:
         return "-"
     digits = 1 if abs(estimate.value) >= 10 else 2
@@ -73,7 +73,7 @@ def write(scores: Sequence[Score], folder: Path) -> Path:
 
 
 def figure(scores: Sequence[Score]) -> Figure:
-    """Return the figure: one panel per column, one row per crowd, with intervals."""
+    """Return a figure with one panel per column and one row per crowd, with intervals."""
     from matplotlib.figure import Figure
 
     names = list(dict.fromkeys(score.name for score in scores))

@@ -1,4 +1,4 @@
-"""Simulated walks of a crowd model in one place, without robots."""
+"""Simulates a crowd model in one place, without robots."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class Walk:
     velocity: Doubles
 
     def during(self, begin: float, end: float) -> Walk:
-        """Return the samples of ``begin <= time < end``, s."""
+        """Return the samples for which ``begin <= time < end``, s."""
         kept = (self.time >= begin) & (self.time < end)
         return Walk(self.time[kept], self.position[kept], self.velocity[kept])
 
     def passed(self, line: float, axis: int = 0) -> Doubles:
-        """Return the time (P,) at which each pedestrian first passed a coordinate, s; infinite if it never did."""
+        """Return the time (P,), s, at which each pedestrian first passed the coordinate ``line``; infinite if it never did."""
         beyond = self.position[:, :, axis] > line
         return np.where(beyond.any(0), self.time[beyond.argmax(0)], np.inf)
 
@@ -57,18 +57,18 @@ def walk(
     dt: float = 0.05,
     every: int = 2,
 ) -> Walk:
-    """Let pedestrians walk along their waypoints and stay at the last one.
+    """Simulate pedestrians who walk along their waypoints and stay at the last waypoint, and return their motion.
 
     Args:
-        model: crowd model of either form, or a `SimulatedCrowd`.
-        map: static surroundings.
+        model: crowd model in either form, or a `SimulatedCrowd`.
+        map: map of the place.
         position: (P, 2) positions at the start, m.
         waypoints: (P, K, 2) waypoints, m.
-        duration: duration, s.
-        speed: preferred speed, a single value or (P,), m/s.
-        velocity: (P, 2) velocities at the start, m/s; everyone starts at rest if omitted.
+        duration: simulated time, s.
+        speed: preferred speed, m/s: one value for all pedestrians, or (P,).
+        velocity: (P, 2) velocities at the start, m/s; if omitted, everyone starts at rest.
         radius: radius of every pedestrian, m.
-        tolerance: distance at which a waypoint counts as reached, m.
+        tolerance: distance from a waypoint at which the waypoint counts as reached, m.
         dt: physics step, s.
         every: number of steps between two samples.
     """
@@ -93,20 +93,20 @@ def walk(
 
 
 def speeds(stream: Stream, count: int) -> Doubles:
-    """Return preferred speeds (count,) from the default distribution of suites, m/s."""
+    """Return preferred speeds (count,), m/s, sampled from the default distribution of suites."""
     people = People()
     return np.array([people.draw_speed(stream) for _ in range(count)])
 
 
 def fill(stream: Stream, low: ArrayLike, high: ArrayLike, density: float) -> Doubles:
-    """Return positions (P, 2) that fill a box at a density, 1/m2: a triangular lattice with random shifts of a fifth of its
-    spacing.
+    """Return positions (P, 2), m, that fill a box at a given density: a triangular lattice with random shifts of a fifth of the
+    lattice spacing.
 
     Args:
         stream: stream of random numbers.
         low: (2,) lower-left corner, m.
         high: (2,) upper-right corner, m.
-        density: pedestrians per square metre.
+        density: number of pedestrians per square metre.
     """
     lower, upper = np.asarray(low, np.float64), np.asarray(high, np.float64)
     side = np.sqrt(2.0 / (np.sqrt(3.0) * density))

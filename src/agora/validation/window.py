@@ -1,8 +1,8 @@
-"""The 4.8 s of a stretch that are compared, processed identically for recorded and simulated people.
+"""The window of a stretch, 4.8 s long, that is compared; it is processed identically for recorded and simulated people.
 
-Everything is derived from positions sampled every 0.4 s. Positions are smoothed by (1, 2, 1) / 4 to reduce the jitter of
-annotation; velocities are central differences of the positions before smoothing, (p[k + 1] - p[k - 1]) / 0.8 s. The first 2.4 s of
-a stretch, in which both crowds are still nearly equal, are left out.
+All values are derived from positions sampled every 0.4 s. Positions are smoothed by (1, 2, 1) / 4 to reduce annotation jitter;
+velocities are central differences of the positions before smoothing, (p[k + 1] - p[k - 1]) / 0.8 s. The first 2.4 s of a stretch,
+in which both crowds are still nearly equal, are left out.
 """
 
 from __future__ import annotations
@@ -14,19 +14,20 @@ import numpy as np
 from agora.core.state import Bools, Doubles, Ints
 from agora.validation.stretches import STEP, Stretch
 
-_BEGIN = 5  # first sample of a stretch that is used
+_BEGIN = 5  # index of the first sample of a stretch that is used
 
 
 @dataclass(frozen=True, eq=False)
 class TrackWindow:
-    """T = 13 samples of P pedestrians, of whom the first N are compared.
+    """T = 13 samples of P pedestrians, of whom the first N (the walkers) are compared.
 
     Attributes:
-        position: (T, P, 2) m.
-        velocity: (T, P, 2) m/s.
-        present: (T, P) whether a pedestrian is present; positions and velocities of absent pedestrians are undefined.
-        wall: (T, N) distance from the centres to the nearest wall, m, 0 inside walls; T = 0 if no walls are known.
-        group: (P,) number of the walking group; -1 for pedestrians without one.
+        position: (T, P, 2) positions, m.
+        velocity: (T, P, 2) velocities, m/s.
+        present: (T, P) whether each pedestrian is present; positions and velocities of absent pedestrians are undefined.
+        wall: (T, N) distance from each walker's centre to the nearest wall, m; 0 inside walls; the array is (0, N) if no walls are
+            known.
+        group: (P,) number of each pedestrian's walking group; -1 for pedestrians without a group.
     """
 
     position: Doubles

@@ -1,1 +1,1 @@
-"""The state of a batch of worlds, apart from the code that moves it: records, starts of episodes, maps."""
+"""The state of a batch of worlds: records, starts of episodes, and maps, without the code that advances them."""

@@ -1,4 +1,4 @@
-"""The state of moving doors: which of its map's stages each world is in."""
+"""The state of moving doors: the current door stage of each world's map."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 class Doors:
-    """The doors in a batch of worlds; some worlds may not have a door.
+    """The doors in a batch of worlds, each of which may or may not have a door.
 
     Args:
-        world: the worlds.
+        world: state of the worlds.
 
     Attributes:
-        share: (W,) opening of each door, 0 to 1.
+        share: (W,) opening of each door, from 0 (closed) to 1 (open).
     """
 
     def __init__(self, world: World) -> None:
@@ -31,7 +31,7 @@ class Doors:
         self._doors: dict[int, tuple[Door, int]] = {}
 
     def reset(self, world: int, place: Map) -> None:
-        """Close the door in a world that begins an episode, if the map has one."""
+        """Close the door, if there is one, in a world in which an episode begins."""
         self._doors.pop(world, None)
         self.share[world] = 1.0
         if place.door is not None:
@@ -40,7 +40,7 @@ class Doors:
             self._show(world)
 
     def step(self) -> None:
-        """Advance the doors in the worlds that are not done by one physics step."""
+        """Advance the doors by one physics step in all unfinished worlds."""
         worlds = self._world
         for world, (door, _) in self._doors.items():
             if not worlds.status.clock.done[world]:
@@ -49,7 +49,7 @@ class Doors:
                 self._show(world)
 
     def _show(self, world: int) -> None:
-        """Make the current door leaves part of the world's map."""
+        """Update the door leaves in the world's map."""
         _, whole = self._doors[world]
         share = float(self.share[world])
         self._world.maps.index[world] = whole if share >= 1.0 else whole + 1 + int(share * STAGES)

@@ -1,4 +1,4 @@
-"""Records in addition to those of `agora.core.state`: the status of an episode, contact events, recordings, and external forces."""
+"""Records that supplement `agora.core.state`: the status of episodes, contact events, recordings, and external forces."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ ADDED, IN_PLACE = 1, 2
 
 
 class WorldRules(NamedTuple):
-    """Rules that all worlds of a batch share; arrays of one element, so that a bound kernel sees changes.
+    """Rules that all worlds of a batch share, as arrays with one element, so that a bound kernel sees changes.
 
     Attributes:
-        ends: (1,) sum of the END bits.
-        remove: (1,) 1 if robots that have ended leave the world, 0 if they stay.
+        ends: (1,) sum of the END bits of those kinds of contact that end an episode.
+        remove: (1,) 1 if a robot leaves the world when its episode has ended, 0 if it stays.
     """
 
     ends: Ints
@@ -39,10 +39,10 @@ class Clock(NamedTuple):
     """The progress of the episodes of W worlds.
 
     Attributes:
-        key: (W,) key of the world's stream of random numbers.
-        step: (W,) physics steps since the start of the episode.
+        key: (W,) key of the world's random stream.
+        step: (W,) number of physics steps since the start of the episode.
         time_limit: (W,) step at which the episode times out.
-        done: (W,) whether every robot has ended; the world is frozen.
+        done: (W,) whether the episodes of all robots have ended, so that the world no longer changes.
     """
 
     key: Annotated[NDArray[np.uint64], Each("W")]
@@ -61,7 +61,7 @@ class Goals(NamedTuple):
         tolerance: (W, R) distance at which the goal counts as reached, m.
         heading_tolerance: (W, R) deviation from the goal heading within which the goal counts as reached, rad; pi or more accepts
             any heading.
-        left: (W, R) number of goals after the current one.
+        left: (W, R) number of remaining goals after the current one.
         arrived: (W, R) whether the current goal has been reached and the next one must be set.
     """
 
@@ -78,7 +78,7 @@ class Ends(NamedTuple):
     """The ends of robots' episodes.
 
     Attributes:
-        outcome: (W, R) RUNNING or the number of an `Outcome`.
+        outcome: (W, R) outcome, as RUNNING or the number of an `Outcome`.
         step: (W, R) step at which the outcome was decided.
     """
 
@@ -90,7 +90,7 @@ class Orders(NamedTuple):
     """Delayed commands on their way to robots.
 
     Attributes:
-        delay: (W, R) steps between a command and its effect.
+        delay: (W, R) number of steps between a command and its effect.
         queue: (W, R, D, 3) commands that have not yet taken effect.
         clipped: (W, R) number of commands that exceeded the limits.
     """
@@ -101,12 +101,13 @@ class Orders(NamedTuple):
 
 
 class Touching(NamedTuple):
-    """Contacts of robots at time t.
+    """Current contacts of the robots, at time t.
 
     Attributes:
-        pedestrian: (W, R, P) contact with each pedestrian; contact with a rigid body is set for all of its discs.
-        wall: (W, R) contact with a wall.
-        robot: (W, R, R) contact with each robot.
+        pedestrian: (W, R, P) whether the robot touches each pedestrian; set for all discs of a rigid body if it touches any of
+            them.
+        wall: (W, R) whether the robot touches a wall.
+        robot: (W, R, R) whether the robot touches each other robot.
     """
 
     pedestrian: Annotated[Bools, Each("W R P")]
@@ -115,19 +116,19 @@ class Touching(NamedTuple):
 
 
 class Events(NamedTuple):
-    """New contacts, kept until they are collected.
+    """New contacts of the robots, kept until they are collected.
 
     Attributes:
         count: (W,) number of contacts since the last collection.
         step: (W, E) step in which the contact began.
         kind: (W, E) kind of the object touched.
-        robot: (W, E) number of the robot.
-        party: (W, E) slot or number of the object touched.
-        fraction: (W, E) time within the step, as a fraction of the step.
-        x: (W, E) position of the robot, x, m.
-        y: (W, E) position of the robot, y, m.
-        here: (W, E, 6) x, y, heading of the robot at the start and end of the step; not set for walls.
-        there: (W, E, 6) x, y, heading of the object touched at the start and end of the step; not set for walls.
+        robot: (W, E) index of the robot.
+        party: (W, E) slot of the pedestrian or index of the robot that was touched.
+        fraction: (W, E) time of the contact within the step, as a fraction of the step.
+        x: (W, E) position of the robot at the contact, x, m.
+        y: (W, E) position of the robot at the contact, y, m.
+        here: (W, E, 6) x, y and heading of the robot at the start and at the end of the step; not set for walls.
+        there: (W, E, 6) x, y and heading of the object touched at the start and at the end of the step; not set for walls.
     """
 
     count: Annotated[Ints, Each("W")]  # type: ignore[assignment]
@@ -159,11 +160,11 @@ class ReplayTracks(NamedTuple):
     Attributes:
         first: (W, P) index of the slot's first knot.
         last: (W, P) index of the slot's last knot.
-        cursor: (W, P) index of the knot used last.
-        period: (W, P) time after which the trajectory starts again, s; 0 if it runs only once.
-        phase: (W, P) time by which the trajectory is ahead, s.
-        aside_x: (W, P) displacement from the recorded position of people who step aside (`agora.engine.sidestep`), x, m.
-        aside_y: (W, P) displacement from the recorded position, y, m.
+        cursor: (W, P) index of the knot that was used last.
+        period: (W, P) period with which the trajectory repeats, s; 0 if it runs only once.
+        phase: (W, P) time offset by which the trajectory is ahead, s.
+        aside_x: (W, P) displacement of a person who steps aside from the recorded position (`agora.engine.sidestep`), x, m.
+        aside_y: (W, P) displacement of a person who steps aside from the recorded position, y, m.
         time: (N,) times of the knots, s.
         x: (N,) x of the knots, m.
         y: (N,) y of the knots, m.
@@ -182,14 +183,14 @@ class ReplayTracks(NamedTuple):
 
 
 class Fed(NamedTuple):
-    """External forces per mass on simulated pedestrians, kept until they are replaced.
+    """External forces per unit mass on simulated pedestrians, which act until they are replaced.
 
     Attributes:
-        how: (W, P) 0 for no force, ADDED if the force is added to the crowd model's result, IN_PLACE if it replaces it.
-        x: (W, P) force per mass, x, m/s2.
-        y: (W, P) force per mass, y, m/s2.
-        own_x: (W, P) last result of the crowd model alone, x, m/s2, including its speed limit.
-        own_y: (W, P) last result of the crowd model alone, y, m/s2, including its speed limit.
+        how: (W, P) 0 for no force, ADDED if the force is added to the crowd model's result, IN_PLACE if it replaces that result.
+        x: (W, P) force per unit mass, x, m/s2.
+        y: (W, P) force per unit mass, y, m/s2.
+        own_x: (W, P) last acceleration from the crowd model alone, with its speed limit applied, x, m/s2.
+        own_y: (W, P) last acceleration from the crowd model alone, with its speed limit applied, y, m/s2.
     """
 
     how: Annotated[Ints, WP]
@@ -205,7 +206,7 @@ def fed(worlds: int, slots: int) -> Fed:
 
 
 def status(worlds: int, robots: int, slots: int, *, delay: int, events: int = 64) -> Status:
-    """Return the status of worlds that are all done; a reset starts them."""
+    """Return the status of worlds that are all done until they are reset."""
     lengths = {"W": worlds, "R": robots, "P": slots, "D": delay + 1, "E": events}
     return Status(
         clock=allocate(Clock, **lengths),

@@ -1,4 +1,4 @@
-"""Recorded pedestrians at a given time: their positions, and the slots that form one body."""
+"""Places recorded pedestrians at their positions at a given time, and finds the slots that form a rigid body."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from agora.core.scalar import ZERO, atan2
 
 @hidden
 def _replay_slot(replay, after, w, i, time, since):
-    """Set a pedestrian to its position on the recorded trajectory; it is absent before the first and after the last knot.
+    """Move a pedestrian to its position on the recorded trajectory. The pedestrian is absent before the first and after the last
+    knot.
 
-    It is also absent if its trajectory restarted within the last ``since`` s, i.e. since the previous generation.
+    The pedestrian is also absent if its trajectory restarted within the last ``since`` seconds, i.e. since the previous generation.
     """
     first, last, period = replay.first[w, i], replay.last[w, i], replay.period[w, i]
     t = time + replay.phase[w, i]
@@ -63,7 +64,7 @@ def end_of_body(traits, w, i):
 
 @lean_kernel
 def start_replayed(dt, now, traits, replay, w):
-    """Write generation 0 of the replayed pedestrians in world w."""
+    """Write generation 0 of the replayed pedestrians in world w at the start of an episode."""
     place_replayed(replay, now, traits, w, 0.0, dt)
     for i in range(traits.count[w]):
         if now.active[w, i] and now.vx[w, i] * now.vx[w, i] + now.vy[w, i] * now.vy[w, i] > ZERO:

@@ -1,4 +1,4 @@
-"""Rigid bodies: several discs at fixed distances from each other that move along a trajectory and turn with it."""
+"""Rigid bodies: sets of discs at fixed distances from each other, which move along a trajectory and turn with it."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ _SHORTEST = 1e-3  # s, minimum time between knots: float32 positions are accurat
 
 
 def ride(way: Doubles, centres: Doubles, window: float) -> Doubles:
-    """Return the trajectories of the discs of a body that moves along a trajectory, at the same times for all discs.
+    """Return the trajectories of the discs of a body that moves along a trajectory; all discs have the same knot times.
 
-    The body's heading at a time is the mean direction of the trajectory over the ``window`` around that time. If the path has a
+    The body's heading is the mean direction of the trajectory over a time ``window`` centred on the current time. If the path has a
     corner, the body turns at a constant rate, from half a window before the corner to half a window after it. Knots are dense
     enough that the distance between any two discs changes by less than 1e-4 m.
 
     Args:
-        way: (N, 3) trajectory of the origin of the body's frame: time, x, y, s and m, in the map frame. N is at least 2, and times
-            increase. Between two knots the origin moves on a straight line at constant speed.
+        way: (N, 3) time, s, and x and y, m, of the origin of the body's frame along the trajectory, in the map frame. N is at least
+            2, and times increase. Between two knots, the origin moves on a straight line at constant speed.
         centres: (D, 2) centres of the discs in the body's frame, whose x axis points ahead, m.
-        window: length of the window for the mean direction, s, at least 0.5.
+        window: length of the time window for the mean direction, s; at least 0.5.
 
     Returns:
-        (D, M, 3) time, x, y of each disc, s and m, in the map frame.
+        (D, M, 3) time, s, and x and y, m, of each disc, in the map frame.
     """
     start, end = way[0, 0], way[-1, 0]
     corners = np.unique(np.concatenate((way[:, 0], way[:, 0] - 0.5 * window, way[:, 0] + 0.5 * window)))
@@ -45,8 +45,8 @@ def ride(way: Doubles, centres: Doubles, window: float) -> Doubles:
 
 
 def _heading(way: Doubles, window: float, time: Doubles) -> Doubles:
-    """Return the mean direction of a trajectory over the window around each time, rad; the trajectory is extended straight at its
-    ends.
+    """Return the mean direction of a trajectory over the window around each time, rad; the trajectory is extrapolated along
+    straight lines at its ends.
     """
     step = np.diff(way, axis=0)
     direction = np.unwrap(np.arctan2(step[:, 2], step[:, 1]))

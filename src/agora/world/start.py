@@ -1,4 +1,4 @@
-"""The start of an episode: everything about it that was decided by chance or by a file, fully resolved."""
+"""The start of an episode, with all random draws made and all files read."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class RobotStart:
 
     Attributes:
         model: model of the robot.
-        pose: (3,) x, y, heading, m and rad.
+        pose: (3,) x, y and heading, m and rad.
         goals: (G, 3) poses to reach one after another, G >= 1; the episode ends at the last one.
-        legs: (G,) geodesic length of the path to each goal from the start or the previous goal, m; None if it was not computed.
-        turn: sum of the turns on the path to the first goal, starting from the initial heading, rad; None if there is no path or
+        legs: (G,) length of the shortest path to each goal, from the start or the previous goal, m; None if it was not computed.
+        turn: total rotation along the path to the first goal, starting from the initial heading, rad; None if there is no path or
             ``legs`` is None.
     """
 
@@ -52,8 +52,8 @@ class Thing:
 
     Attributes:
         name: unique name, e.g. "S_shelf_1".
-        kind: whether it is static, or interactive, i.e. used by pedestrians.
-        furniture: the furniture's model and pose.
+        kind: whether the piece is static, or interactive, i.e. used by pedestrians.
+        furniture: model and pose of the piece.
     """
 
     name: str
@@ -63,20 +63,20 @@ class Thing:
 
 @dataclass(frozen=True)
 class Habits:
-    """A scenario's settings for one pedestrian's social states; if a value is None, the behaviour decides it.
+    """A scenario's settings for the social states of one pedestrian; the behaviour chooses values that are None.
 
     Attributes:
-        chat_probability: probability of starting a conversation of two, evaluated every 0.5 s.
+        chat_probability: probability of starting a conversation between two people, evaluated every 0.5 s.
         story_probability: probability of starting to tell a story, evaluated every 0.5 s.
         group_probability: probability of starting a group conversation, evaluated every 0.5 s.
         stroll_probability: probability of starting a conversation while walking, evaluated every 0.5 s.
-        chat_time: typical duration of a conversation of two, s.
+        chat_time: typical duration of a conversation between two people, s.
         story_time: typical duration of a story, s.
         group_time: typical duration of a group conversation, s.
         stroll_time: typical duration of a conversation while walking, s.
         talk_distance: maximum distance for a conversation, m.
-        wait_time: time for which it waits at the start, s.
-        trigger_radius: distance to a robot at which it starts to move, m; 0 for no such condition.
+        wait_time: time for which the pedestrian waits at the start, s.
+        trigger_radius: distance to a robot at which the waiting pedestrian starts to move, m; 0 for no such condition.
     """
 
     chat_probability: Chance | None = None
@@ -103,28 +103,29 @@ class PedestrianStarts:
         group: (P,) number of the walking group, -1 if none.
         id: (P,) ids.
         waypoints: (P, K, 2) waypoints, m.
-        waypoint_count: (P,) number of valid waypoints in each row.
-        mode: (P,) number of the waypoint mode: 0 loop, 1 random order, 2 stay at the last waypoint, 3 leave the world at the last
-            waypoint. In modes 0 and 1, pedestrians with `one_place` stay there.
+        waypoint_count: (P,) number of valid waypoints of each pedestrian.
+        mode: (P,) waypoint mode: 0 for a loop, 1 for random order, 2 to stay at the last waypoint, 3 to leave the world at the last
+            waypoint. In modes 0 and 1, pedestrians whose waypoints are a single place (`one_place`) stay there.
         tolerance: (P,) distance at which a waypoint counts as reached, m.
         velocity: (P, 2) velocities, m/s.
         heading: (P,) headings, rad; by default towards the first waypoint.
         model: (P,) index of the crowd model in the stage's list; by default the first.
-        type: (P,) numbers in `agora.core.state.TYPES`; by default adults.
-        reaction: (P,) numbers in `agora.core.state.REACTIONS`; by default regular.
-        state: (P,) numbers in `agora.core.state.SOCIAL_STATES`; by default walking.
-        state_time: (P,) time at which that state ends, s; 0 for a state that behaviours may change at any time
+        type: (P,) types, as indices into `agora.core.state.TYPES`; by default adults.
+        reaction: (P,) reactions to robots, as indices into `agora.core.state.REACTIONS`; by default regular.
+        state: (P,) initial social states, as indices into `agora.core.state.SOCIAL_STATES`; by default walking.
+        state_time: (P,) time at which the initial state ends, s; 0 for a state that behaviours may change at any time
             (`agora.pedestrians.behaviours.given_states`).
-        state_radius: (P,) distance to a robot at which the state also ends, m; 0 to disable.
-        talk: (P,) number of the conversation in which each pedestrian stands, -1 if none.
+        state_radius: (P,) distance to a robot at which the initial state also ends, m; 0 for no such condition.
+        talk: (P,) number of the conversation that the pedestrian takes part in at the start, -1 if none.
         habits: habits, one per pedestrian; empty if no pedestrian has individual habits.
         waits: (P, K) waiting time before setting out for each waypoint, s.
-        company: (P, 3) distance at which to accompany the nearest robot, m, and start and end time, s. By default, pedestrians
+        company: (P, 3) distance at which to accompany the nearest robot, m, and the start and end times, s. By default, pedestrians
             neither wait nor accompany robots (`agora.pedestrians.behaviours.cues`).
-        doing: (P, K) number in `agora.core.state.SOCIAL_STATES` of the activity while waiting before setting out, -1 if none.
+        doing: (P, K) activity while waiting before setting out for each waypoint, as an index into
+            `agora.core.state.SOCIAL_STATES`, -1 if none.
         facing: (P, K) heading during that activity, rad.
-        enters: (P,) time at which each pedestrian enters the world, s, in ascending order after the people who are present at the
-            start; by default all are present at the start.
+        enters: (P,) time at which each pedestrian enters the world, s. People who are present at the start come first, and all
+            others follow in ascending order of time. By default, all are present at the start.
     """
 
     position: Doubles = field(metadata=axes("P 2"))
@@ -177,20 +178,22 @@ class PedestrianStarts:
 
     @property
     def at_first(self) -> int:
-        """One more than the index of the last pedestrian who is present at the start."""
+        """One more than the index of the last pedestrian present at the start."""
         there = np.flatnonzero(self.enters <= 0)
         return int(there[-1]) + 1 if len(there) else 0
 
     @property
     def one_place(self) -> Bools:
-        """(P,) whether a pedestrian's waypoints are a single place, i.e. all of them are within the tolerance of the first one."""
+        """(P,) whether a pedestrian's waypoints are a single place, i.e. whether all are within the tolerance of the first
+        waypoint.
+        """
         length, count = self.waypoints.shape[1], self.waypoint_count[:, None]
         away = self.waypoints - self.waypoints[:, :1]
         apart = np.hypot(away[..., 0], away[..., 1])
         return np.asarray(((apart <= self.tolerance[:, None]) | (np.arange(length) >= count)).all(axis=1))
 
     def moved(self, ids: Ints, position: Doubles, velocity: Doubles, heading: Doubles) -> PedestrianStarts:
-        """Return the pedestrians with new positions and velocities (K, 2) and headings (K,) for those with the given ``ids``
+        """Return a copy in which the pedestrians with the given ``ids`` (K,) have new positions and velocities (K, 2) and headings
         (K,).
         """
         place = {int(i): k for k, i in enumerate(self.id)}
@@ -210,26 +213,26 @@ class PedestrianStarts:
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """The start of an episode, ready to run.
+    """The complete start state of an episode.
 
     Attributes:
-        entry: name of the suite entry, ``suite/stage/episode``; together with the seed, it determines the key of every random
-            stream.
-        seed: seed of the suite entry.
+        entry: name of the episode, ``suite/stage/episode``; together with the seed, it determines the keys of all random streams.
+        seed: seed of the episode.
         map: static surroundings.
         robots: the R robots.
         pedestrians: simulated pedestrians.
         timeout: time limit, s.
         goal_tolerance: distance at which a goal counts as reached, m.
-        heading_tolerance: deviation from the goal heading within which it counts as reached, rad; pi or more accepts any heading.
+        heading_tolerance: deviation from the goal heading within which a goal counts as reached, rad; pi or more accepts any
+            heading.
         replay: recorded pedestrians, which occupy the slots after the simulated ones.
         replay_radius: radius of recorded pedestrians, m.
-        replay_phase: (n,) time by which each recording is ahead, s; empty for no offsets.
-        things: furniture in the map during this episode.
+        replay_phase: (n,) time offset by which each recorded pedestrian is ahead, s; empty for no offsets.
+        things: furniture that is on the map during the episode.
         names: names of the simulated pedestrians, e.g. "D_actor1_1", for simulators that display them.
         looks: appearances of the simulated pedestrians, e.g. "actor1", for simulators that display them.
-        furniture: furniture in the map that pedestrians can use.
-        reference_path: length of the path that was published with the world, m.
+        furniture: furniture on the map that pedestrians can use.
+        reference_path: length of the reference path published with the world, m.
     """
 
     entry: str

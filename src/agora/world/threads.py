@@ -10,7 +10,7 @@ import numpy as np
 Work = Callable[[int, int], None]
 """A bound kernel: it is called with a range of worlds ``first <= w < last``."""
 
-_PER_THREAD = 16  # with fewer worlds per thread, another thread costs more than it gains
+_PER_THREAD = 16  # minimum number of worlds per thread; with fewer, another thread costs more than it gains
 _PARTS = 4  # ranges of worlds per thread; a thread that finishes early takes the next range
 
 
@@ -18,7 +18,7 @@ class Threads:
     """Runs kernels on all worlds; results do not depend on the number of threads.
 
     Args:
-        worlds: W, the number of worlds.
+        worlds: number of worlds, W.
         threads: number of threads, including the calling thread.
     """
 
@@ -36,11 +36,11 @@ class Threads:
         return self._pool is not None
 
     def everywhere(self, *kernels: Work) -> None:
-        """Run kernels one after another on every world, using this thread and the helper threads."""
+        """Run kernels in sequence on every world, using the calling thread and the helper threads."""
         self._run([(0, self._worlds)] if self._pool is None else self._ranges, kernels)
 
     def at(self, worlds: Collection[int], *kernels: Work) -> None:
-        """Run kernels one after another on some of the worlds."""
+        """Run kernels in sequence on some of the worlds."""
         if len(worlds) == self._worlds:
             self.everywhere(*kernels)
             return

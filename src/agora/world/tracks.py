@@ -1,4 +1,4 @@
-"""Tracks: what a robot knows of pedestrians and other robots."""
+"""Tracks: a robot's knowledge of pedestrians and other robots."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from agora.core.state import Bools, Floats, Ints
 
 @dataclass(frozen=True, eq=False)
 class Tracks:
-    """Moving discs that a robot knows of, in Q masked slots.
+    """The moving discs that each of N robots knows of, in Q masked slots.
 
     Attributes:
         position: (N, Q, 2) positions, m.
         velocity: (N, Q, 2) velocities, m/s.
         radius: (N, Q) radii, m.
         present: (N, Q) whether the slot is in use.
-        id: (N, Q) identity.
+        id: (N, Q) ids.
         group: (N, Q) number of the walking group, -1 if none.
-        type: (N, Q) number in `agora.core.state.TYPES`, which is meaningless for robots; None if types are unknown.
+        type: (N, Q) types, as indices into `agora.core.state.TYPES`; meaningless for robots; None if types are unknown.
     """
 
     position: Floats
@@ -38,7 +38,7 @@ def onward(position: Floats, velocity: Floats, steps: int, dt: float) -> Floats:
     Args:
         position: (N, Q, 2) current positions, m.
         velocity: (N, Q, 2) velocities, m/s.
-        steps: T, the number of prediction times.
+        steps: number of prediction times, T.
         dt: interval between prediction times, s; the first is ``dt`` from now.
     """
     times = np.float32(dt) * np.arange(1, steps + 1, dtype=np.float32)

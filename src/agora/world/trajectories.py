@@ -1,6 +1,7 @@
-"""Recorded motion: for each pedestrian a list of knots in time and space, connected by straight lines at constant speed.
+"""Recorded motion: a list of knots in time and space for each pedestrian, between which it moves on straight lines at constant
+speed.
 
-The state at a time does not depend on any sampling rate: a pedestrian appears at its first knot and disappears at its last.
+The state at any time does not depend on a sampling rate. A pedestrian appears at its first knot and disappears at its last knot.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ __all__ = ["Trajectories"]
 
 
 class Moment(NamedTuple):
-    """The pedestrians at a given instant; rows are those of the trajectories.
+    """The pedestrians at a given instant, in the order of the trajectories.
 
     Attributes:
         position: (n, 2) positions, m; for absent pedestrians, the position of the knot nearest in time.
@@ -35,18 +36,18 @@ class Moment(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Trajectories:
-    """The knots of n pedestrians in flat arrays; pedestrian i has the knots from ``first[i]`` up to, but not including, ``first[i +
-    1]``. Arrays are read-only.
+    """The knots of n pedestrians in flat arrays; pedestrian i has knots ``first[i]`` up to, but not including, ``first[i + 1]``.
+    Arrays are read-only.
 
     Attributes:
-        knot_time: (K,) time, s, increasing for each pedestrian.
-        knot_x: (K,) position, x, m.
-        knot_y: (K,) position, y, m.
+        knot_time: (K,) times of the knots, s, increasing for each pedestrian.
+        knot_x: (K,) positions of the knots, x, m.
+        knot_y: (K,) positions of the knots, y, m.
         first: (n + 1,) index of the first knot of each pedestrian, followed by K.
-        id: (n,) unique identity.
+        id: (n,) unique ids.
         group: (n,) number of the walking group, -1 if none.
-        period: (n,) period with which a trajectory repeats from its first knot, s, both before and after its knots; 0 if it is not
-            repeated.
+        period: (n,) period with which the trajectory, starting at its first knot, repeats both before and after its knots, s; 0 if
+            it does not repeat.
         body: (n,) number of the rigid body to which this disc belongs, -1 for an independent disc. The discs of a body are
             adjacent.
 
@@ -105,15 +106,15 @@ class Trajectories:
 
     @classmethod
     def of_rows(cls, time: ArrayLike, id: ArrayLike, x: ArrayLike, y: ArrayLike, *, longest_gap: float = np.inf) -> Trajectories:
-        """Return the trajectories given by rows (time, id, x, y) in any order; the result is sorted by id.
+        """Return the trajectories for rows (time, id, x, y) in any order, sorted by id.
 
         Args:
             time: (K,) times, s.
             id: (K,) ids, integers.
             x: (K,) positions, x, m.
             y: (K,) positions, y, m.
-            longest_gap: maximum time between two rows with the same id, s. A pedestrian that comes back later becomes a new
-                pedestrian with the next id above all existing ones; new ids are assigned in the order of the old ids and of time.
+            longest_gap: maximum time between two rows with the same id, s. A pedestrian that reappears after a longer gap becomes a
+                new pedestrian, with the next id above all existing ids; new ids are assigned in the order of old id, then time.
 
         Raises:
             InputError: a pedestrian occurs twice at the same time, an id is not an integer, or a value is non-finite.
@@ -138,7 +139,7 @@ class Trajectories:
 
     @property
     def count(self) -> int:
-        """n, the number of pedestrians."""
+        """Number of pedestrians, n."""
         return len(self.id)
 
     @property
@@ -152,8 +153,8 @@ class Trajectories:
         return self.knot_time[self.first[1:] - 1]
 
     def at(self, time: float) -> Moment:
-        """Return the pedestrians and their positions at a time, s: each is present from its first knot up to, but not including,
-        its last.
+        """Return the state of the pedestrians at a time, s. Each pedestrian is present from its first knot up to, but not
+        including, its last knot.
         """
         start, length = self.start, self.end - self.start
         once = self.period == 0
@@ -172,8 +173,8 @@ class Trajectories:
         return Moment(here + share[:, None] * step, velocity, present)
 
     def _knot_before(self, time: Doubles) -> Ints:
-        """Return each pedestrian's last knot that is not after its time, or its first knot if all are later; found by bisection for
-        all pedestrians at once.
+        """Return the index of each pedestrian's last knot that is not after its time, or of its first knot if all knots are later.
+        The bisection runs for all pedestrians at once.
         """
         low, high = self.first[:-1].copy(), self.first[1:].copy()
         while (high - low > 1).any():
@@ -183,8 +184,8 @@ class Trajectories:
         return low
 
     def moved(self, matrix: ArrayLike = ((1, 0), (0, 1)), offset: ArrayLike = (0, 0), delay: float = 0.0) -> Trajectories:
-        """Return the same motion with positions transformed by ``matrix @ position + offset`` and times shifted ``delay`` s
-        later.
+        """Return the trajectories with positions transformed to ``matrix @ position + offset`` and times delayed by ``delay``
+        seconds.
         """
         linear, shift = np.asarray(matrix, np.float64), np.asarray(offset, np.float64)
         x = linear[0, 0] * self.knot_x + linear[0, 1] * self.knot_y + shift[0]
@@ -192,7 +193,7 @@ class Trajectories:
         return replace(self, knot_time=self.knot_time + delay, knot_x=x, knot_y=y)
 
     def only(self, keep: ArrayLike) -> Trajectories:
-        """Return only the pedestrians selected by the mask (n,)."""
+        """Return the trajectories of the pedestrians selected by the mask (n,)."""
         mask = np.asarray(keep, np.bool_)
         lengths = np.diff(self.first)
         knots = np.repeat(mask, lengths)
@@ -218,11 +219,11 @@ class Trajectories:
         return replace(self, group=np.where(number >= 0, np.searchsorted(used, number), -1))
 
     def overlapping(self, begin: float, end: float) -> Bools:
-        """Return which pedestrians (n,) are present at some time in [begin, end], s."""
+        """Return a mask (n,) of the pedestrians who are present at some time in [begin, end], s."""
         return (self.period > 0) | ((self.start <= end) & (self.end > begin))
 
     def mean_speed(self) -> float:
-        """Return the total distance walked by all pedestrians divided by their total time, m/s; 0 if no one moves."""
+        """Return the mean speed: the total distance walked by all pedestrians, divided by their total time, m/s (0 at rest)."""
         inner = np.ones(max(len(self.knot_time) - 1, 0), np.bool_)
         inner[self.first[1:-1] - 1] = False
         way = np.hypot(np.diff(self.knot_x), np.diff(self.knot_y))[inner].sum()
@@ -231,10 +232,10 @@ class Trajectories:
 
 
 def joined(parts: Sequence[Trajectories]) -> Trajectories:
-    """Return the pedestrians of several `Trajectories` combined; their groups and bodies are kept separate.
+    """Combine several `Trajectories`; their groups and bodies are kept separate.
 
     Raises:
-        InputError: an id occurs in two of them.
+        InputError: an id occurs in more than one of them.
     """
     if not parts:
         none = np.zeros(0)
@@ -254,6 +255,6 @@ def joined(parts: Sequence[Trajectories]) -> Trajectories:
 
 
 def _apart(parts: Sequence[Ints]) -> Ints:
-    """Return the numbers of several parts combined (-1 if none), renumbered so that parts do not share numbers."""
+    """Concatenate the numbers of several parts (-1 for none), renumbered so that no number occurs in two parts."""
     shifts = np.cumsum([0, *(part.max(initial=-1) + 1 for part in parts)])[:-1]
     return np.concatenate([np.where(part < 0, -1, part + shift) for part, shift in zip(parts, shifts, strict=True)])

@@ -1,7 +1,7 @@
-"""The state of W worlds side by side, apart from the code that moves it.
+"""The state of a batch of W worlds, without the code that advances it.
 
-There are two generations of pedestrians and robots: all code reads generation t while generation t + dt is written; `World.turn`
-swaps them. The engine, sensors, recorder, behaviours and rewards depend only on the world.
+Pedestrians and robots have two generations of state: all code reads generation t while generation t + dt is written, and
+`World.turn` swaps them. The engine, sensors, recorder, behaviours and rewards depend only on the world.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Layout:
         corners: maximum number of corners of a polygon footprint.
         knots: maximum number of knots of the recordings in one world.
         delay: maximum command delay, steps.
-        maps: space for maps.
+        maps: room for the data of maps.
     """
 
     worlds: int
@@ -55,7 +55,7 @@ class Layout:
 
     @staticmethod
     def of(starts: Sequence[Start], worlds: int, dt: float) -> Layout:
-        """Return the sizes that can hold any of the starts.
+        """Return the sizes of a batch that can hold any of the starts.
 
         Raises:
             InputError: the starts differ in their number of robots.
@@ -77,7 +77,7 @@ class Layout:
 
 
 class World:
-    """The state of W worlds of pedestrians and robots: records of arrays in two generations, and which of the two is generation t.
+    """The state of W worlds of pedestrians and robots: records of arrays, with two generations for pedestrians and robots.
 
     Args:
         layout: sizes of the records.
@@ -86,10 +86,10 @@ class World:
         threads: number of threads among which the worlds are divided; results do not depend on it.
 
     Attributes:
-        layout: as given.
-        dt: as given.
+        layout: sizes of the records.
+        dt: physics step, s.
         slots: number of pedestrian slots per world.
-        tick: steps since the world was created.
+        tick: number of steps since the world was created.
         now: index of generation t, 0 or 1.
         traits: traits of the pedestrians.
         minds: minds of the pedestrians.
@@ -100,8 +100,8 @@ class World:
         status: clocks, goals, outcomes and contacts.
         maps: maps of all worlds, and the index of each world's map.
         doors: moving doors; None if no map has any.
-        starts: (W,) the episode of each world; None before the first.
-        lost: messages of the simulator about worlds in which it has lost a robot, keyed by world number.
+        starts: (W,) start of the current episode in each world; None before the first episode.
+        lost: messages from the simulator about worlds in which it has lost a robot, keyed by world index.
         threads: threads that run kernels over the worlds.
     """
 
@@ -129,9 +129,10 @@ class World:
 
     @staticmethod
     def of(starts: Sequence[Start], *, dt: float, worlds: int = 0, slots: int = 0, threads: int = 1, drawn: bool = False) -> World:
-        """Return a world with room for any of the starts in each of its worlds; if ``worlds`` is 0, there is one world per start.
+        """Return a batch of ``worlds`` worlds, each with room for any of the starts; if ``worlds`` is 0, there is one world per
+        start.
 
-        If ``drawn``, the starts are only examples, and a world may be given any start that it `holds`.
+        If ``drawn``, the starts are only examples, and a world may run any start accepted by `holds`.
         """
         count = worlds or len(starts)
         layout = Layout.of(starts, count, dt)
@@ -141,21 +142,21 @@ class World:
 
     @property
     def pedestrians(self) -> Pedestrians:
-        """Generation t of the pedestrians."""
+        """The pedestrians at time t."""
         return self._pedestrians[self.now]
 
     @property
     def next_pedestrians(self) -> Pedestrians:
-        """Generation t + dt of the pedestrians. The next step writes it, or reads it if another program moves the pedestrians."""
+        """The pedestrians at time t + dt. The next step writes this state, or reads it if another program moves the pedestrians."""
         return self._pedestrians[1 - self.now]
 
     @property
     def robots(self) -> Robots:
-        """Generation t of the robots."""
+        """The robots at time t."""
         return self._robots[self.now]
 
     def generation(self, number: int) -> tuple[Pedestrians, Robots]:
-        """Return one of the two generations, 0 or 1, of pedestrians and robots."""
+        """Return the pedestrians and robots of generation ``number``, 0 or 1."""
         return self._pedestrians[number], self._robots[number]
 
     def turn(self, steps: int = 1) -> None:
@@ -164,13 +165,13 @@ class World:
         self.tick += steps
 
     def take_over(self, before: World, robots: Sequence[int], pedestrians: Sequence[int] | None = None) -> None:
-        """Continue from the state of another world with different array lengths: its time, pedestrians, robots and goals. Contacts
-        noted in the other world are not copied.
+        """Continue from the state of another batch with different array lengths: take over its time, pedestrians, robots and goals.
+        Contacts recorded in the other batch are not copied.
 
         Args:
-            before: the other world.
-            robots: numbers of its robots, which become the first robots of this world.
-            pedestrians: its slots whose pedestrians are copied, into slots of the same number; None for all.
+            before: batch to continue from.
+            robots: indices of the robots in ``before`` that become the first robots of this batch.
+            pedestrians: slots of the pedestrians in ``before`` that are copied to the same slots of this batch; None for all.
         """
         self.tick, own = before.tick, self.traits.count.copy()
         for name in ("pedestrians", "traits", "minds", "waypoints"):
@@ -197,8 +198,8 @@ class World:
         """Start an episode in one world; the others continue.
 
         Args:
-            world: number of the world.
-            start: the episode, no larger than the layout.
+            world: index of the world.
+            start: start of the episode, which must fit the layout.
         """
         status, w = self.status, world
         self.starts[w] = start
@@ -266,23 +267,23 @@ class World:
         status.goals.tolerance[w], status.goals.heading_tolerance[w] = start.goal_tolerance, start.heading_tolerance
 
     def set_goal(self, world: int, robot: int, goal: Floats) -> None:
-        """Give a robot its current goal (3,): x, y, heading."""
+        """Set a robot's current goal (3,): x, y and heading, m and rad."""
         status = self.status
         status.goals.x[world, robot], status.goals.y[world, robot], status.goals.heading[world, robot] = goal
         status.goals.arrived[world, robot] = False
 
     def next_goal(self, world: int, robot: int, goal: Floats) -> None:
-        """Send a robot that has arrived to the next goal (3,) of its episode."""
+        """Give a robot that has arrived the next goal (3,) of its episode: x, y and heading, m and rad."""
         self.status.goals.left[world, robot] -= 1
         self.set_goal(world, robot, goal)
 
     def command(self, twists: Floats, active: Bools, failed: Collection[int]) -> None:
-        """Set the twists of the running rows.
+        """Set the commanded twists of the robots.
 
         Args:
-            twists: (N, 3) in the robots' frames; row ``w * R + r`` is robot r of world w.
-            active: (N,) running rows; all others stand still.
-            failed: rows that end as ``planner_failed``.
+            twists: (N, 3) commanded twists in the robots' frames, m/s and rad/s; row ``w * R + r`` is robot r of world w.
+            active: (N,) rows whose episodes are running; all other robots stand still.
+            failed: rows whose episodes end as ``planner_failed``.
         """
         status = self.status
         commands = np.where(active[:, None], twists, np.float32(0.0))
@@ -294,27 +295,27 @@ class World:
         self.commands[...] = commands.reshape(self.commands.shape)
 
     def failure(self, world: int, robot: int, planner: str = "") -> str:
-        """Return the message of the planner or the simulator if it ended a robot's episode; otherwise empty.
+        """Return the message of the planner or simulator that ended a robot's episode by failing; empty if neither failed.
 
         Args:
-            world: number of the world.
-            robot: number of the robot in its world.
-            planner: message of the planner if it failed.
+            world: index of the world.
+            robot: index of the robot in its world.
+            planner: message of the planner, if it failed.
         """
         if self.status.ends.outcome[world, robot] != Outcome.SIMULATOR_FAILED:
             return planner
         return self.lost.get(world, "the state of the robot is not finite")
 
     def note_contact(self, world: int, robot: int, kind: ContactKind, other: int = -1, share: float = 0.0) -> None:
-        """Record that a robot begins to touch something in the physics step from the current generation to the next. Call this
-        before `turn`.
+        """Record that a robot begins to touch an object in the physics step from the current generation to the next. Call this
+        method before `turn`.
 
         Args:
-            world: number of the world.
-            robot: number of the robot in its world.
+            world: index of the world.
+            robot: index of the robot in its world.
             kind: kind of the object touched.
-            other: slot of the pedestrian, or number of the robot; -1 for a wall.
-            share: time within the step, from 0 to 1.
+            other: slot of the pedestrian or index of the robot that was touched; -1 for a wall.
+            share: time of the contact within the step, from 0 to 1.
         """
         w, events, is_person = world, self.status.events, kind is ContactKind.PEDESTRIAN
         k = min(int(events.count[w]), events.step.shape[1] - 1)
@@ -335,7 +336,7 @@ class World:
 
     @property
     def under_way(self) -> Bools:
-        """(N,) rows whose robots' episodes are running, in worlds that are not done."""
+        """(N,) whether the episode of each row's robot is running, in a world that is not done."""
         running: Bools = (self.status.ends.outcome == records.RUNNING) & ~self.status.clock.done[:, None]
         return running.reshape(-1)
 

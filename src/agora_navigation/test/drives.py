@@ -10,7 +10,7 @@ from nav_msgs.msg import OccupancyGrid, Odometry
 
 
 class Drives(unittest.TestCase):
-    """One robot of which only odometry is known."""
+    """One robot, for which only odometry is published."""
 
     def test_drives_and_stands(self) -> None:
         """The goal is to the left of the robot's heading: it turns left, and the last twist is zero."""

@@ -11,7 +11,7 @@ from pedsim_srvs.srv import SpawnPeds
 
 
 class Walks(unittest.TestCase):
-    """One pedestrian."""
+    """One pedestrian, whose forces come from a plugin."""
 
     def test_walks(self) -> None:
         """The pedestrian makes progress."""

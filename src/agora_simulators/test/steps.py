@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A robot is placed on the empty plane and scans while steps are taken."""
+"""A robot on an empty plane publishes scans while the simulator takes steps."""
 
 import unittest
 

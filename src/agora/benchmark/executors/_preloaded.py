@@ -1,4 +1,4 @@
-"""Imports that all workers need, done once in the process that the workers are forked from."""
+"""Imports the modules that all workers need, once, in the process from which the workers are forked."""
 
 import pyarrow as pa
 import pyarrow.parquet

@@ -1,4 +1,4 @@
-"""Runs jobs in the benchmark's own process, without deadlines: for tests, notebooks and debuggers."""
+"""Runs jobs in the benchmark's own process, without deadlines; meant for tests, notebooks and debuggers."""
 
 from __future__ import annotations
 

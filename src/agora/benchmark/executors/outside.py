@@ -20,7 +20,7 @@ class EpisodeLostError(Exception):
 
 @dataclass(frozen=True)
 class External:
-    """An external planner, which this process cannot call."""
+    """Stands for an external planner, which this process cannot call."""
 
     graph: str = "ROS"
 
@@ -30,8 +30,8 @@ class Outside:
     """Delegates episodes to an external runner, one at a time, and computes rows from their recordings.
 
     Attributes:
-        play: function that runs an episode, identified by its stage and number, and returns a recording of each robot; raises
-            `EpisodeLostError`.
+        play: function that runs an episode, identified by its stage and number, and returns one recording per robot; it raises
+            `EpisodeLostError` if the episode is not completed.
         beside: strings that are added to every new row, by column.
     """
 
@@ -47,8 +47,8 @@ class Outside:
         """Do nothing."""
 
     def run(self, work: Work, jobs: deque[Any]) -> Iterator[Event]:
-        """Have every job of a run's plan run externally; see `agora.interfaces.Executor.run`."""
-        assert isinstance(work, RunPlan)  # the plan creates the rows
+        """Have the external runner run every job; see `agora.interfaces.Executor.run`."""
+        assert isinstance(work, RunPlan)  # the plan is needed to create the rows
         while jobs:
             job: Job = jobs.popleft()
             rows, lost = work.shard(), dict[int, str]()

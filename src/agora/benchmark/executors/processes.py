@@ -1,17 +1,17 @@
-"""Local worker processes that run jobs, and the supervision of these processes: a planner or crowd that hangs ends its worker, not
-the run.
+"""Runs jobs in local worker processes and supervises them: if a planner or crowd model hangs, only its worker is killed, and the
+run continues.
 
-A planner call that hangs, or that ends its process, counts as a failure of the planner, like an exception. The episode is run again
-up to that call, which is skipped (`agora.episode.Episodes`), and ends with the outcome ``planner_failed``. If something else hangs,
-or if the worker is killed externally, the episode is given up and has no row (`agora.benchmark.conductor`).
+A planner call that hangs, or that ends its process, counts as a failure of the planner, like an exception. The episode is then
+rerun up to that call, the call is skipped (`agora.episode.Episodes`), and the outcome is ``planner_failed``. If something else
+hangs, or if the worker is killed externally, the episode is given up and has no row (`agora.benchmark.conductor`).
 
-A call hangs if it takes longer than the deadline, not counting the time for which its process waited for a processor (`Waits`), so
-that a busy machine does not cause false alarms. Time in which Numba compiles functions or loads compiled functions does not count
-either.
+A call counts as hanging if it takes longer than the deadline. The time for which its process waits for a processor (`Waits`) is not
+counted, so a busy machine does not cause false alarms; nor is the time in which Numba compiles functions or loads compiled
+functions.
 
-A worker runs the jobs of one planner, and imports no other planner. The planner may change the state of its process (modules,
-limits, environment variables, signal handlers); the next planner gets a new process. A worker that has many more open files after a
-job than before is replaced, which closes leaked files.
+A worker runs the jobs of a single planner, and imports no other planner. The planner may change the state of its process (modules,
+limits, environment variables, signal handlers), so the next planner gets a new process. A worker that has many more open files
+after a job than before is replaced, which closes leaked files.
 """
 
 from __future__ import annotations
@@ -50,22 +50,23 @@ _NAME = 200  # size of the buffer for the name of the watched call, bytes
 _SPARE = 64  # number of open files that a worker may accumulate
 _PR_SET_PDEATHSIG = 1
 _KILLED = (-signal.SIGKILL, -signal.SIGTERM)
-"""Exit codes of a process that was ended externally: by a person, or because the machine ran out of memory."""
+"""Exit codes of a process that was killed externally: by a user, or because the machine ran out of memory."""
 
 
 def serve(work: Work, pipe: Connection, began: Any, what: Any, calls: Any, compiled: Any) -> None:
-    """Run jobs from a pipe until it closes, and send their events; if the run is killed, its workers also end.
+    """Run jobs received through a pipe until the pipe closes, and send back their events.
 
-    The first object that is sent is None. Shared values are ``began``, the start time of the watched call, or 0 outside of such
-    calls; ``what``, the name of the call; ``calls``, the number of planner calls in the job; and ``compiled``, the number of
-    functions compiled in this process. The worker leads a process group that contains all processes started by planners.
+    If the run is killed, this process also ends. The first object sent is None, which signals that the worker is ready. The shared
+    values are ``began``, the start time of the current watched call (0 between calls); ``what``, the name of the call; ``calls``,
+    the number of planner calls in the job; and ``compiled``, the number of functions compiled in this process. The worker leads a
+    process group that contains all processes started by planners.
     """
     os.setpgid(0, 0)
     tell_crashes()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the run stops its workers itself
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # the fork server ends when the run ends
-    os.register_at_fork(after_in_child=pipe.close)  # processes that external code forks are not workers
+    os.register_at_fork(after_in_child=pipe.close)  # processes forked by external code are not workers
     _COMPILING.setLevel(logging.INFO)
     _COMPILING.addHandler(_Counter(compiled))
     watch = Watch(*_watched(began, what, calls))
@@ -86,12 +87,12 @@ def _open_files() -> int:
         return len(os.listdir("/proc/self/fd"))
     except FileNotFoundError:
         return 0
-    except OSError:  # no file handle is left to count with
+    except OSError:  # too many files are open to list them
         return sys.maxsize
 
 
 class _Counter(logging.Handler):
-    """Counts the functions that are compiled in this process, in a shared value."""
+    """Counts the functions compiled in this process, in a shared value."""
 
     def __init__(self, compiled: Any) -> None:
         super().__init__()
@@ -103,7 +104,7 @@ class _Counter(logging.Handler):
 
 
 def _next(events: Iterator[Event]) -> Event | Exception | None:
-    """Return the next event of a job, or the exception that it raised; None at its end."""
+    """Return the next event of a job, the exception that the job raised, or None at the end of the job."""
     try:
         return next(events, None)
     except BaseException as error:  # noqa: BLE001 - raised again by the run
@@ -111,8 +112,8 @@ def _next(events: Iterator[Event]) -> Event | Exception | None:
 
 
 def _watched(began: Any, what: Any, calls: Any) -> tuple[Callable[[str], None], Callable[[], None]]:
-    """Return the two functions to call before and after a watched call; they set ``began`` to 0 while Numba compiles or loads
-    functions.
+    """Return two functions, to be called before and after a watched call. While Numba compiles or loads functions, ``began`` is set
+    to 0.
     """
     from numba.core import event
 
@@ -150,8 +151,8 @@ def _watched(began: Any, what: Any, calls: Any) -> tuple[Callable[[str], None], 
 
 
 def _sendable(error: BaseException) -> Exception:
-    """Return the error, with its traceback as a note unless it is one of Agora's own errors; if it cannot be pickled, return an
-    error with the same message.
+    """Return the error, with its traceback as a note unless it is one of Agora's own errors; if the error cannot be pickled, return
+    a `RuntimeError` that contains the traceback.
     """
     if not isinstance(error, Exception):
         return RuntimeError(f"in a worker:\n{traceback.format_exc()}")
@@ -159,7 +160,7 @@ def _sendable(error: BaseException) -> Exception:
         error.add_note("in a worker:\n" + traceback.format_exc())
     try:
         pickle.loads(pickle.dumps(error))
-    except Exception:  # noqa: BLE001 - a stranger's exception may do anything
+    except Exception:  # noqa: BLE001 - an exception from an external package may do anything
         return RuntimeError(f"in a worker:\n{traceback.format_exc()}")
     return error
 
@@ -169,8 +170,8 @@ class _Worker:
     """A worker process, the parent's end of its pipe, and its current work.
 
     Attributes:
-        planner: label of the planner whose jobs it runs.
-        ready: whether the process has begun to listen.
+        planner: label of the planner whose jobs the worker runs.
+        ready: whether the process has started to accept jobs.
     """
 
     planner: str
@@ -207,8 +208,8 @@ class _Worker:
         return EOFError()
 
     def lost(self, reason: str, *, planner: bool = True) -> Lost:
-        """Return the report on the worker's lost job. The planner is blamed if ``planner`` is set and one of its calls was in
-        progress when the worker was lost.
+        """Return the event that reports the worker's job as lost. The planner is blamed if ``planner`` is True and a planner call
+        was in progress when the worker was lost.
         """
         assert self.job is not None
         asked = self.began.value > 0.0 and self.named == PLANNER
@@ -221,7 +222,7 @@ class _Worker:
             self.told += functions
 
     def stop(self) -> None:
-        """Log the compiled functions, then end the worker and all processes that planners have started in it."""
+        """Log the compiled functions, then kill the worker and all processes that planners have started from it."""
         self.tell()
         self.pipe.close()
         with suppress(ProcessLookupError, PermissionError):
@@ -230,16 +231,16 @@ class _Worker:
         self.process.join()
 
     def followed(self, work: Work, planner: str) -> _Worker:
-        """End the worker, and return a new worker for a planner's jobs."""
+        """Stop the worker, and return a new worker for the jobs of another planner."""
         self.stop()
         return _start(work, planner)
 
 
 def start_server() -> None:
-    """Start the process that workers are forked from, unless it is already running; it imports the workers' modules in the
+    """Start the process from which workers are forked, unless it is already running. It imports the workers' modules in the
     background.
 
-    The process ignores Ctrl-C, even while it imports modules, because the run stops its workers itself.
+    The process ignores Ctrl-C, even while it imports modules, because the run itself stops the workers.
     """
     multiprocessing.get_context("forkserver").set_forkserver_preload([__name__, "agora.benchmark.executors._preloaded"])
     resource_tracker.ensure_running()  # the fork server's first step, which would unblock the signal
@@ -252,12 +253,12 @@ def start_server() -> None:
 
 @dataclass(frozen=True)
 class Processes(Checked):
-    """Worker processes on this machine, forked from a process that has imported their modules.
+    """Runs jobs in worker processes on this machine, forked from a process that has already imported the modules they need.
 
     Attributes:
         workers: number of workers.
-        deadline: maximum time for one planner call, one step of the world or one metric, s; a worker that exceeds it is killed.
-            Time during which the worker waits for a processor or Numba compiles does not count.
+        deadline: maximum time for one planner call, one step of the world or one metric, s; a worker that exceeds it is killed. The
+            time in which the worker waits for a processor or Numba compiles functions is not counted.
     """
 
     workers: Annotated[int, Within(1, 1024)] = 2
@@ -282,10 +283,10 @@ class Processes(Checked):
                         yield lost
                     if pool[k].job is None and jobs:
                         job = jobs.popleft()
-                        if pool[k].planner != job.planner or not pool[k].process.is_alive():  # it has too many open files
+                        if pool[k].planner != job.planner or not pool[k].process.is_alive():  # ended: too many open files
                             pool[k] = pool[k].followed(work, job.planner)
                         pool[k].job = job
-                        with suppress(BrokenPipeError, ConnectionResetError):  # the worker died: its end is received below
+                        with suppress(BrokenPipeError, ConnectionResetError):  # the worker died, which is handled below
                             pool[k].pipe.send(job)
                 busy = {handle: k for k, one in enumerate(pool) if one.job for handle in (one.pipe, one.process.sentinel)}
                 ready = {busy[handle] for handle in wait([*busy], timeout=poll)}
@@ -322,7 +323,7 @@ def _start(work: Work, planner: str) -> _Worker:
 
 
 def _report_death(worker: _Worker) -> Lost:
-    """Return the report on the job of a worker that died.
+    """Return the event that reports the job of a dead worker as lost.
 
     Raises:
         InputError: the worker could not start.

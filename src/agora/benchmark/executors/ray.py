@@ -1,12 +1,12 @@
-"""Runs jobs on a Ray cluster, whose workers and nodes may die: each job is a Ray task that streams its events back.
+"""Runs jobs on a Ray cluster, and tolerates the loss of workers and nodes. Each job is a Ray task that streams back its events.
 
-A Ray worker runs no episode itself. It starts a separate process and watches it (`agora.benchmark.executors.processes`), so a
-planner that hangs or ends its process is reported in the same way as on one machine, and Ray does not notice it. Ray notices lost
-workers and nodes. In that case no planner is to blame, and the whole job is restarted elsewhere. Ray's own retries are disabled:
-they continue the old stream of events, which may not match the events of the second attempt.
+A Ray worker does not run episodes itself. It starts a separate process and watches it (`agora.benchmark.executors.processes`), so a
+planner that hangs or ends its process is reported in the same way as without Ray, and Ray does not notice. If Ray reports the loss
+of a worker or node, no planner is to blame, and the whole job is restarted elsewhere. Ray's own retries are disabled, because they
+continue the old stream of events, which may not match the events of the second attempt.
 
-Jobs are sent without the data from this machine's files, because the benchmark's own process would spend most of its time reading
-it. If a worker reports that its files differ, later jobs contain the data.
+Jobs are sent without the data in this machine's files, because the benchmark's own process would otherwise spend most of its time
+reading files. If a worker reports that its files differ, all later jobs contain the data.
 """
 
 from __future__ import annotations
@@ -29,29 +29,31 @@ from agora.interfaces import Done, Event, Lost, Progress, Waiting, Work
 from agora.ranges import Checked, Within
 
 LOCAL = "local"
-"""The address that stands for a local Ray instance on this machine."""
+"""The address that stands for a Ray instance started on this machine."""
 
 _ANSWER = 120.0  # s, time within which every node must report its versions
 _ALONE = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_worker_niceness": "0",
-}  # with Ray's default niceness of 15, other programs leave it almost no CPU time
+}  # with Ray's default niceness of 15, other programs would leave the workers almost no CPU time
 _PERIOD = 1.0  # s, time between two progress reports of a job, and maximum wait for events
 _QUIET: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.CRITICAL}
 
 
 @dataclass(frozen=True)
 class Ray(Checked):
-    """Workers of a Ray cluster. They need Agora but no files from this machine; they are faster if they have the same files.
+    """Runs jobs on the workers of a Ray cluster.
 
-    The connection lasts until Python ends. If the program is already connected to Ray, that connection is used.
+    The workers need Agora but no files from this machine; jobs are faster if the workers have the same files.
+
+    The connection to Ray lasts until Python exits. If the program is already connected to Ray, the existing connection is used.
 
     Attributes:
         address: address of the cluster, ``HOST:PORT``; ``auto`` finds the cluster that runs on this machine, and ``local`` starts
             one.
         workers: number of jobs sent at once; jobs without a free CPU wait in Ray's queue.
         deadline: maximum time for one planner call, one step of the world or one metric, s; a process that exceeds it is killed.
-            Time during which the process waits for a processor or Numba compiles does not count.
+            The time in which the process waits for a processor or Numba compiles functions is not counted.
         retries: number of times that a job is restarted after its worker or node has died.
     """
 
@@ -61,7 +63,7 @@ class Ray(Checked):
     retries: Annotated[int, Within(0, 1000)] = 3
 
     def prepare(self) -> None:
-        """Connect to the cluster, and make sure that its nodes have the same versions as this machine.
+        """Connect to the cluster, and make sure that its nodes have the same software versions as this machine.
 
         Raises:
             InputError: Ray is not installed, there is no cluster, or the versions on its nodes differ.
@@ -75,7 +77,7 @@ class Ray(Checked):
         ray = _connect(self.address, self.workers)
         _check(ray)
         task = ray.remote(num_cpus=1, num_returns="streaming", max_retries=0)(_run_job)
-        shared = [ray.put(work)]  # in a list, because otherwise Ray would unpickle it for every job
+        shared = [ray.put(work)]  # in a list, because otherwise Ray would unpickle the object for every job
         asked = _Conditions(self.deadline, versions()(), work.files(), work.packages())
         under_way = _JobsUnderWay(ray, lambda job, carried: task.remote(shared, job, carried, asked), work.carrying)
         try:
@@ -94,10 +96,10 @@ class _Conditions:
     """The conditions that a worker must meet to run jobs.
 
     Attributes:
-        deadline: maximum time for one call, s.
-        versions: versions on the machine that started the run.
-        files: digests of the files on that machine that the episodes depend on, by name.
-        packages: versions of the packages that contain the components on that machine, by name.
+        deadline: maximum time for one watched call, s.
+        versions: software versions on the machine that started the run.
+        files: digests, on that machine, of the files that the episodes depend on, by name.
+        packages: versions, on that machine, of the packages that contain the components, by name.
     """
 
     deadline: float
@@ -119,8 +121,8 @@ class _JobsUnderWay:
     """The running jobs.
 
     Attributes:
-        running: running jobs.
-        carrying: whether jobs contain the data from files, because the files of at least one worker differ.
+        running: jobs that are running on the cluster.
+        carrying: whether jobs are sent with the data from files, because at least one worker has different files.
     """
 
     def __init__(self, ray: Any, send: Callable[[Any, bool], Any], carry: Callable[[Any], Any]) -> None:
@@ -136,7 +138,7 @@ class _JobsUnderWay:
         return self._send(self._carry(job) if self.carrying else job, self.carrying)
 
     def next_events(self, retries: int) -> Iterator[Event]:
-        """Wait for a worker, and yield its events; the job of a lost worker is restarted, at most ``retries`` times."""
+        """Wait until a worker sends events, and yield them; the job of a lost worker is restarted at most ``retries`` times."""
         ready, _ = self._ray.wait([one.stream for one in self.running], num_returns=1, timeout=_PERIOD)
         if not ready:
             yield Waiting()
@@ -176,10 +178,10 @@ class _JobsUnderWay:
 
 
 def _connect(address: str, workers: int) -> Any:
-    """Connect to a cluster, and return the module ray."""
+    """Connect to a cluster, and return the module ``ray``."""
     os.environ.setdefault(
         "RAY_DEDUP_LOGS_SKIP_REGEX", "."
-    )  # Ray reads it once; without it, Ray prints a page for every dead worker
+    )  # Ray reads this variable once; without it, Ray prints a page of output for every dead worker
     try:
         import ray
     except ImportError as error:
@@ -212,7 +214,7 @@ def _check_answers(address: str) -> None:
 
 
 def versions() -> Callable[[], dict[str, str]]:
-    """Return a function that returns the versions that results depend on, by name; "none" if a package is not installed.
+    """Return a function that returns the software versions on which results depend, by name; "none" if a package is not installed.
 
     The function is nested so that Ray sends its code instead of its name; it therefore also works on nodes without Agora.
     """
@@ -239,7 +241,7 @@ def versions() -> Callable[[], dict[str, str]]:
 
 
 def _check(ray: Any) -> None:
-    """Make sure that all nodes that can run a job have the same versions as this machine."""
+    """Make sure that all nodes that can run a job have the same software versions as this machine."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy as On
 
     nodes = {node["NodeID"]: node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU", 0) >= 1}
@@ -258,10 +260,10 @@ def _check(ray: Any) -> None:
 
 
 def refuse_others(where: str, theirs: Mapping[str, str]) -> None:
-    """Make sure that versions equal those in this process.
+    """Make sure that the software versions in another place are the same as in this process.
 
     Raises:
-        InputError: a version differs; the message names both.
+        InputError: a version differs; the message gives both versions.
     """
     for name, mine in versions()().items():
         if theirs[name] != mine:
@@ -271,10 +273,10 @@ def refuse_others(where: str, theirs: Mapping[str, str]) -> None:
 
 
 class _LocalWorker:
-    """The worker process that a Ray worker controls; it also runs the next jobs of the same run.
+    """The local worker process that a Ray worker controls; it is reused for later jobs of the same run.
 
     Attributes:
-        sees: whether this node has the same files for creating episodes as the machine on which the run was started.
+        sees: whether the files from which episodes are created are the same on this node as on the machine that started the run.
     """
 
     def __init__(self, work: Work, asked: _Conditions) -> None:
@@ -296,21 +298,21 @@ class _LocalWorker:
         self._events = None
         for event in events:
             if isinstance(event, Done | Lost):
-                self._events = events  # it checks the queue when it is called again
+                self._events = events  # this iterator checks the queue when it is called again
                 yield event
                 return
             yield event
 
 
 _LOCAL_WORKERS: dict[str, _LocalWorker] = {}
-"""The local workers of this Ray worker, by run; at most one."""
+"""The local worker of this Ray worker, by run; at most one entry."""
 
 
 def _run_job(shared: list[Any], job: Any, carried: bool, asked: _Conditions) -> Iterator[list[Event | Exception]]:
-    """Run a job in a Ray worker, and yield its events or its exception, or an empty list if files are missing on the worker.
+    """Run a job in a Ray worker, and yield its events or its exception, or an empty list if the worker lacks files.
 
-    Events are sent in lists, at most one list per `_PERIOD` unless something finishes, because each list costs Ray a few
-    milliseconds.
+    Events are sent in lists, because each transfer takes Ray a few milliseconds: at most one list per `_PERIOD`, unless an event
+    other than progress occurs.
     """
     import ray
 

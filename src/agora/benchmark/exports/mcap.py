@@ -1,7 +1,8 @@
-"""Exports recorded episodes as MCAP files with Foxglove's message types: one file per episode of a run, and one per bag.
+"""Exports recorded episodes as MCAP files with Foxglove's message types: one file per episode of a run, and one file per bag.
 
 A bag's messages are copied unchanged. A run has no ROS messages, so its recordings are converted to messages
-(`agora.datasets.mcap_recording`). In both cases `agora.datasets.recorded` can read the file, which gives the same metrics.
+(`agora.datasets.mcap_recording`). In both cases, `agora.datasets.recorded` can read the file, and metrics computed from the file
+equal the original metrics.
 """
 
 from __future__ import annotations
@@ -38,11 +39,13 @@ def write_mcap_files(
         sources: folders of runs, bags, MCAP files, folders that contain these, or folders of Arena's recorder.
         keys: keys of episodes of the runs, ``suite/stage/episode/planner`` with or without the robot; by default, all kept
             episodes.
-        progress: called with the number of finished sources or episodes, and the total.
-        left_out: called with the reason for each recording that cannot be read. If None, the first such recording raises an error.
+        progress: function that is called with the number of finished sources or episodes, and the total number.
+        left_out: list to which the reason for each recording that cannot be read is appended. If None, the first such recording
+            raises an error.
 
     Raises:
-        InputError: a source cannot be read, or a recording lacks data that its bag has; with ``left_out``, no source can be read.
+        InputError: a source cannot be read, or a recording lacks data that its bag contains; with ``left_out``, only if no source
+            can be read.
         UnknownNameError: no episode has this key. ResultsError: a file exists or cannot be written, or no recording was kept.
     """
     runs = [RunSelection.of(source, keys) for source in sources if RunFolder.is_at(source)]
@@ -73,14 +76,14 @@ def write_mcap_files(
 
 
 def _of_recordings(played: PlayedEpisode) -> bytes:
-    """Return the bytes of the file of an episode that has only recordings, no messages."""
+    """Return the contents of the MCAP file for an episode that has recordings but no messages."""
     said = sorted(entries_of(played), key=lambda entry: entry.nanoseconds)
     return encode_mcap(heapq.merge(said, scene_entries(played.robots), key=lambda entry: entry.nanoseconds), map_of(played))
 
 
 def _of_source(source: Source | Path, episodes: Sequence[PlayedEpisode]) -> Iterator[tuple[str, bytes]]:
-    """Yield the names and bytes of a source's files: one file with its ROS messages if it has any, otherwise one file per
-    episode.
+    """Yield the names and contents of a source's files: one file with the ROS messages if the source has any, otherwise one file
+    per episode.
     """
     said = (
         []

@@ -1,4 +1,4 @@
-"""Names new files of exports, and writes them without overwriting anything."""
+"""Names the files of an export, and writes them without overwriting existing files."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from agora.files import write_whole
 
 
 def file_name(played: PlayedEpisode) -> str:
-    """Return the name of an episode's file without extension: ``suite.stage.episode.planner``."""
+    """Return the name of an episode's file without the extension: ``suite.stage.episode.planner``."""
     return f"{played.entry}/{played.robots[0].planner}".replace("/", ".")
 
 
 def refuse_existing(path: Path) -> None:
-    """Refuse to overwrite a file. Raises: ResultsError: the file exists."""
+    """Make sure that a file does not exist. Raises: ResultsError: the file exists."""
     if path.exists():
         raise ResultsError(f"{path}: already exists; choose another folder")
 

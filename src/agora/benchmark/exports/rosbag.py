@@ -26,8 +26,8 @@ def write_bags(
     Args:
         folder: folder for the files, created by this function.
         source: folder of a run.
-        keys: episodes, as in `agora.benchmark.exports.mcap.write_mcap_files`; by default, all kept episodes.
-        progress: called with the number of finished episodes, and the total.
+        keys: keys of episodes, as in `agora.benchmark.exports.mcap.write_mcap_files`; by default, all kept episodes.
+        progress: function that is called with the number of finished episodes, and the total number.
 
     Raises:
         InputError: the package rosbags is missing, or the suite of the run cannot be built on this machine.

@@ -19,8 +19,8 @@ _NUMBER = "outcome_number"
 def write_csv(path: Path, run: Path) -> Path:
     """Write a line for each row of a run, sorted by key, and return the file's path; undefined values are empty.
 
-    The columns are those in ``episodes/``, plus ``outcome_number``, the number of the outcome in recordings. If planners of the run
-    were changed after the edition of its suite was drawn, the ``after_draw`` column contains their marks.
+    The columns are those of the shards in ``episodes/``, plus ``outcome_number``, the outcome's code in recordings. If any planner
+    of the run was changed after the suite's edition was drawn, the ``after_draw`` column marks its rows.
 
     Args:
         path: path of the file.

@@ -1,8 +1,8 @@
 """Exports episodes of a run as trajectory files of SocNavData2026, for its raters, its tools and its learned metric ALT.
 
-The format is that of ``dataset/check_trajectory_format/schema.json`` (SocNavData/SocNav3 4bb85eb, the data set's earlier name): one
-JSON file per trajectory, with ``grid``, ``walls`` and ``sequence``. SocNavData2026 reads walls, people and poses; its ALT metric
-also looks up the string ``context_description`` among those that it was trained with.
+The format is defined by ``dataset/check_trajectory_format/schema.json`` (SocNavData/SocNav3 4bb85eb, the data set's earlier name):
+one JSON file per trajectory, with ``grid``, ``walls`` and ``sequence``. SocNavData2026 reads walls, people and poses; its ALT
+metric also looks up the string ``context_description`` among the descriptions that it was trained with.
 
 Rows of the grid grow with y, cells are 0 (free), 1 (occupied) and -1 (unknown). Lengths are in m, angles in rad, times in s,
 positions in the map frame and speeds in the robot's frame.
@@ -45,9 +45,9 @@ def write_socnavdata_files(
     Args:
         folder: folder for the files, created by this function.
         source: folder of a run.
-        keys: episodes, as in `agora.benchmark.exports.mcap.write_mcap_files`; by default, all kept episodes.
-        context: task of the robot, in English; omitted by default.
-        progress: called with the number of finished episodes, and the total.
+        keys: keys of episodes, as in `agora.benchmark.exports.mcap.write_mcap_files`; by default, all kept episodes.
+        context: description of the robot's task, in English; omitted by default.
+        progress: function that is called with the number of finished episodes, and the total number.
 
     Raises:
         InputError: an episode has several robots, but a trajectory file describes one robot.
@@ -71,8 +71,8 @@ def write_socnavdata_files(
 def trajectory(recording: Recording, context: str = "") -> dict[str, Any]:
     """Return a recording as the contents of a trajectory file.
 
-    Any final heading is accepted, so ``angle_threshold`` is half a turn. A polygonal robot becomes the smallest rectangle that
-    contains the polygon and is centred on the base. Furniture is part of the grid and the walls; ``objects`` is empty.
+    Any final heading is accepted, so ``angle_threshold`` is half a turn. A polygonal robot is described by the smallest rectangle
+    that contains the polygon and is centred on the robot's base. Furniture is part of the grid and the walls; ``objects`` is empty.
 
     Args:
         recording: recording of an episode with one robot.
@@ -115,8 +115,8 @@ def _grid(place: Map) -> dict[str, Any]:
 def walls_of(place: Map) -> Doubles:
     """Return the walls (W, 4) of a map: x0, y0, x1, y1, m.
 
-    These are its segments, the edges of its polygons, the edges of a polygon inscribed in each disc, and the straight borders
-    between occupied and other cells. The edge of the map is not a wall.
+    The walls are the map's segments, the edges of its polygons, the edges of a polygon inscribed in each disc, and the straight
+    borders between occupied cells and all other cells. The edge of the map is not a wall.
     """
     upright, level = _runs(np.diff(place.occupied.T, axis=0)), _runs(np.diff(place.occupied, axis=0))
     borders = np.concatenate((upright[:, [0, 1, 0, 2]], level[:, [1, 0, 2, 0]])) * place.resolution
@@ -127,8 +127,8 @@ def walls_of(place: Map) -> Doubles:
 
 
 def _runs(change: Bools) -> Doubles:
-    """Return the runs (R, 3) of changes between adjacent lines of cells: index of the border, and start and end of the run along
-    it, in cells.
+    """Return the contiguous runs (R, 3) of changes between adjacent lines of cells: the index of the border, and the start and end
+    of the run along the border, in cells.
     """
     padded = np.pad(change.astype(np.int8), ((0, 0), (1, 1)))
     step = np.diff(padded, axis=1)
@@ -137,7 +137,7 @@ def _runs(change: Bools) -> Doubles:
 
 
 def _shape(recording: Recording) -> dict[str, Any]:
-    """Return the shape of the robot; its length is along its heading."""
+    """Return the shape of the robot; the length is measured along the heading."""
     polygon = corners(recording)
     if polygon is None:
         return {"type": "circle", "width": 2.0 * recording.radius, "length": 2.0 * recording.radius}

@@ -1,4 +1,4 @@
-"""The informed robot, which knows the future: how it searches for a trajectory, and its role among the planners of a run."""
+"""The informed robot, which knows the future: its trajectory search, and its role among the planners of a run."""
 
 from agora.benchmark.informed._robot import INFORMED, Foreseen, Informed, informed, refuse_informed
 

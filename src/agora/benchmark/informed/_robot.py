@@ -1,7 +1,7 @@
 """The informed robot: a reference that knows the future and gives an upper bound for planners.
 
-It is not a planner: it drives an episode several times and returns one of the drives (`agora.benchmark.informed.oracle.foresee`). A
-run lists it among the planners under the label `INFORMED`.
+The informed robot is not a planner: it drives an episode several times and returns the recording of one attempt
+(`agora.benchmark.informed.oracle.foresee`). A run lists it among the planners under the label `INFORMED`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Informed:
     """A robot that knows where everyone will be, including people's reactions to it.
 
     Attributes:
-        drives: maximum number of drives per episode.
+        drives: maximum number of attempts per episode.
     """
 
     declares: ClassVar[Declaration] = Declaration()
@@ -40,9 +40,9 @@ class Informed:
         """Return an iterable that drives the informed robot through the given episodes.
 
         Args:
-            starts: starts of the episodes, with one robot each.
-            conditions: conditions of their stage.
-            watch: called at every step of the world and every search.
+            starts: starts of the episodes; each episode must have exactly one robot.
+            conditions: conditions of the episodes' stage.
+            watch: watch that is called at every step of the world and for every search.
 
         Raises:
             InputError: an episode has several robots.
@@ -54,13 +54,13 @@ class Informed:
 
 @dataclass(frozen=True)
 class Foreseen:
-    """The informed robot's drives, with the interface of `agora.episode.Episodes`.
+    """Runs the informed robot through episodes; has the interface of `agora.episode.Episodes`.
 
     Attributes:
         starts: starts of the episodes.
-        drives: maximum number of drives per episode.
-        conditions: conditions of their stage.
-        watch: called at every step of the world and every search.
+        drives: maximum number of attempts per episode.
+        conditions: conditions of the episodes' stage.
+        watch: watch that is called at every step of the world and for every search.
     """
 
     starts: Sequence[Start]
@@ -75,7 +75,7 @@ class Foreseen:
 
 
 def refuse_informed(planner: str) -> None:
-    """Reject a string that names the informed robot, for commands that need a planner.
+    """Raise an error if a string names the informed robot, for commands that need a planner.
 
     Args:
         planner: string that names a planner.

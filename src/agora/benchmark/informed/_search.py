@@ -1,7 +1,7 @@
-"""A search over cells and time steps for a trajectory that keeps clear of people whose motion is known.
+"""A search over cells and time steps for a trajectory that keeps away from people whose motion is known.
 
-It uses dynamic programming over time layers: a cell can be entered from the cells that are within reach in one tick. Each cell
-keeps only its cheapest predecessor, so the cost of velocity changes is approximate.
+The search uses dynamic programming over time layers: a cell can be entered from all cells from which it can be reached in one tick.
+Each cell keeps only its cheapest predecessor, so the cost of velocity changes is approximate.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ from agora.metrics.quantities.zones import SOCIAL
 from agora.robots.model import RobotModel
 from agora.world.start import Start
 
-_LENGTH_COST = np.float32(0.2)  # s/m
+_LENGTH_COST = np.float32(0.2)  # s/m, cost of distance travelled
 _ZERO, _ONE, _NEVER = np.float32(0.0), np.float32(1.0), np.float32(1e9)
-_LINE, _BESIDE = 12, 0.2  # number of points on the line between two group members, and the distance kept from them, m
-_LATER = np.float32(5.95)  # s, search time after the first arrival; later arrivals are not cheaper
+_LINE, _BESIDE = 12, 0.2  # number of points on the line between two group members, and the distance kept from these points, m
+_LATER = np.float32(5.95)  # s, how long arrivals after the first one are considered; even later arrivals are not cheaper
 _FAR = 1e4
-_BLAMED = np.float32(0.35)  # share of a gap reduction above which it is due to the robot; lowered to allow for inaccuracy
+_BLAMED = np.float32(0.35)  # share of a gap reduction above which the robot is to blame; lowered to allow for inaccuracy
 _SHARE = 0.95  # fraction of the top speed; the controller uses the rest to catch up
 
 
 @dataclass(frozen=True)
 class Lattice:
-    """The cells and time steps of a search, and the costs of motion between them.
+    """The cells and time steps of a search, and the costs of moving between cells.
 
     Attributes:
         cell: edge of a cell, m.
         tick: time step, s.
-        speed: maximum speed, m/s. A move of one tick can reach all cells within this speed.
-        parts: number of times per tick, including its end, at which the gap to people and walls is checked.
-        agility: cost of a change of velocity, s per (m/s)2.
-        wide: gap below which proximity has a cost, m.
-        penalty: maximum cost of proximity, s per s.
-        rounding: time over which corners are smoothed, s.
+        speed: maximum speed, m/s. In one tick, the robot can move to any cell that does not require a higher speed.
+        parts: number of times per tick at which the gap to people and walls is checked; the last one is the end of the tick.
+        agility: cost of a velocity change, s per (m/s)2.
+        wide: gap to people and walls below which a proximity cost applies, m.
+        penalty: maximum proximity cost, s per s.
+        rounding: time over which corners of the trajectory are smoothed, s.
     """
 
     cell: float = 0.1
@@ -54,7 +54,7 @@ class Lattice:
 
     @staticmethod
     def fast(robot: RobotModel) -> Lattice:
-        """Return a lattice on which a robot nearly reaches its top speed in all directions."""
+        """Return a lattice on which a robot can drive at nearly its top speed in all directions."""
         speed = _SHARE * robot.vx[1]
         cell = 0.1 if speed > 0.8 else 0.05
         tick = min(max(4.0 * cell / speed, 0.15), 0.5)
@@ -70,7 +70,7 @@ class Lattice:
 
 
 CAREFUL = Lattice()
-"""Lattice of the situation oracle; its robot drives at most 0.67 m/s along an axis and 0.94 m/s diagonally."""
+"""Lattice of the situation oracle, on which the robot drives at most 0.67 m/s along an axis and 0.94 m/s diagonally."""
 
 
 def search(
@@ -85,7 +85,7 @@ def search(
     keep: float = 0.0,
     latest: float = math.inf,
 ) -> Doubles | None:
-    """Return a trajectory (T, 2), one row per control period ``dt``, that keeps clear of everyone; None if none exists.
+    """Return a trajectory (T, 2), m, that keeps away from everyone, one row per period ``dt``; None if none is found.
 
     Args:
         start: start of the episode, whose first robot is driven.
@@ -95,9 +95,9 @@ def search(
         wall: distance kept from walls in addition to the radius, m.
         delay: time for which the robot stays in place at the beginning, s.
         since: time at which the trajectory begins, s; it begins at the robot's position in the recording at that time.
-        lattice: cells and time steps of the search.
-        keep: gap to people below which the robot's own motion must not reduce the gap further, m; if it is not 0, the trajectory
-            also does not cross the line between two members of a group.
+        lattice: cells, time steps and costs of the search.
+        keep: gap to people below which the robot's own motion must not reduce the gap further, m; if this is not 0, the trajectory
+            must not cross the line between two members of a group either.
         latest: time by which the robot must arrive, s.
     """
     then = min(int(np.searchsorted(people.time, since)), len(people.time) - 1)
@@ -134,7 +134,7 @@ def search(
 
 
 def _tables(lattice: Lattice, keep: float, velocity: Doubles) -> tuple[Floats, Ints, Floats]:
-    """Return the arguments ``steps``, ``via`` and ``costs`` of `_explore`, for a start velocity (2,) in rows and columns per
+    """Return the arguments ``steps``, ``via`` and ``costs`` of `_explore`; the start velocity (2,) is in rows and columns per
     tick.
     """
     cell, tick, parts, moves = lattice.cell, lattice.tick, lattice.parts, lattice.moves()
@@ -148,8 +148,8 @@ def _tables(lattice: Lattice, keep: float, velocity: Doubles) -> tuple[Floats, I
 
 
 def _free(place: Map, shifted: Doubles, shape: tuple[int, int], cell: float, clearance: float) -> Floats:
-    """Return the distance (rows, columns) of each search cell to walls, minus the clearance, m; negative if the cell is too
-    close.
+    """Return the distance (rows, columns) of each search cell to the nearest wall, minus the clearance, m; negative if the cell is
+    too close to a wall.
     """
     row, column = np.mgrid[: shape[0], : shape[1]]
     points = np.stack([column, row], axis=-1).reshape(-1, 2) * cell + shifted
@@ -161,8 +161,8 @@ def _free(place: Map, shifted: Doubles, shape: tuple[int, int], cell: float, cle
 def _places_to_avoid(people: Recording, times: Doubles, margin: float, groups: bool) -> tuple[Doubles, Floats]:
     """Return the positions (T, P, 2) to avoid at the times of the search, and the distances (P,) to keep from them.
 
-    The positions are those of the pedestrians and, with ``groups``, those of points on the lines between members of a group who
-    walk together. Absent pedestrians are placed far away.
+    These are the positions of the pedestrians and, if ``groups`` is True, of points on the lines between group members who walk
+    together. Absent pedestrians are placed far away.
     """
     at = np.minimum(np.searchsorted(people.time, times), len(people.time) - 1)
     there, place = people.pedestrian_present[at], people.pedestrian_position[at]
@@ -185,7 +185,7 @@ def _places_to_avoid(people: Recording, times: Doubles, margin: float, groups: b
 def _approach(
     gaps: Floats, people: Floats, reach: Floats, cell: np.float32, wide: np.float32, left: np.float32, top: np.float32
 ) -> None:
-    """Reduce the gaps (rows, columns) of cells, in metres, to the cells' gaps to people, where these are below ``wide``; positions
+    """Replace each cell's gap (rows, columns), m, by its gap to the nearest person if this is smaller and below ``wide``; positions
     (P, 2) are in cells.
     """
     rows, columns = gaps.shape
@@ -210,8 +210,8 @@ def _layers(
     costs: Floats,
     box: tuple[int, int, int, int],
 ) -> None:
-    """Fill a box in ``gaps`` (parts, rows, columns) with the gaps to walls and people, and in ``near`` (rows, columns) with those
-    to pedestrians, m.
+    """Fill a box of cells in ``gaps`` (parts, rows, columns) with the gaps to walls and people, m, and in ``near`` (rows, columns)
+    with the gaps to pedestrians, m.
     """
     top, bottom, left, right = box
     cell, wide, keep = costs[0], costs[4], costs[6]
@@ -252,23 +252,25 @@ def _explore(
     costs: Floats,
     came: Array,
 ) -> int:
-    """Fill ``came`` (T, rows, columns) with the move into each cell, -1 if the cell is not reached; return the tick of arrival.
+    """Fill ``came`` (T, rows, columns) with the index of the best move into each cell that can be reached, and return the tick of
+    arrival at the goal, -1 if the goal is not reached.
 
     Args:
         free: (rows, columns) gap to walls, m.
-        people: ((T - 1) * parts + 1, P, 2) x and y, in cells.
+        people: ((T - 1) * parts + 1, P, 2) x and y of each position to avoid, in cells.
         reach: (P,) distance kept from each position in ``people``, m.
-        pedestrians: number of pedestrians, which come first in ``people``; the rest are points on lines between group members.
-        start: row and column of the start.
-        goal: row and column of the goal.
+        pedestrians: number of pedestrians, whose positions come first in ``people``; the rest are points on lines between group
+            members.
+        start: row and column of the start cell.
+        goal: row and column of the goal cell.
         delay: number of ticks for which the robot stays in place at the beginning.
-        moves: (M, 2) rows and columns of the moves.
-        steps: (M + 1, 2) the moves, and the velocity at the start in the same unit.
-        via: (M, parts, 2) rows and columns from the position at each part of a move to the end of the move.
-        costs: edge of a cell, m; a tick, s; cost per cell of length; cost per squared change of move; gap below which proximity has
-            a cost, m; maximum proximity cost in a part of a tick; gap to pedestrians below which the robot's own motion must not
-            reduce the gap further, m.
-        came: (T, rows, columns), filled with -1 by the caller.
+        moves: (M, 2) offsets of the moves, in rows and columns.
+        steps: (M + 1, 2) the moves, followed by the velocity at the start, in rows and columns per tick.
+        via: (M, parts, 2) offset, in rows and columns, from the position at each part of a move to the end of the move.
+        costs: (7,) edge of a cell, m; time step, s; cost per cell of length; cost per squared change between moves; gap below which
+            a proximity cost applies, m; maximum proximity cost per part of a tick; gap to pedestrians below which the robot's own
+            motion must not reduce the gap further, m.
+        came: (T, rows, columns) indices of moves, filled with -1 by the caller.
     """
     ticks, rows, columns = came.shape
     count, parts = via.shape[0], via.shape[1]

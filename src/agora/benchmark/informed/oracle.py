@@ -1,12 +1,12 @@
 """The situation oracle: a robot that knows in advance where everyone will be, and drives to the goal in time.
 
 The people of the episode do not see the robot, so their positions do not depend on its motion. A search over cells and time steps
-(`agora.benchmark.informed._search`) finds a trajectory that keeps clear of all of them. A controller follows the trajectory in an
-ordinary episode, which shows whether the robot arrives without contact.
+(`agora.benchmark.informed._search`) finds a trajectory that keeps away from all of these people. A controller follows the
+trajectory in an ordinary episode, which shows whether the robot arrives without contact.
 
-If people see the robot, `foresee` drives an episode repeatedly. If a drive fails, or arrives but is not clean, it is kept up to a
-few seconds before the failure. Up to that time everyone repeats the same motion; the rest is searched again, given the people's
-motion in that drive.
+If people see the robot, `foresee` drives an episode repeatedly. If an attempt fails, or reaches the goal but is not clean, its
+trajectory is kept up to a few seconds before the failure. Until then everyone repeats the same motion; the rest of the trajectory
+is searched again, using the people's motion in the failed attempt.
 """
 
 from __future__ import annotations
@@ -29,36 +29,38 @@ from agora.world.records import EVERY_CONTACT
 from agora.world.start import Start
 
 STRAIGHT_SPEED, CLOSE = 1.0, 0.5
-"""Speed of a robot that does not give way, m/s, and the gap to a person below which this counts as a conflict, m."""
+"""Speed of a robot that does not give way, m/s, and the gap to a person, m, below which the situation counts as a conflict."""
 
 _ATTEMPTS = ((0.15, 0.12, 0.0), (0.25, 0.12, 0.0), (0.12, 0.03, 0.0), (0.05, 0.03, 0.0), (0.15, 0.05, 6.0), (0.15, 0.05, 18.0))
-"""Successive attempts: margins to people and to walls, m, and time to stay at the start, s."""
+"""Parameters of successive attempts: margin to people, m; margin to walls, m; time to stay at the start, s."""
 
 _MARGINS, _BACK = (0.3, 0.2, 0.1, 0.05), (3.0, 5.0, 8.0, 2.0, 12.0, 1.5)
-"""Values for successive drives of `foresee`: the margin to people, m, and how long before its end a failed drive is resumed, s."""
+"""Parameters of successive attempts of `foresee`: the margin to people, m, and how long before its end a failed attempt is resumed,
+s.
+"""
 
 _CLEAN = ((0.15, 0.1, 0.6), (0.1, 0.05, 0.5), (0.05, 0.05, 0.46))
-"""Values for clean arrivals: margin to people, margin to walls, and gap to people below which the robot's own motion must not
-reduce the gap further, m.
+"""Parameters of searches for a clean arrival, all in m: margin to people, margin to walls, and gap to people below which the
+robot's own motion must not reduce the gap further.
 """
 
 _CLEANER = 8
-"""Number of initial drives in which `foresee` tries to arrive clean."""
+"""Number of initial attempts in which `foresee` searches for a clean arrival."""
 
 UNWATCHED = Watch()
 
-_SPARE = 0.15  # s before the latest clean arrival
+_SPARE = 0.15  # s, how long before the time limit of a clean arrival the robot should arrive
 _LIMITS = CleanArrival()
-_AHEAD, _STILL = 0.35, 0.06  # s and m
+_AHEAD, _STILL = 0.35, 0.06  # look-ahead time, s, and distance below which the robot stops, m
 
 
 @dataclass(frozen=True, eq=False)
 class Timed:
-    """Follows a timed trajectory without seeing people.
+    """Planner that follows a timed trajectory without seeing people.
 
     Attributes:
         track: (T, 2) positions over time, m; one row per control period.
-        delay: time from a command to its effect, s. The robot steers from the pose predicted for the end of that time.
+        delay: time from a command to its effect, s. The robot steers from the pose predicted for the end of this delay.
     """
 
     declares: ClassVar[Declaration] = Declaration()
@@ -67,7 +69,7 @@ class Timed:
     delay: float = 0.0
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Steer towards the position on the trajectory a short time later."""
+        """Steer towards the position that the trajectory reaches a short time later."""
         late = round(self.delay / observation.dt)
         step = memory.get("step", np.zeros(len(observation.pose), np.int64))
         sent = memory.get("sent", np.zeros((len(observation.pose), late, 3), np.float32))
@@ -90,7 +92,7 @@ class Timed:
 
 
 def _advance(pose: Array, twist: Array, dt: float) -> Array:
-    """Return the poses (N, 3) after a time with constant twists (N, 3) without sideways motion."""
+    """Return the poses (N, 3) after moving for ``dt`` seconds with constant twists (N, 3) that have no sideways component."""
     turned = pose[:, 2] + 0.5 * dt * twist[:, 2]
     forward = dt * twist[:, 0]
     return np.stack(
@@ -103,8 +105,9 @@ class Solution(NamedTuple):
 
     Attributes:
         recording: recording of the last attempt.
-        solved: whether it reached the goal without contact.
-        conflict: minimum gap, m, between any person and a robot that drives straight at constant speed; infinite without people.
+        solved: whether the robot reached the goal without contact.
+        conflict: minimum gap, m, between any person and a robot that takes the shortest path at constant speed; infinite without
+            people.
     """
 
     recording: Recording
@@ -137,7 +140,7 @@ def solve(card: Card, suite: Suite, episode: int) -> Solution:
 
 
 def drive(start: Start, track: Doubles, conditions: Conditions, watch: Watch = UNWATCHED) -> Recording:
-    """Run one episode along a trajectory."""
+    """Run one episode in which the first robot follows a trajectory (T, 2), m, and return its recording."""
     episodes = Episodes(
         [start], Timed(track, start.robots[0].model.command_delay), conditions, before=watch.before, after=watch.after
     )
@@ -161,19 +164,20 @@ def straight_gap(start: Start, people: Recording) -> float:
 
 
 def foresee(start: Start, conditions: Conditions, drives: int = 24, watch: Watch = UNWATCHED) -> Recording:
-    """Drive an episode repeatedly until the arrival is clean (`agora.metrics.clean`). Each attempt is planned for the motion that
-    people had in the previous attempt.
+    """Drive an episode repeatedly until the arrival is clean (`agora.metrics.clean`). Each attempt is planned using the motion of
+    the people in the previous attempt.
 
-    The result is an upper bound for planners, because this robot knows the future, including people's reactions.
+    The result gives an upper bound for planners, because this robot knows the future, including people's reactions.
 
     Args:
         start: start of the episode, whose first robot is driven.
-        conditions: conditions of its stage.
-        drives: maximum number of drives.
-        watch: called at every step of the world and every search.
+        conditions: conditions of the episode's stage.
+        drives: maximum number of attempts.
+        watch: watch that is called at every step of the world and for every search.
 
     Returns:
-        The first clean arrival (`agora.metrics.clean`). If there is none, the first arrival; without any arrival, the last drive.
+        The recording of the first clean arrival; if no arrival is clean, of the first arrival; if the robot never arrives, of the
+        last attempt.
     """
     dt, free = conditions.periods.control, replace(conditions, ends=0)
     home, track, since = start.robots[0].pose[None, :2], np.zeros((0, 2)), 0.0
@@ -218,7 +222,7 @@ def foresee(start: Start, conditions: Conditions, drives: int = 24, watch: Watch
 
 
 class _Way(NamedTuple):
-    """The arguments of a search."""
+    """Margins and time limit of a search, as passed to `search`."""
 
     margin: float
     wall: float
@@ -227,8 +231,8 @@ class _Way(NamedTuple):
 
 
 def _escort(how: Oracle, start: Start, people: Recording, dt: float) -> Doubles:
-    """Return a trajectory (T, 2) that follows or accompanies the pedestrian with id 1 and then leads to the goal, or that leads the
-    pedestrian to the goal.
+    """Return a trajectory (T, 2), m, of a robot that follows or accompanies the pedestrian with id 1 and then drives to the goal,
+    or that drives to the goal ahead of the pedestrian.
     """
     robot, goal = start.robots[0].pose[:2], start.robots[0].goals[0, :2]
     if how == "ahead":
@@ -247,6 +251,6 @@ def _escort(how: Oracle, start: Start, people: Recording, dt: float) -> Doubles:
 
 
 def _line(start: Doubles, end: Doubles, speed: float, dt: float) -> Doubles:
-    """Return the points of a straight line between two places at constant speed, one row per control period."""
+    """Return the positions on a straight line between two points at constant speed, one row per control period."""
     count = max(2, math.ceil(float(np.hypot(*(end - start))) / (speed * dt)))
     return start + np.linspace(0.0, 1.0, count)[:, None] * (end - start)

@@ -1,1 +1,1 @@
-"""The sources of results: input files, packages with their code, planners, and the machine."""
+"""Records what results depend on: input files, packages with their code, planners, and the machine."""

@@ -1,7 +1,7 @@
-"""The input files of a run and their digests, which reveal files that change during the run.
+"""The input files of a run, with digests that reveal whether a file has changed.
 
-The description of a run is its resolved suite and planners (`agora.benchmark.bench.describe`). It contains the values from suite
-files and presets, but only names and paths of robots, worlds, scenarios, potentials, models and data.
+The record of a run (`agora.benchmark.bench.describe`) contains the values from suite files and presets, but only the names and
+paths of robots, worlds, scenarios, potentials, models and data. The digests cover the contents of those files.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from agora.share import data_home, folder
 
 @runtime_checkable
 class ReadsFiles(Protocol):
-    """A component that reads files other than those named by its fields (`named_file`)."""
+    """A component that reads files that its fields do not name (`named_file`)."""
 
     def files(self) -> Iterable[Path]:
-        """Return the files, and folders whose files all count; missing files and folders are skipped."""
+        """Return files and folders; all files in a folder count, and missing files and folders are skipped."""
 
 
 @runtime_checkable
 class NamesParts(Protocol):
-    """A component whose fields name other components as strings, as a trainer names its teacher."""
+    """A component whose fields refer to other components by name, such as a trainer that names its teacher."""
 
     def named_parts(self) -> Iterable[Named]:
-        """Return the named components as objects."""
+        """Return the components that the fields name, as objects."""
 
 
 def inputs(*parts: Any) -> dict[str, str]:
     """Return the digest of every file that the episodes depend on, by file name, sorted.
 
-    A name begins with ``configs/`` or ``scenarios/`` for files that come with Agora and with ``data/`` for those of the data
-    folder; for other files it is the full path.
+    The names of files that come with Agora begin with ``configs/`` or ``scenarios/``, and the names of files in the data folder
+    with ``data/``; other files are named by their full path.
 
     Args:
         parts: suites and planners, or any other values that contain components.
@@ -50,12 +50,12 @@ def inputs(*parts: Any) -> dict[str, str]:
 
 
 def difference(was: Mapping[str, str], now: Mapping[str, str], rest: str) -> str:
-    """Return a sentence that names the first file, by name, with different digests, and both digests; empty if none differs.
+    """Return a sentence about the first file, in alphabetical order, that was added, removed or changed; empty if none was.
 
     Args:
         was: earlier digests, by name.
         now: current digests, by name.
-        rest: rest of the sentence: the time of the change and what to do.
+        rest: end of the sentence, which gives the time of the change and the remedy.
     """
     for name in sorted({*was, *now}):
         if name not in now:
@@ -68,7 +68,7 @@ def difference(was: Mapping[str, str], now: Mapping[str, str], rest: str) -> str
 
 
 def unread(component: Named) -> Named:
-    """Return a component and its nested components without the cached contents of their files, which may have changed."""
+    """Return a copy of a component and its nested components without cached file contents, which may be outdated."""
     part = component.part
     if not dataclasses.is_dataclass(part) or isinstance(part, type):
         return component
@@ -78,16 +78,16 @@ def unread(component: Named) -> Named:
 
 
 def named_file(value: str | Path) -> Path | None:
-    """Return the file named by a string in a configuration, if it exists and the string contains a folder or an extension."""
+    """Return the existing file that a string in a configuration names; the string must contain a folder or an extension."""
     path = Path(value)
     try:
         return path if ("/" in str(value) or path.suffix) and path.is_file() else None
-    except (OSError, ValueError):  # too long for a path, or with a zero byte
+    except (OSError, ValueError):  # the string is too long for a path, or contains a zero byte
         return None
 
 
 def _places(value: Any) -> Iterator[Path]:
-    """Yield the files and folders that a configuration names."""
+    """Yield the files and folders named in a configuration."""
     if isinstance(value, Named):
         yield from _places(value.part)
     elif isinstance(value, Mapping):
@@ -109,7 +109,7 @@ def _places(value: Any) -> Iterator[Path]:
 
 
 def _files_in(place: Path) -> Iterator[Path]:
-    """Yield the file itself, or all files of a folder except hidden files and documentation."""
+    """Yield a file itself, or all files in a folder except hidden files and documentation."""
     if place.is_dir():
         for path in place.rglob("*"):
             hidden = any(part.startswith(".") for part in path.relative_to(place).parts)
@@ -120,7 +120,9 @@ def _files_in(place: Path) -> Iterator[Path]:
 
 
 def _name(file: Path) -> str:
-    """Return the name of a file, which is the same on every machine if the file comes with Agora or is in the data folder."""
+    """Return the name under which a file is listed; it is the same on every machine if the file comes with Agora or is in the data
+    folder.
+    """
     shared, data = folder("configs").parent.resolve(), data_home().resolve()
     for name in ("configs", "scenarios"):
         if file.is_relative_to(shared / name):

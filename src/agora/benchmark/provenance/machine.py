@@ -18,7 +18,7 @@ class Machine:
     """A machine and its software.
 
     Attributes:
-        commit: commit of Agora's clone; "unknown" without a clone.
+        commit: checked-out commit of Agora; "unknown" if Agora does not run from a clone.
         cpu: model of the CPU.
         system: name and version of the operating system.
         python: name and version of Python.
@@ -39,7 +39,7 @@ class Machine:
 
     @property
     def software(self) -> dict[str, str]:
-        """The versions on which numerical results depend, by name: Python's version without its patch number, and those of
+        """The versions on which numerical results depend, by name: Python's version without the patch number, and the versions in
         `packages`.
         """
         return {"Python": ".".join(self.python.split(".")[:2]), **self.packages}

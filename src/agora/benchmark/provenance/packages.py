@@ -1,7 +1,8 @@
 """Identifies the code that computes results (Agora and the packages of components), so that a run never mixes two versions.
 
-A version alone is not enough: the code of an editable installation or a checkout changes without a new version. So every package
-has a digest of its code files in addition to its version. `manifest` lists these files, so that an error can name the changed ones.
+A version alone is not enough, because the code of an editable installation or a checkout changes without a new version. Every
+package therefore has a digest of its code files in addition to its version. `manifest` lists these files, so that an error can name
+the files that have changed.
 """
 
 from __future__ import annotations
@@ -36,19 +37,19 @@ OWN = "agora-nav"
 _AGORA = Path(agora.__file__).resolve().parent
 _CODE = (".py", ".so")
 _NO_CODE = ("__pycache__", "node_modules", "_share")
-"""Folders of a package without code. The configs, which a wheel has in ``_share`` and a checkout elsewhere, are covered by
-`agora.benchmark.provenance.inputs`.
+"""Folders of a package that contain no code. Configuration files, which are in ``_share`` in a wheel and elsewhere in a checkout,
+are covered by `agora.benchmark.provenance.inputs`.
 """
 
 _MOST_FILES = 5
 
 
 def packages(*parts: Any) -> dict[str, str]:
-    """Return the version of Agora and of every distribution that components come from, by its name, sorted.
+    """Return the versions of Agora and of every distribution that contains one of the components, sorted by name.
 
-    A version reads ``1.0, code DIGEST``, where the digest covers all code files of the component's package. It is the same for a
-    checkout, an editable installation and a wheel. A component outside of any distribution is listed under the name of its module,
-    with only a digest.
+    A version has the form ``1.0, code DIGEST``. The digest covers all code files of the component's package and is the same for a
+    checkout, an editable installation and a wheel. A component that does not belong to any distribution is listed under the name of
+    its module, with only a digest.
 
     Args:
         parts: suites, planners and metrics, or any other values that contain components.
@@ -57,18 +58,18 @@ def packages(*parts: Any) -> dict[str, str]:
 
 
 def names(*parts: Any) -> set[str]:
-    """Return the names of the packages that `packages` lists for components, without asking planners for their declarations."""
+    """Return the names of the packages that `packages` lists for components, without reading the declarations of planners."""
     return set(_places(parts, ask=False))
 
 
 def modules(*parts: Any) -> set[str]:
-    """Return the names of the modules that define components, the planners' channels and the parts of their policies."""
+    """Return the names of the modules that define the components, the channels of planners and the parts of policies."""
     return {name for part in parts for name in _modules(part, True)}
 
 
 def manifest(*parts: Any) -> str:
-    """Return the code files covered by the digests of `packages`, one line per file with digest and path, in the format of ``b2sum
-    -l 128``.
+    """Return a list of the code files covered by the digests of `packages`: one line per file with its digest and path, in the
+    format of ``b2sum -l 128``.
     """
     return "".join(line for places in _places(parts).values() for line in _lines(*places))
 
@@ -110,9 +111,9 @@ def check_imported() -> None:
 
 
 def _places(parts: Iterable[Any], ask: bool = True) -> dict[str, set[Path]]:
-    """Return the outermost packages or modules of components, by the name of their distribution; Agora's is always included.
+    """Return the outermost packages or modules that contain the components, by name of the distribution; Agora is always included.
 
-    With ``ask``, the declarations of planners are also read, which may run programs and read weights.
+    If ``ask`` is True, the declarations of planners are also read, which may run programs and load weights.
     """
     places: dict[str, set[Path]] = defaultdict(set, {OWN: {_AGORA}})
     for part in parts:
@@ -146,7 +147,7 @@ def _modules(value: Any, ask: bool) -> Iterator[str]:
 
 
 def _by_name(component: Any, ask: bool) -> Iterator[Any]:
-    """Yield the components that another component refers to: its named parts, the channels of a planner, and the parts of its
+    """Yield the components to which a component refers: its named parts and, for a planner, its channels and the parts of its
     policy.
     """
     if isinstance(component, NamesParts):
@@ -154,13 +155,13 @@ def _by_name(component: Any, ask: bool) -> Iterator[Any]:
     if isinstance(component, Stage):
         yield from (load_robot(name) for name in component.models)
     if ask and hasattr(type(component), "declares"):
-        with suppress(AgoraError):  # not a planner, a program that does not run, or weights that have not been trained yet
+        with suppress(AgoraError):  # not a planner, or its program does not run, or its weights are not trained yet
             yield from [provider for provider, _ in Wiring.of(declaration_of(component).needs).order]
             yield from [policy] if isinstance(policy := getattr(component, "policy", None), Policy) else []
 
 
 def _version(name: str, lines: Iterable[str]) -> str:
-    """Return the version of a package whose manifest has these lines."""
+    """Return the version string of a package, given the lines of its manifest."""
     code = f"code {hashlib.blake2b(''.join(lines).encode(), digest_size=16).hexdigest()}"
     try:
         return f"{__version__ if name == OWN else version(name)}, {code}"
@@ -170,7 +171,7 @@ def _version(name: str, lines: Iterable[str]) -> str:
 
 @functools.cache
 def _distributions() -> dict[str, str]:
-    """Return the names of distributions by their top modules; if two distributions share a module, the one that registers a
+    """Return the names of distributions by top-level module; if two distributions share a module, the distribution that registers a
     component is used.
     """
     named = {top: names[0] for top, names in packages_distributions().items()}
@@ -179,7 +180,7 @@ def _distributions() -> dict[str, str]:
 
 
 def _lines(*places: Path) -> Iterator[str]:
-    """Yield the lines of a manifest for packages and modules, from the current state of their files."""
+    """Yield the manifest lines of packages and modules, computed from the current contents of their files."""
     for place in sorted(places):
         for file in [place] if place.is_file() else _files(place):
             known = file.stat()
@@ -189,7 +190,7 @@ def _lines(*places: Path) -> Iterator[str]:
 
 @functools.cache
 def _digest(file: Path, *_: int) -> str:
-    """Return the digest of a file; the file is read again only if its inode, its size or one of its timestamps has changed."""
+    """Return the digest of a file, which is read again only if its inode, size or a timestamp has changed."""
     return hashlib.blake2b(file.read_bytes(), digest_size=16).hexdigest()
 
 
@@ -214,10 +215,10 @@ def _outermost(module: str, file: Path) -> Path:
 
 
 def _place_of(name: str) -> Path | None:
-    """Return the package or module whose folder or file has this name; None if Python does not find it."""
+    """Return the folder of the package, or the file of the module, with the given name; None if Python does not find it."""
     if name == _AGORA.name:
         return _AGORA
-    with suppress(ValueError):  # the main program, which nothing imports
+    with suppress(ValueError):  # the main program, which is not imported
         if (spec := find_spec(name.partition(".")[0])) is not None:
             return Path(str([*(spec.submodule_search_locations or ()), spec.origin][0]))
     return None

@@ -1,10 +1,10 @@
 """Digests of planners (driving code, parameters and weights), used to detect planners that were changed after an edition was drawn.
 
-The code consists of the planner's modules and the modules in `_DRIVES` that these import, directly or indirectly. The engine,
-sensors and maps are the same for every planner and are left out. For a planner of another package, all code files of that package
-count.
+A planner's code consists of the planner's own modules and the modules in `_DRIVES` that they import, directly or indirectly. The
+engine, sensors and maps are the same for every planner and are left out. For a planner from another package, all code files of that
+package count.
 
-Only code counts. A module may be moved or renamed, and its docstrings, comments, blank lines and imports may be edited
+Only code affects the digest. A module may be moved or renamed, and its docstrings, comments, blank lines and imports may be edited
 (`docs/decisions/2026-11-30-only-code-counts.md`).
 """
 
@@ -30,15 +30,15 @@ from agora.registry import Named
 __all__ = ["after_draw", "digest_of"]
 
 CHANGED, NOT_DRAWN = "changed after the draw", "not in the draw"
-"""Marks of a planner whose digest differs from that at the draw, and of a planner that did not exist with these parameters at the
+"""Marks of a planner whose digest has changed since the draw, and of a planner that did not exist with these parameters at the
 draw.
 """
 
 _DRIVES = ("agora.planners", "agora.policies", "agora.predictors", "agora.costmap")
-"""Packages of Agora whose modules belong to a planner if the planner imports them."""
+"""Packages of Agora whose modules count as part of a planner that imports them."""
 
 _HUBS = ("agora.planners.adapters", "agora.planners.presets")
-"""Modules that call planners but do not belong to any planner."""
+"""Modules that call planners but are not part of any planner."""
 
 
 def digest_of(planner: Named) -> str:
@@ -74,7 +74,9 @@ def after_draw(edition: Edition, planners: Mapping[str, Named]) -> dict[str, str
 
 
 def _closure(names: Iterable[str]) -> dict[str, Path]:
-    """Return the files of modules in `_DRIVES`, and of the modules in `_DRIVES` that they import, by name."""
+    """Return the files of the given modules in `_DRIVES`, and of all modules in `_DRIVES` that they import, directly or indirectly,
+    by module name.
+    """
     found: dict[str, Path] = {}
     waiting = list(names)
     while waiting:
@@ -100,7 +102,7 @@ def _code_digest(file: Path, changed: int) -> str:
 
 
 def code_of(source: str) -> str:
-    """Return the lines of a module without docstrings, comments, imports, blank lines and trailing white space."""
+    """Return the source code of a module without docstrings, comments, imports, blank lines and trailing white space."""
     lines = [line.encode() for line in source.split("\n")]
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import | ast.ImportFrom) or _is_text(node):
@@ -123,7 +125,7 @@ def _is_text(node: ast.AST) -> TypeGuard[ast.Expr]:
 
 @functools.lru_cache(maxsize=4096)
 def _imported(file: Path, changed: int) -> list[str]:
-    """Return the names in `_DRIVES` that a file imports, at any level."""
+    """Return the names of the modules in `_DRIVES` that a file imports, including imports inside functions and classes."""
     names: list[str] = []
     for node in ast.walk(ast.parse(file.read_bytes())):
         if isinstance(node, ast.Import):

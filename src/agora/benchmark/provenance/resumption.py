@@ -1,8 +1,8 @@
 """Folders of work that can be resumed: a run, a parameter search, a calibration, a training run.
 
 Only one process at a time may work in such a folder. A record in the folder contains the data that determines the results; the work
-can be resumed only if this data is unchanged. Versions and digests of files are compared first, so that the error names the file or
-the package.
+can be resumed only if this data is unchanged. Versions and file digests are compared first, so that the error can name the package
+or file that has changed.
 """
 
 from __future__ import annotations
@@ -50,20 +50,20 @@ def exclusive_access(folder: Path) -> Iterator[None]:
 
 
 def mark_of(decides: Mapping[str, Any]) -> str:
-    """Return the digest of the plain data that determines results; it marks the files of a run."""
+    """Return the digest of the plain data that determines results; the files of a run are marked with this digest."""
     return hashlib.blake2b(dump(decides).encode(), digest_size=16).hexdigest()
 
 
 def check_resumed(record: Path, what: str, was: Mapping[str, Any], now: Mapping[str, Any], resume: bool, more: str = "") -> None:
-    """Make sure that the work in a folder may be resumed, and that it is the requested work.
+    """Make sure that the work in a folder may be resumed, and that it is the same work as the requested work.
 
     Args:
         record: file that describes the existing work.
-        what: name of the work in messages: "run", "training", "calibration".
-        was: plain data by name that determined the results when the work started.
-        now: the same data at present.
+        what: word for the work in messages, such as "run", "training" or "calibration".
+        was: plain data that determined the results when the work started, by name.
+        now: plain data that determines the results now, by name.
         resume: whether to resume the work.
-        more: alternative to resuming, for the message.
+        more: alternative to resuming that the message suggests.
 
     Raises:
         ResultsError: ``resume`` is False, or some data differs; the message names the difference.
@@ -78,7 +78,7 @@ def check_resumed(record: Path, what: str, was: Mapping[str, Any], now: Mapping[
 
 
 def _check_files_and_packages(folder: Path, was: Mapping[str, Any], now: Mapping[str, Any], since: str) -> None:
-    """Make sure that ``inputs`` and ``packages``, if the work has them, are the same as when it started."""
+    """Make sure that ``inputs`` and ``packages``, if the data contains them, have not changed since the work started."""
     for key in ("inputs", "packages"):
         if key in now and not isinstance(was.get(key), Mapping):
             raise ResultsError(
@@ -92,13 +92,13 @@ def _check_files_and_packages(folder: Path, was: Mapping[str, Any], now: Mapping
 
 
 def check_software(record: Path, what: str, was: Mapping[str, str], now: Mapping[str, str]) -> None:
-    """Make sure that Python and the numerical packages have the same versions as when the work started.
+    """Make sure that the versions of Python and of the numerical packages have not changed since the work started.
 
     Args:
         record: file that describes the work.
-        what: name of the work in messages.
-        was: versions by name when the work started.
-        now: current versions by name.
+        what: word for the work in messages.
+        was: versions when the work started, by name.
+        now: current versions, by name.
 
     Raises:
         ResultsError: a version differs.
@@ -116,20 +116,20 @@ def write_code(folder: Path, manifest: str) -> None:
 
 
 def code_change(folder: Path, was: Mapping[str, str], now: Mapping[str, str]) -> str:
-    """Return a description of the package that has changed since the work in a folder started, and of its changed files; empty if
-    none has.
+    """Return a description of the first package that has changed since the work in a folder started, with its changed files; empty
+    if none has.
     """
     changed = change(was, now)
     return f"{changed}: {files}" if changed and (files := changed_files(code_of(folder))) else changed
 
 
 def code_of(folder: Path) -> str:
-    """Return the manifest of the code with which the work in a folder started; empty if it has no manifest."""
+    """Return the manifest of the code that was in use when the work in a folder started; empty if the folder has no manifest."""
     return read_text(folder / _CODE) if (folder / _CODE).is_file() else ""
 
 
 def difference_of(was: Any, now: Any, path: str, places: tuple[str, str] | None = None) -> str:
-    """Return a description of the first difference between two trees of plain data, with its location."""
+    """Return a description of the first difference between two trees of plain data, including its location in the tree."""
     if isinstance(was, dict) and isinstance(now, dict):
         for key in [*was, *now]:
             if was.get(key) != now.get(key):

@@ -1,4 +1,4 @@
-"""Compares the rows of a run with its plan: missing, damaged and foreign rows, and rows without timing or trajectory."""
+"""Compares a run with its planned episodes: finds missing, damaged and foreign rows, and rows without timing or trajectory."""
 
 from __future__ import annotations
 
@@ -21,15 +21,16 @@ class RunAudit:
     """The result of comparing the rows of a run with its planned episodes.
 
     Attributes:
-        rows: rows of the run's own episodes, in the order of the shards.
-        planned: number of episodes of each planner by stage; empty if the run's record does not contain it, as for bags.
-        missing: planner, stage and number of each planned episode that has neither a row nor a reason for its absence.
-        interrupted: reason for each episode that was given up, by key.
-        damaged: problem of each shard that cannot be read, by path.
-        foreign: number of rows that belong to another run, by path.
+        rows: rows that belong to the run, in the order of the shards.
+        planned: planned number of episodes of each planner, by stage; empty if the run's record does not contain these numbers, for
+            instance for bags.
+        missing: planner, stage and number of each planned episode that has no row and was not given up.
+        interrupted: reason why an episode was given up, by key.
+        damaged: description of the problem with each shard that cannot be read, by path.
+        foreign: number of rows that belong to another run, by path of the shard.
         untimed: keys of rows that should have planning times but do not.
         unrecorded: keys of rows that should have a trajectory but do not.
-        unmeasured: number of rows in which a metric failed, by error.
+        unmeasured: number of rows in which a metric failed, by error message.
     """
 
     rows: Sequence[Mapping[str, Any]]
@@ -43,8 +44,8 @@ class RunAudit:
     unmeasured: Mapping[str, int]
 
     def problems(self) -> list[str]:
-        """Return one sentence per deviation from the plan, except for interrupted episodes, which are listed separately with their
-        reasons.
+        """Return one sentence per deviation from the plan; interrupted episodes are not included, because they are listed
+        separately with their reasons.
         """
         each = sum(self.planned.values())
         said = []
@@ -64,17 +65,17 @@ class RunAudit:
         return said
 
     def failed_metrics(self) -> list[str]:
-        """Return one sentence per metric error."""
+        """Return one sentence per error of a metric."""
         return [f"{count} of {len(self.rows)} rows lack a metric: {error}" for error, count in self.unmeasured.items()]
 
 
 def _short(path: Path) -> str:
-    """Return a shard's path relative to its run's folder."""
+    """Return a shard's path relative to the folder of the run."""
     return f"{path.parent.name}/{path.name}"
 
 
 def _places(episodes: Iterable[tuple[str, int]]) -> str:
-    """Return stages and ranges of numbers as text: ``hall 0, 3 to 7; room 2``."""
+    """Return episodes as text, by stage and as ranges of numbers: ``hall 0, 3 to 7; room 2``."""
     words = []
     for stage, some in groupby(episodes, lambda one: one[0]):
         runs: list[list[int]] = []
@@ -95,7 +96,7 @@ def _is_key(parts: Sequence[str]) -> bool:
 
 
 def audit_run(folder: Path) -> RunAudit:
-    """Compare the rows of a run with its plan.
+    """Compare the rows of a run with the planned episodes.
 
     Raises:
         ResultsError: the folder contains no run, or an episode has two rows.

@@ -1,7 +1,7 @@
-"""Finds copies among rows. Episodes with the same start and the same result for every planner count as one observation.
+"""Finds rows of duplicate episodes. Episodes with the same start and the same result for every planner count as one observation.
 
-A row stores digests of the start of its episode (`START`) and of its place (`PLACE`); see `agora.tasks.copies`. Rows without these
-columns, from external episodes or older versions, are never treated as copies.
+A row contains digests of the episode's start (`START`) and place (`PLACE`); see `agora.tasks.copies`. Rows without these columns,
+which come from external episodes or older versions, are never treated as copies.
 """
 
 from __future__ import annotations
@@ -14,28 +14,28 @@ from agora.benchmark.results.store import IDENTITY, Row
 __all__ = ["distinct"]
 
 START = "start"
-"""Column with the digest of the start of a row's episode and of its conditions."""
+"""Column with the digest of the start and the conditions of a row's episode."""
 
 PLACE = "place"
-"""Column with the name of the map of a row's episode and a digest of the map."""
+"""Column with the name and a digest of the map of a row's episode."""
 
 _Episode = tuple[Any, ...]
 _NOT_COMPARED = {*IDENTITY, "failure"}
 
 
 def distinct(rows: Iterable[Row]) -> list[Row]:
-    """Return the rows without the rows of copies, in their original order."""
+    """Return the rows in their original order, without the rows of episodes that are copies."""
     every = list(rows)
     taken = copies(every)
     return [row for row in every if _episode_of(row) not in taken] if taken else every
 
 
 def copies(rows: Sequence[Row]) -> dict[_Episode, _Episode]:
-    """Return the earlier episode for each episode that is a copy of it; episodes are given as suite, stage, number and seed.
+    """Return a mapping from each episode that is a copy to the earlier episode that it copies.
 
-    An episode is a copy if it has the same start as an earlier episode and each of its rows equals the row of the same planner and
-    robot in that episode. If randomness during an episode, such as sensor noise, makes rows with equal starts differ, both episodes
-    count.
+    An episode is given as suite, stage, number and seed. It is a copy if it has the same start as an earlier episode and if each of
+    its rows equals the row of the same planner and robot in the earlier episode. If two episodes have the same start but different
+    rows, because of sensor noise for instance, both episodes count.
     """
     alike: dict[Any, dict[_Episode, list[Row]]] = {}
     for row in rows:
@@ -55,7 +55,7 @@ def copies(rows: Sequence[Row]) -> dict[_Episode, _Episode]:
 
 
 def copy_notes(rows: Sequence[Row]) -> list[str]:
-    """Return one sentence per stage with copies, which gives the number of episodes that count."""
+    """Return one sentence per stage that contains copies; it gives the number of episodes that count."""
     found, counts = copies(rows), dict[Any, list[int]]()
     for episode in dict.fromkeys(map(_episode_of, rows)):
         count = counts.setdefault(episode[1], [0, 0])
@@ -74,5 +74,5 @@ def _episode_of(row: Row) -> _Episode:
 
 
 def _values(row: Row) -> list[tuple[str, Any]]:
-    """Return the values of a row that are equal in copies."""
+    """Return the values of a row that must be equal in a copy."""
     return sorted((name, value) for name, value in row.items() if name not in _NOT_COMPARED and value is not None)

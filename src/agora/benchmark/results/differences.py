@@ -11,12 +11,12 @@ from agora.benchmark.results.copies import PLACE, START
 
 @dataclass(frozen=True)
 class Difference:
-    """A value in a file that could not be reproduced.
+    """A value in a file that recomputation did not reproduce.
 
     Attributes:
         file: name of the file.
-        key: key of the row.
-        column: column of the value.
+        key: key of the row that contains the value.
+        column: column that contains the value.
         entry: the value in the file, as text.
         here: the recomputed value, as text.
     """
@@ -41,5 +41,5 @@ def differences(file: str, theirs: Mapping[str, Any], ours: Mapping[str, Any]) -
             yield Difference(file, theirs["key"], column, "no such column", repr(here))
         elif column not in ours and value is not None:
             yield Difference(file, theirs["key"], column, repr(value), "no such column")
-        elif repr(value) != repr(here):  # which tells 0.0 from -0.0
+        elif repr(value) != repr(here):  # distinguishes 0.0 from -0.0
             yield Difference(file, theirs["key"], column, repr(value), repr(here))

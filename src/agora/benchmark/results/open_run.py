@@ -1,4 +1,4 @@
-"""The folder of a run, opened by the only process that works in it."""
+"""Opens the folder of a run for the only process that may write to it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from agora.benchmark.results.store import Keep
 from agora.errors import ResultsError
 
 _LOG = logging.getLogger(__name__)
-_FREE = 64 * 2**20  # bytes that must be free in addition to the estimate
+_FREE = 64 * 2**20  # bytes that must be free on the disk in addition to the estimated size of the results
 _PER_EPISODE: Mapping[Keep, int] = {"all": 2**18, "failed": 2**18, "none": 2**13}  # bytes, a generous estimate
 
 
@@ -30,7 +30,7 @@ class OpenRun(RunFolder):
 
     Attributes:
         finished: keys of the existing rows.
-        lost: reasons why episodes have no row, by key, including those from earlier parts of the run.
+        lost: reasons why episodes have no row, by key, including reasons from earlier parts of the run.
     """
 
     finished: set[str] = field(default_factory=set)
@@ -42,12 +42,12 @@ class OpenRun(RunFolder):
         return self.record.id or self.record.mark()
 
     def keep_reason(self, key: str, reason: str) -> None:
-        """Record that an episode was given up."""
+        """Record that an episode was given up, and why."""
         self.lost[key] = reason
         self.write_lost()
 
     def keep_rows(self, keys: Iterable[str]) -> None:
-        """Record finished episodes, by the keys of their first rows."""
+        """Record episodes as finished, given the keys of their first rows."""
         done = set(keys)
         self.finished.update(done)
         if forgotten := done.intersection(self.lost):
@@ -56,17 +56,17 @@ class OpenRun(RunFolder):
             self.write_lost()
 
     def write_lost(self) -> None:
-        """Write the list of episodes without a row, with reasons. Raises: ResultsError: the file cannot be written."""
+        """Write the list of episodes without a row, with the reasons. Raises: ResultsError: the file cannot be written."""
         with _writing(self.path):
             self.write_interrupted(self.lost)
 
     def check_unchanged(self, inputs: Mapping[str, str], packages: Mapping[str, str]) -> None:
-        """Make sure at the end of a run that files and code are unchanged; otherwise, mark ``run.yaml`` so that the run cannot be
+        """At the end of a run, make sure that files and code are unchanged; if not, mark ``run.yaml`` so that the run cannot be
         resumed.
 
         Args:
-            inputs: digests of the files (`agora.benchmark.provenance.inputs`).
-            packages: versions of the packages (`agora.benchmark.provenance.packages`).
+            inputs: current digests of the files, by name (`agora.benchmark.provenance.inputs`).
+            packages: current versions of the packages, by name (`agora.benchmark.provenance.packages`).
 
         Raises:
             ResultsError: a file or a package was changed.
@@ -82,15 +82,15 @@ class OpenRun(RunFolder):
 
 
 def _then(was: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:
-    """Return digests or versions; for those that have changed, both the earlier and the current one, so that no single version is
-    claimed.
+    """Return digests or versions by name; an entry that has changed contains both the earlier and the current value, so that the
+    record does not claim a single version.
     """
     return {name: one if now.get(name) == one else f"{one}, then {now.get(name, 'removed')}" for name, one in was.items()}
 
 
 @contextmanager
 def _writing(path: Path) -> Iterator[None]:
-    """Raise an error that names the folder if something cannot be written to it."""
+    """Within this context, turn a failure to write to the folder into an error that names the folder."""
     try:
         yield
     except OSError as error:
@@ -110,21 +110,20 @@ def open_run(
 ) -> Iterator[OpenRun]:
     """Open a folder for a run, and lock it against other processes.
 
-    Half-written files are deleted. Rows whose planning times or trajectories are lost are also deleted, so that their episodes are
-    run again.
+    Half-written files are deleted, as are rows whose planning times or trajectories are lost, so that the episodes are run again.
 
     Args:
-        path: path of the folder, which is created by this function.
-        record: record of the run: everything that determines its results.
-        code: manifest of its code (`agora.benchmark.provenance.packages.manifest`).
+        path: path of the folder, which is created if necessary.
+        record: record of the run, which contains everything that determines the results.
+        code: manifest of the run's code (`agora.benchmark.provenance.packages.manifest`).
         episodes: total number of episodes, for which the disk must have room.
         resume: whether the folder may already contain the run.
-        repeats: whether a repeated episode gives the same result; if not, incomplete rows are kept, and a message is logged.
-        before: record of the run in the folder, if planners are added to it; None if the record is the same.
+        repeats: whether repeating an episode gives the same result; if not, incomplete rows are kept, and a message is logged.
+        before: record of the existing run in the folder, if this run adds planners to it; None if the record is unchanged.
 
     Raises:
-        ResultsError: the folder cannot be written, has not enough space, contains another run or rows of another run, or is in use
-            by another process.
+        ResultsError: the folder cannot be written, the disk does not have enough space, the folder contains another run or rows of
+            another run, or another process uses the folder.
         InputError: Agora's own code has changed since this process started.
     """
     keep = record.trajectories or "all"
@@ -153,10 +152,10 @@ def check_space(folder: Path, episodes: int, keep: Keep = "all") -> None:
     Args:
         folder: folder of the results.
         episodes: number of episodes to run.
-        keep: choice of the recordings that are kept.
+        keep: which recordings are kept.
 
     Raises:
-        ResultsError: the disk has not enough space, or its free space is unknown.
+        ResultsError: the disk does not have enough space, or its free space is unknown.
     """
     need = _FREE + episodes * _PER_EPISODE[keep]
     try:
@@ -168,7 +167,9 @@ def check_space(folder: Path, episodes: int, keep: Keep = "all") -> None:
 
 
 def _check_folder(path: Path, record: RunRecord, before: RunRecord, resume: bool) -> RunFolder:
-    """Return the run with the machine on which it runs: the run in the folder, whose record must equal ``before``, or a new run."""
+    """Return the existing run in a folder, whose record must equal ``before``, or a new run; this machine is added to the
+    record.
+    """
     here, file = Machine.here(), RunRecord.path_in(path)
     if RunFolder.is_at(path):
         written = RunRecord.read(path)
@@ -188,13 +189,13 @@ def _check_folder(path: Path, record: RunRecord, before: RunRecord, resume: bool
 
 @dataclass(frozen=True)
 class _Read:
-    """The contents of a folder's shards, each read once: the identities of rows, and the keys in the other parts.
+    """The identities of the rows in a folder's shards and the keys in the folder's other parts; each shard is read only once.
 
     Attributes:
         run: run that the shards belong to.
-        rows: rows of each whole shard, by name of the shard.
-        keys_of: keys in the other parts, by names of part and shard.
-        names: names of all shards, whole or not.
+        rows: rows of each intact shard, by name of the shard.
+        keys_of: keys in the other parts, by name of the part and name of the shard.
+        names: names of all shards, including damaged and incomplete ones.
     """
 
     run: RunFolder
@@ -239,7 +240,7 @@ class _Read:
                     del self.rows[name]
 
     def _lost(self, name: str) -> list[str]:
-        """Return the parts (timing, trajectories) in which data is missing for rows of a shard."""
+        """Return the parts (timing, trajectories) in which data is missing for some rows of a shard."""
         rows, keep = self.rows[name], self.run.record.trajectories or "none"
         kept = {row["key"] for row in rows if store.is_kept(row, keep)}
         wanted = {"timing": {row["key"] for row in rows}, "trajectories": kept}

@@ -1,15 +1,15 @@
 """Recordings on disk: Parquet shards with one row per recording, whose columns are the fields of `agora.core.recording.Recording`.
 
-The columns follow from the fields: an array becomes a flat list of the field's type with its last axis innermost, so
-``np.reshape(row["pose"], (-1, 3))`` is the array. The file contains the version of this layout. Files of version 1 contain no
-version; in them the first axis is innermost. Tracks keep the engine's single precision, so metrics computed from a shard equal
-those in the row. Every shard has the same columns, so that any Parquet reader can read a folder as one table; fields that a
-recording does not have are null. Channel readings keep their types: float32 readings are in ``values``; readings of another type
-are in a list with the name of the type, such as ``uint8``, which exists if any recording has such readings. Maps are stored by
-name. Planning times are not stored here; they belong to the timing shards, for which byte-identical results are not guaranteed.
+The columns follow from the fields. An array becomes a flat list of the field's type in which the array's last axis is innermost, so
+``np.reshape(row["pose"], (-1, 3))`` is the array. The file contains the version of this layout. Files of version 1 do not contain a
+version, and the first axis of their arrays is innermost. Tracks keep the engine's single precision, so metrics computed from a
+shard equal the metrics in the row. Every shard has the same columns, so that any Parquet reader can read a folder as one table;
+fields that a recording does not have are null. Channel readings keep their types: float32 readings are in ``values``; readings of
+another type are in a list named after the type, such as ``uint8``, which exists if any recording has such readings. Maps are stored
+by name. Planning times are stored in the timing shards instead, because they are not reproducible byte for byte.
 
-Measured size for one minute at 10 Hz: 15 kB without pedestrians, plus 20 bytes per sample and pedestrian present (200 kB for 30
-pedestrians who are present half of the time).
+The measured size of one minute at 10 Hz is 15 kB without pedestrians, plus 20 bytes per sample and pedestrian present (200 kB for
+30 pedestrians who are present half of the time).
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ __all__ = ["read_recordings"]
 
 _ARRAYS = {name: one for name, one in declared_arrays(Recording).items() if one.kept}
 _SCALARS = ("clipped", "failure", "goal_tolerance", "radius", "max_speed", "timeout", "shortest_path")
-_MAYBE = ("reference_path", "shortest_turn")  # numbers that not every recording has
+_MAYBE = ("reference_path", "shortest_turn")  # numbers that may be missing from a recording
 _OFFSET, _SENSORS = "map_offset", "sensors"
-_VALUES, _SINGLE = "values", "float32"  # the list with the readings of this type
+_VALUES, _SINGLE = "values", "float32"  # the list that contains the readings of this type
 _SMOOTH = [f"{name}.list.element" for name, one in _ARRAYS.items() if one.stored is np.float32 and len(one.names) > 1]
 _NAME = "outcome_name"
 _UNITS = {
@@ -60,7 +60,7 @@ def write_recordings(path: Path, items: Mapping[str, Recording], run: str = "") 
 
 
 def encode_recordings(items: Mapping[str, Recording], run: str = "") -> bytes:
-    """Return recordings, given by key, as the bytes of a run's shard. Values of absent pedestrians are discarded."""
+    """Return the bytes of a run's shard that contains recordings, given by key. Values of absent pedestrians are discarded."""
     import pyarrow as pa
 
     kinds = {kind for recording in items.values() for kind in _kinds(recording)}
@@ -70,15 +70,15 @@ def encode_recordings(items: Mapping[str, Recording], run: str = "") -> bytes:
 
 
 def read_recordings(path: Path, maps: Mapping[str, Map] | None = None) -> dict[str, Recording]:
-    """Return the recordings of a shard by key.
+    """Return the recordings in a shard, by key.
 
     Args:
         path: path of the shard.
         maps: maps to attach, by name; if None, recordings have no map.
 
     Raises:
-        ResultsError: the shard cannot be read completely, or has a later version. InputError: the shard contains anything other
-            than recordings.
+        ResultsError: the shard cannot be read completely, or was written with a later version of the layout. InputError: the shard
+            contains anything other than recordings.
         UnknownNameError: a map is missing from ``maps``.
     """
     table = shard.read(path)
@@ -95,7 +95,9 @@ def read_recordings(path: Path, maps: Mapping[str, Map] | None = None) -> dict[s
 
 
 def _check_types(columns: Mapping[str, pyarrow.Array]) -> None:
-    """Make sure that numeric columns contain numbers and string columns contain strings, whatever file was read."""
+    """Make sure that numeric columns contain numbers and string columns contain strings, because the file may come from
+    anywhere.
+    """
     schema = _schema(())
     for name in ("key", "outcome", "map_name", *_SCALARS, *(name for name in _MAYBE if name in columns)):
         column, wanted = columns[name], schema.field(name).type
@@ -106,7 +108,7 @@ def _check_types(columns: Mapping[str, pyarrow.Array]) -> None:
 
 
 def _schema(kinds: Collection[str]) -> pyarrow.Schema:
-    """Return the columns of recordings, in the order of the fields, with lists for channel readings of given types."""
+    """Return the columns of recordings, in the order of the fields, with one list per given type of channel readings."""
     import pyarrow as pa
 
     single, double, whole = pa.list_(pa.float32()), pa.float64(), pa.int32()
@@ -157,7 +159,7 @@ def _pack(key: str, recording: Recording) -> dict[str, Any]:
 
 
 def _column_of(one: Axes, values: Any, recording: Recording) -> Any:
-    """Return an array as a list for a column."""
+    """Return an array as the list that is stored in a column."""
     if values is None:
         return None
     if one.masked:
@@ -167,7 +169,7 @@ def _column_of(one: Axes, values: Any, recording: Recording) -> Any:
 
 
 def _offset(recording: Recording) -> list[float] | None:
-    """Return the origin of the map frame in the frame of the map's file, m; None if both are the same."""
+    """Return the origin (x, y) of the map frame in the frame of the map's file, m; None if the two frames are the same."""
     return list(recording.map.offset) if recording.map is not None and any(recording.map.offset) else None
 
 
@@ -177,20 +179,20 @@ def _pack_contact(contact: Contact) -> dict[str, Any]:
 
 
 def _unpack_contact(fields: dict[str, Any]) -> Contact:
-    """Return a contact event; events in older files do not record which party closed the gap."""
+    """Return a contact event; older files do not contain which party closed the gap."""
     closing = fields.get("closing")
     known = {"kind": ContactKind(fields["kind"]), "closing": None if closing is None else Closing(**closing)}
     return Contact(**{**fields, **known})
 
 
 def _pack_robot(robot: RobotTraits, command_delay: float) -> dict[str, Any]:
-    """Return a robot's traits as numbers by name, and its outline as coordinates of its corners."""
+    """Return a robot's traits as numbers, by name, and the robot's outline as the coordinates of its corners."""
     fields = {name: value[0, 0].tolist() for name, value in robot._asdict().items()}
     return {**fields, "command_delay": command_delay}
 
 
 def _unpack_robot(fields: dict[str, Any]) -> dict[str, Any]:
-    """Return values written by `_pack_robot` as fields of a recording."""
+    """Return the values written by `_pack_robot` as fields of a recording."""
     delay = fields.pop("command_delay")
     arrays: dict[str, Any] = {
         name: np.array([[value]], np.int32 if name in _WHOLE else np.float32) for name, value in fields.items()
@@ -204,7 +206,7 @@ def _kinds(recording: Recording) -> set[str]:
 
 
 def _place_of(array: Array) -> str:
-    """Return the name of the list that contains the numbers of a reading."""
+    """Return the name of the list in which the numbers of a reading are stored."""
     return _VALUES if array.dtype.name == _SINGLE else array.dtype.name
 
 
@@ -220,8 +222,8 @@ def _unpack_sensors(readings: list[dict[str, Any]]) -> dict[str, dict[str, Array
 
 
 def _unpack(columns: Mapping[str, pyarrow.Array], row: int, maps: Mapping[str, Map] | None, version: int) -> Recording:
-    """Return the recording in a row of a file with the given layout version; columns missing from older files are treated as
-    empty.
+    """Return the recording in a row of a file with the given layout version. Columns that are missing from older files are treated
+    as empty.
     """
     name = columns["map_name"][row].as_py()
     if maps is not None and name and name not in maps:

@@ -58,13 +58,14 @@ def recordings(folder: Path, keys: Iterable[str] | None = None) -> dict[str, Rec
 
 
 def complete_rows(folder: Path, rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Return rows of a run; if the run is older than the metrics of clean arrivals, compute these from the recordings.
+    """Return the rows of a run; if they lack the metrics of clean arrivals, compute these metrics from the recordings.
 
-    If an episode that reached its goal has no recording with a map, all rows are unchanged and clean arrivals are not measured.
+    The metrics are missing if the run is older than the metrics. If any episode that reached its goal has no recording with a map,
+    all rows are returned unchanged, without metrics of clean arrivals.
 
     Args:
         folder: folder of the run.
-        rows: rows of the run's shards.
+        rows: rows read from the run's shards.
 
     Raises:
         ResultsError: the folder contains no run.
@@ -83,6 +84,6 @@ def complete_rows(folder: Path, rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def _kept_map(folder: Path, maps: dict[str, str], key: str) -> Map | None:
-    """Return the map of an externally run episode from the results folder."""
+    """Return the map of an externally run episode, read from the results folder; None if the folder does not contain the map."""
     name = maps.get("/".join(key.split("/")[:3]))
     return None if name is None else read_exact(folder / "maps" / name)

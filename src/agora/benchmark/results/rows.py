@@ -1,4 +1,4 @@
-"""Rows of ended episodes, wherever they were run: in a worker, in a ROS graph, over sockets, or from a bag."""
+"""Creates the rows of ended episodes, whether they were run by a worker, in a ROS graph or over sockets, or read from a bag."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class EndedEpisode:
     """An episode that has ended.
 
     Attributes:
-        suite: name of the suite.
+        suite: name of the episode's suite.
         stage: name of the stage.
         episode: number of the episode.
         seed: seed of the stage.
@@ -64,7 +64,7 @@ class EndedEpisode:
         return episode | {"planner": self.robots[number].planner, "robot": number}
 
     def row(self, number: int, measures: Iterable[Metric]) -> dict[str, Any]:
-        """Return the row of a robot; values that were not recorded and metrics that failed are None.
+        """Return the row of a robot; values that were not recorded, and metrics that failed, are None.
 
         Args:
             number: number of the robot.
@@ -104,11 +104,11 @@ class ShardRows:
 
     Args:
         measures: all metrics.
-        keep: choice of the recordings that are kept.
+        keep: which recordings are kept.
         run: mark of the run's shards; empty if none.
 
     Attributes:
-        rows: rows so far.
+        rows: rows of the episodes added so far.
         episodes: numbers of episodes that have ended.
     """
 
@@ -122,7 +122,7 @@ class ShardRows:
         self._kept: dict[str, Recording] = {}
 
     def add(self, ended: EndedEpisode) -> None:
-        """Add an episode."""
+        """Add an episode that has ended."""
         for number, robot in enumerate(ended.robots):
             row = ended.row(number, self._lasting)
             self.rows.append(row)
@@ -134,7 +134,9 @@ class ShardRows:
         self.episodes.append(ended.episode)
 
     def files(self) -> dict[str, bytes]:
-        """Return the bytes of the shard's files by part, sorted by key, regardless of the order in which episodes ended."""
+        """Return the bytes of the shard's files by part; rows are sorted by key, regardless of the order in which episodes
+        ended.
+        """
         rows, timing = (sorted(some, key=lambda row: row["key"]) for some in (self.rows, self._timing))
         units = {m.name: m.unit for m in (*self._lasting, *self._fleeting)} | {"duration": "s", store.CALLS: "s"}
         files = {

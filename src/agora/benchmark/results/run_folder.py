@@ -1,4 +1,4 @@
-"""The folder of a run, for reading; `agora.benchmark.results.open_run` opens it for running.
+"""Reads the folder of a run; `agora.benchmark.results.open_run` opens a folder for writing.
 
 ``run.yaml`` describes the run (`agora.benchmark.results.run_record`). ``episodes``, ``timing`` and ``trajectories`` contain shards
 (`agora.benchmark.results.store`). ``interrupted.txt`` lists the episodes that were given up, with the reasons.
@@ -54,19 +54,20 @@ class RunFolder:
         """Return the suite of the run.
 
         Raises:
-            InputError: the suite was written by another version of Agora, or refers to things that are missing on this machine.
+            InputError: the suite was written by another version of Agora, or refers to components or files that are missing on this
+                machine.
         """
         return self.record.build_suite(self.path)
 
     def interrupted(self) -> dict[str, str]:
-        """Return the reasons why episodes were given up, by key; these episodes have no row."""
+        """Return the reason why each episode without a row was given up, by key."""
         listed = self.path / _INTERRUPTED
         lines = read_text(listed).splitlines() if listed.is_file() else []
         return {key: reason for key, _, reason in (line.partition("\t") for line in lines)}
 
     def write_interrupted(self, reasons: Mapping[str, str]) -> None:
-        """Write the list of episodes that were given up; if there are none, the file does not exist. Raises: OSError: the file
-        cannot be written.
+        """Write the list of episodes that were given up, or delete the file if the list is empty. Raises: OSError: the file cannot
+        be written.
         """
         if reasons:
             write_whole(self.path / _INTERRUPTED, "".join(f"{key}\t{reason}\n" for key, reason in reasons.items()))
@@ -74,14 +75,14 @@ class RunFolder:
             (self.path / _INTERRUPTED).unlink(missing_ok=True)
 
     def shards(self, part: str, columns: Sequence[str] | None = None) -> Iterator[Shard]:
-        """Yield the shards of one part of the run, like `agora.benchmark.results.store.shards`, excluding rows of other runs."""
+        """Yield the shards of one part of the run, like `agora.benchmark.results.store.shards`, without rows of other runs."""
         for read in store.shards(self.path / part, columns):
             strange = {row["key"] for row in self.strangers(read)}
             yield read._replace(rows=[row for row in read.rows if row["key"] not in strange])
 
     def strangers(self, read: Shard) -> list[dict[str, Any]]:
-        """Return the rows of a shard that do not belong to the run: all rows if it has another run's mark, otherwise rows of
-        unplanned episodes.
+        """Return the rows of a shard that do not belong to the run: all rows if the shard has the mark of another run, otherwise
+        the rows of episodes that were not planned.
         """
         record = self.record
         if read.run and record.id is not None:
@@ -98,7 +99,7 @@ class RunFolder:
 
 
 def episodes_kept(path: Path) -> str:
-    """Return a text with the number of finished episodes that are kept in a run's folder."""
+    """Return a message with the number of finished episodes that a run's folder contains."""
     try:
         done = {key.rpartition("/")[0] for key in store.keys(path / "episodes")}
         planned = RunRecord.read(path).episodes

@@ -1,6 +1,6 @@
 """The file ``run.yaml``: what was run, on which machines, and the planned contents of the folder.
 
-Suite and planners are kept as plain data, because their components may be missing on this machine.
+The suite and the planners are stored as plain data, because their components may be missing on this machine.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _DECIDES = ("suite", "planners", "version", "pedestrians", "record", "inputs", "
 
 @dataclass(frozen=True)
 class _StageOutline:
-    """The part of a stage that can be read from every record."""
+    """The fields of a stage that can be read from every record."""
 
     name: str
     seed: int | None = None
@@ -39,7 +39,7 @@ class _StageOutline:
 
 @dataclass(frozen=True)
 class _SuiteOutline:
-    """The part of a suite that can be read from every record."""
+    """The fields of a suite that can be read from every record."""
 
     name: str
     seed: int | None = None
@@ -48,32 +48,32 @@ class _SuiteOutline:
 
 @dataclass(frozen=True)
 class RunRecord:
-    """The contents of ``run.yaml``. Fields that are None are missing from the file, because the program that wrote it does not
-    record them.
+    """The contents of ``run.yaml``. A field is None if the file does not contain it, because the program that wrote the file does
+    not record it.
 
     Attributes:
-        suite: resolved suite, plain data.
-        planners: planners with their parameters as plain data, by label; or only their labels.
-        version: Agora version.
+        suite: resolved suite, as plain data.
+        planners: planners and their parameters as plain data, by label; or only the labels.
+        version: version of Agora.
         pedestrians: levels of perception of planners, by label; other planners have the stages' levels.
         record: names of channels whose readings are kept in the recordings.
         inputs: digests of the files that the episodes depend on, by name.
-        packages: versions of the packages that contain the components.
-        tuning: settings of a parameter search whose trials are the run's planners.
+        packages: versions of the packages that contain the components, by name.
+        tuning: settings of the parameter search, if the run's planners are the trials of a search.
         planned: number of episodes of each planner, by stage.
-        trajectories: choice of the recordings that are kept.
-        whole: number of episodes of the whole suite, by stage, if this run covers a part of it.
+        trajectories: which recordings are kept.
+        whole: number of episodes of the whole suite, by stage, if this run covers only a part of the suite.
         blind: labels of planners that do not see walls (`agora.benchmark.knowledge.blind`).
         unaware: labels of planners that do not see people (`agora.benchmark.knowledge.unaware`).
         control: labels of planners that were not requested but were run for comparison (`agora.benchmark.control`).
         after_draw: marks of planners that were changed after the suite's edition was drawn, by label
             (`agora.benchmark.provenance.planner_code`).
-        id: digest of the fields that determine the results or the planned episodes; the mark of the run's shards.
+        id: digest of the fields that determine the results or the planned episodes; shards of the run are marked with this digest.
         earlier: marks of shards that were written before planners were added to the run.
         made_on: machine on which the run started.
         resumed_on: other machines on which the run was resumed.
         sources: files of externally run episodes.
-        notes: notes on these episodes.
+        notes: notes on externally run episodes.
         maps: names of the map files, by episode.
     """
 
@@ -107,7 +107,7 @@ class RunRecord:
 
     @staticmethod
     def read(folder: Path) -> RunRecord:
-        """Read the record of a run's folder; other keys in the file are ignored.
+        """Read the record in a run's folder; unknown keys in the file are ignored.
 
         Raises:
             ResultsError: the folder contains no run.
@@ -129,7 +129,7 @@ class RunRecord:
         write_whole(folder / _FILE, dump(self._said([field.name for field in fields(self)])))
 
     def decides(self) -> dict[str, Any]:
-        """Return the data that determines the results and the planned episodes, as plain data by name."""
+        """Return the fields that determine the results and the planned episodes, as plain data, by name."""
         return self._said(_DECIDES)
 
     def mark(self) -> str:
@@ -141,17 +141,19 @@ class RunRecord:
 
     @cached_property
     def outline(self) -> _SuiteOutline:
-        """Name, seed and stages of the suite."""
+        """The name, seed and stages of the suite."""
         return build(_outline_of(self.suite), _SuiteOutline, "suite")
 
     @property
     def labels(self) -> list[str]:
-        """Labels of the planners."""
+        """The labels of the planners."""
         return list(self.planners)
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The names and parameters of planners by label, as plain data, with the level of perception if the record contains one."""
+        """The names and parameters of planners as plain data, by label, including the level of perception if the record contains
+        one.
+        """
         known = self.planners if isinstance(self.planners, dict) else {}
         levels: Mapping[str, str] = self.pedestrians or {}
         told = {label: values for label, values in known.items() if isinstance(values, Mapping)}
@@ -159,7 +161,7 @@ class RunRecord:
 
     @property
     def part(self) -> str:
-        """A description of the part of its suite that the run covers; empty for a whole suite."""
+        """A description of the part of the suite that the run covers; empty if the run covers the whole suite."""
         if not self.whole:
             return ""
         planned = self.planned or {}
@@ -171,7 +173,9 @@ class RunRecord:
         return f"A part of the suite: {said}{'; not ' if others else ''}{', '.join(others)}."
 
     def shown(self, label: str) -> str:
-        """Return the label of a planner for tables, with a mark if the planner was changed after the suite's edition was drawn."""
+        """Return a planner's label as shown in tables, with a mark if the planner was changed after the suite's edition was
+        drawn.
+        """
         mark = (self.after_draw or {}).get(label)
         return f"{label} ({mark})" if mark else label
 
@@ -182,7 +186,7 @@ class RunRecord:
 
     @property
     def names(self) -> dict[str, str]:
-        """The names of the planners by label; labels that differ only in the level of perception have the same name."""
+        """The names of the planners, by label; labels that differ only in the level of perception have the same name."""
         levels: Mapping[str, Level] = self.pedestrians or {}
         return {label: name_of(label, levels.get(label)) for label in self.planners}
 
@@ -196,7 +200,8 @@ class RunRecord:
         """Return the suite; ``where`` is the folder of the run, for messages.
 
         Raises:
-            InputError: the suite was written by another version of Agora, or refers to things that are missing on this machine.
+            InputError: the suite was written by another version of Agora, or refers to components or files that are missing on this
+                machine.
         """
         return build(self.suite, Suite, str(where / _FILE), complete=True)
 
@@ -208,13 +213,13 @@ class RunRecord:
 
 @dataclass(frozen=True)
 class _Outlined:
-    """Wraps an outline so that messages name its location in the file."""
+    """Wraps an outline so that error messages give its location in the file."""
 
     suite: _SuiteOutline
 
 
 def _of(kind: type, values: Any) -> Any:
-    """Return the values that correspond to the fields of a dataclass."""
+    """Return those values whose keys are fields of a dataclass."""
     return {f.name: values[f.name] for f in fields(kind) if f.name in values} if isinstance(values, Mapping) else values
 
 

@@ -1,4 +1,4 @@
-"""Selects episodes of a run, all or those with given keys, with their recordings, planning times and conditions."""
+"""Selects all episodes of a run, or those with given keys, with their recordings, planning times and conditions."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _AT_ONCE = 64  # number of episodes whose recordings are in memory at the same t
 
 @dataclass(frozen=True, eq=False)
 class RunSelection:
-    """The chosen episodes of a run.
+    """The selected episodes of a run.
 
     Attributes:
         run: folder of the run.
-        groups: rows of each episode with a planner, one row per robot.
+        groups: rows of each combination of episode and planner, one row per robot.
         asked: whether the episodes were selected by key.
     """
 
@@ -39,7 +39,7 @@ class RunSelection:
 
     @staticmethod
     def of(folder: Path, keys: Collection[str]) -> RunSelection:
-        """Select the episodes with given keys, or all episodes."""
+        """Select the episodes with the given keys, or all episodes if there are no keys."""
         run = RunFolder.read(folder)
         groups: dict[str, list[dict[str, Any]]] = {}
         for read in run.shards("episodes"):
@@ -57,10 +57,10 @@ class RunSelection:
         return self.run.path
 
     def episodes(self) -> Iterator[PlayedEpisode]:
-        """The episodes, with their recordings and planning times.
+        """Yield the episodes with their recordings and planning times.
 
         Raises:
-            InputError: a recording lacks data that its bag has. ResultsError: no recording was kept, or the recording of a
+            InputError: a recording lacks data that its bag contains. ResultsError: no recording was kept, or the recording of a
                 requested episode was not kept.
         """
         stages, calls, some = self._stages(), self._calls(), False
@@ -95,8 +95,8 @@ class RunSelection:
         )
 
     def _stages(self) -> dict[str, Stage]:
-        """Return the stages by name; empty if the run does not describe them fully, or refers to things that are missing on this
-        machine.
+        """Return the stages by name; empty if the run's record does not describe them fully, or refers to components or files that
+        are missing on this machine.
         """
         if any(set(stage) == {"name"} for stage in self.run.record.suite.get("stages", ())):
             return {}
@@ -108,7 +108,7 @@ class RunSelection:
         return {stage.name: stage for stage in suite.stages}
 
     def _calls(self) -> dict[str, Any]:
-        """Return the wall times of the planner's calls, by key."""
+        """Return the wall times of the planner calls, by key of the row."""
         chosen = {row["key"] for group in self.groups for row in group}
         shards = self.run.shards("timing")
         return {

@@ -1,8 +1,8 @@
-"""A shard: one Parquet file that is written atomically and can be checked for damage.
+"""Reads and writes shards: Parquet files that are written atomically and can be checked for damage.
 
-It is written under a temporary name and renamed. Its metadata contain a digest of all its bytes, which reveals truncated and
-corrupted shards; the run that it belongs to, if any; the version of its layout; and information on its columns. The bytes depend
-only on the contents, the run and the version of pyarrow.
+A shard is written under a temporary name and then renamed. Its metadata contain a digest of all bytes of the file, which reveals
+truncated and corrupted shards; the mark of the run that the shard belongs to, if any; the version of the layout; and information on
+the columns. The bytes depend only on the contents, the run and the version of pyarrow.
 """
 
 from __future__ import annotations
@@ -48,11 +48,12 @@ def encode(
 
     Args:
         table: rows of the shard.
-        smooth: Parquet names of float32 columns whose values change little from one to the next; the bytes of their values are
-            stored separately (byte stream split).
+        smooth: Parquet names of float32 columns in which consecutive values differ little; these columns are stored with the
+            encoding byte stream split.
         run: mark of the shard's run (`run_of`); empty if none.
         version: version of the layout of the columns (`version_of`).
-        about: further metadata, by name; each is a mapping that is written as JSON. ``units`` contains the units of columns.
+        about: further metadata, by name; each entry is a mapping that is written as JSON. The entry ``units`` contains the units of
+            columns.
     """
     # The metadata of the Parquet file end with `_DIGEST` and the digest of the file, computed with zeros in place of the digest.
     import pyarrow as pa
@@ -104,12 +105,12 @@ def read(path: Path, columns: Sequence[str] | None = None) -> pyarrow.Table | st
         return "truncated or changed since it was written"
     try:
         return pq.ParquetFile(pa.BufferReader(data)).read(columns, use_threads=False)
-    except Exception as error:  # noqa: BLE001 - whoever forges a digest may write anything behind it
+    except Exception as error:  # noqa: BLE001 - a file with a forged digest may contain anything
         return f"is not an Agora Parquet file: {in_words(error)[:200]}"
 
 
 class ShardSize(NamedTuple):
-    """The size of a shard's table, according to its metadata.
+    """The size of a shard's table, according to the file's metadata.
 
     Attributes:
         rows: number of rows.
@@ -125,7 +126,7 @@ class ShardSize(NamedTuple):
 
 
 def extent(path: Path) -> ShardSize:
-    """Return the size of a shard's table, read only from its metadata.
+    """Return the size of a shard's table, reading only the file's metadata.
 
     Raises:
         Exception: the file is not a Parquet file.
@@ -139,11 +140,11 @@ def extent(path: Path) -> ShardSize:
 
 
 def run_of(table: pyarrow.Table) -> str:
-    """Return the run that a shard's table belongs to; empty if the metadata contain none."""
+    """Return the mark of the run that a shard's table belongs to; empty if the metadata contain no mark."""
     return ((table.schema.metadata or {}).get(b"run") or b"").decode()
 
 
 def version_of(table: pyarrow.Table) -> int:
-    """Return the version of a shard's column layout; 1 if the metadata contain none."""
+    """Return the version of the layout of a shard's columns; 1 if the metadata contain no version."""
     said = (table.schema.metadata or {}).get(b"version", b"1")
     return int(said) if said.isdigit() else 1

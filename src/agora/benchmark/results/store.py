@@ -1,11 +1,12 @@
 """Results on disk: rows in Parquet shards (for recordings, see `agora.benchmark.results.recording_shards`).
 
-A killed run leaves only whole shards (`agora.benchmark.results.shard`). Truncated or corrupted shards are logged, and their
-episodes count as not done. With the same version of pyarrow, equal contents give equal bytes, because columns, types, order and
-compression are fixed.
+A run that is killed leaves only complete shards (`agora.benchmark.results.shard`). Truncated or corrupted shards are logged, and
+their episodes count as not done. With the same version of pyarrow, equal contents give equal bytes, because columns, types, order
+and compression are fixed.
 
 There is one row per episode and robot. The columns `IDENTITY` come first and are never empty. The other columns follow in
-alphabetical order: strings, booleans, and numbers as float64; None if undefined. The timing also has `CALLS`, a list of numbers.
+alphabetical order; their values are strings, booleans, float64 numbers, or None if undefined. The timing part also has the column
+`CALLS`, whose values are lists of numbers.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ IDENTITY = ("key", "suite", "stage", "episode", "seed", "planner", "robot")
 """Columns that identify the episode and the robot of a row."""
 
 PARTS = ("episodes", "timing", "trajectories")
-"""Folders of a run; a shard's file in the first folder is written last."""
+"""Parts of a run, each in its own folder; a shard's file in the first folder is written last."""
 
 OUTCOME = "outcome"
-"""Column with the name of the outcome; the metadata map names to the numbers used in recordings."""
+"""Column with the name of the outcome; the metadata map the names to the outcome codes used in recordings."""
 
 CALLS = "calls"
 """Column of the timing table: wall time of each control call, s, single precision."""
@@ -44,17 +45,17 @@ CALLS = "calls"
 _NOTHING: Mapping[str, str] = {}
 
 Keep = Literal["all", "failed", "none"]
-"""Choice of the recordings that a run keeps."""
+"""Which recordings a run keeps."""
 
 _KEY = ("suite", "stage", "episode", "planner", "robot")
 _LOG = logging.getLogger(__name__)
 
 
 def episode_key(row: Mapping[str, Any]) -> str:
-    """Return the key of an episode and robot: ``suite/stage/episode/planner/robot``.
+    """Return the key of a row, which identifies an episode and a robot: ``suite/stage/episode/planner/robot``.
 
     Raises:
-        InputError: a part is missing or empty, or contains a slash.
+        InputError: a part of the key is missing or empty, or contains a slash.
     """
     parts = []
     for column in _KEY:
@@ -70,9 +71,9 @@ class Shard(NamedTuple):
 
     Attributes:
         path: path of the shard.
-        rows: all rows, possibly with some columns only; empty if the shard has a problem.
-        problem: description of the shard's problem, or "".
-        run: mark of its run; empty if the shard contains none.
+        rows: all rows, with all or only the requested columns; empty if the shard has a problem.
+        problem: description of the problem with the shard, or "".
+        run: mark of the shard's run; empty if the shard contains no mark.
     """
 
     path: Path
@@ -84,14 +85,14 @@ class Shard(NamedTuple):
 def encode_rows(
     rows: Sequence[Mapping[str, Any]], run: str = "", where: str = "a shard", units: Mapping[str, str] = _NOTHING
 ) -> bytes:
-    """Return the bytes of a shard of rows, with their `episode_key` as ``key``.
+    """Return the bytes of a shard of rows; the column ``key`` contains the `episode_key` of each row.
 
     Args:
         rows: at least one row, each with the columns of `IDENTITY` except the key; values are strings, booleans, numbers, arrays
             (K,) of numbers, or None.
         run: mark of the run; empty if none.
         where: name of the shard in messages.
-        units: units of columns, for the metadata; columns without a unit are left out.
+        units: units by column, for the metadata; columns without a unit are left out.
 
     Raises:
         InputError: an identity is missing, a key occurs twice, or a column contains values of different types.
@@ -120,7 +121,7 @@ def write_rows(path: Path, rows: Sequence[Mapping[str, Any]], run: str = "") -> 
 
 
 def keep(folder: Path, name: str, files: Mapping[str, bytes]) -> None:
-    """Write a shard of a run. The rows are written last, so that the shard is either complete or does not exist.
+    """Write a shard of a run. The rows are written last, so a shard either is complete or does not exist.
 
     Args:
         folder: folder of the run.
@@ -136,7 +137,7 @@ def keep(folder: Path, name: str, files: Mapping[str, bytes]) -> None:
 
 
 def read_rows(folder: Path, columns: Sequence[str] | None = None) -> list[dict[str, Any]]:
-    """Return the rows of all whole shards in a folder, in the order of the shards' names, or of one shard; [] if no shard exists.
+    """Return the rows of all intact shards in a folder, in the order of the shards' names, or of one shard; [] if no shard exists.
 
     Damaged shards are logged and left out (`damaged_shards`).
 
@@ -180,17 +181,17 @@ def shards(folder: Path, columns: Sequence[str] | None = None) -> Iterator[Shard
 
 
 def keys(folder: Path) -> set[str]:
-    """Return the keys of all rows or recordings in the whole shards in a folder."""
+    """Return the keys of all rows or recordings in the intact shards of a folder."""
     return {row["key"] for read in shards(folder, ["key"]) for row in read.rows}
 
 
 def finished_keys(folder: Path) -> set[str]:
-    """Return the keys of all rows whose episodes do not need to be run again."""
+    """Return the keys of all complete rows, whose episodes do not need to be run again."""
     return {row["key"] for row in read_rows(folder, ["key"])}
 
 
 def is_kept(row: Mapping[str, Any], keep: Keep) -> bool:
-    """Return whether the recording of a row is kept."""
+    """Return whether a run keeps the recording that belongs to a row."""
     return keep == "all" or (keep == "failed" and row["outcome"] != "reached")
 
 
@@ -201,7 +202,7 @@ def remove(folder: Path, name: str) -> None:
 
 
 def damaged_shards(folder: Path) -> dict[Path, str]:
-    """Return a description of the problem for each shard in a folder that cannot be read completely."""
+    """Return a description of the problem with each shard in a folder that cannot be read completely, by path."""
     return {read.path: read.problem for read in shards(folder, ["key"]) if read.problem}
 
 

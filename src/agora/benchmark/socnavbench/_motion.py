@@ -1,8 +1,9 @@
-"""The motion of SocNavBench's robot under joystick commands (CMU-TBD/SocNavBench 2724ea85): they are clipped and take effect
+"""The motion of SocNavBench's robot under joystick commands (CMU-TBD/SocNavBench 2724ea85): commands are clipped and take effect
 immediately.
 
-Velocities move a unicycle by Euler steps (``systems/dubins_3d.py``); position commands set the pose (``execute_position_cmds``).
-Poses are float32; values that SocNavBench computes in float64 with NumPy 1 are float64 in this module.
+Velocity commands move a unicycle in Euler steps (``systems/dubins_3d.py``); position commands set the pose
+(``execute_position_cmds``). Poses are float32; values that SocNavBench computes in float64 with NumPy 1 are also float64 in this
+module.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 from agora.core.state import Floats
 
 TOLERANCE = 0.01
-"""Tolerated excess speed of a requested position, m/s (``clip_posn: epsilon``)."""
+"""Amount by which a requested position may exceed the maximum speed, m/s (``clip_posn: epsilon``)."""
 
 
 def clip_velocity(value: float, low: float, high: float) -> float:
@@ -23,10 +24,10 @@ def clip_velocity(value: float, low: float, high: float) -> float:
 
 
 def clip_position(dt: float, old: Floats, new: Floats, fastest: float) -> Floats:
-    """Return the pose (3,) that the robot reaches for a requested pose (``agents/robot_utils.py: clip_posn``).
+    """Return the pose (3,) that the robot reaches when a pose is requested (``agents/robot_utils.py: clip_posn``).
 
-    If reaching the requested pose within ``dt`` seconds would require more than ``fastest`` m/s, the step is shortened along its
-    direction, which becomes the heading.
+    If the robot would need more than ``fastest`` m/s to reach the requested pose within ``dt`` seconds, the step is shortened, and
+    the direction of the step becomes the heading.
     """
     dx, dy = new[0] - old[0], new[1] - old[1]
     if math.hypot(dx, dy) / dt <= fastest + TOLERANCE:
@@ -40,12 +41,12 @@ def clip_position(dt: float, old: Floats, new: Floats, fastest: float) -> Floats
 def follow(
     command: Floats, pose: Floats, dt: float, v: tuple[float, float], w: tuple[float, float]
 ) -> tuple[Floats, tuple[float, float, float], bool]:
-    """Apply a command for one step.
+    """Apply a command for one time step.
 
     Args:
-        command: (2,) v and w, or (4,) x, y, heading and v.
+        command: (2,) v and w, or (4,) x, y, heading and v; m, rad, m/s and rad/s.
         pose: (3,) pose of the robot, with an unwrapped heading.
-        dt: step, s.
+        dt: time step, s.
         v: minimum and maximum speed, m/s.
         w: minimum and maximum turn rate, rad/s.
 

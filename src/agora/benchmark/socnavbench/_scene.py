@@ -1,9 +1,9 @@
-"""An episode in the form sent to a SocNavBench joystick, with SocNavBench's own collision cooldowns and causes of termination in
-addition to Agora's rules.
+"""An episode in the form in which it is sent to a SocNavBench joystick. SocNavBench's collision cooldowns and causes of termination
+apply in addition to Agora's rules.
 
 Sources: CMU-TBD/SocNavBench 2724ea85, ``agents/agent_base.py`` (``check_collisions``), ``agents/humans/recorded_human.py``. In
-SocNavBench's states, pedestrians are one step behind the robot; in this module, all positions refer to the same time. Radii are
-those used for contacts.
+SocNavBench's states, pedestrians are one step behind the robot; in this module, all positions refer to the same time. Radii are the
+radii used for contacts.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ if TYPE_CHECKING:
     from agora.world.world import World
 
 COOLDOWN = 1.0
-"""Minimum time between two collisions of a pedestrian, s (``params/user_params.ini: collision_cooldown_amnt``)."""
+"""Minimum time between two collisions with the same pedestrian, s (``params/user_params.ini: collision_cooldown_amnt``)."""
 
 
 class JoystickScene:
-    """An episode in SocNavBench's frame, whose origin is the corner of the map; poses are float32.
+    """An episode in SocNavBench's frame, whose origin is the lower-left corner of the map; poses are float32.
 
     Args:
-        start: start of the episode; all its pedestrians are recorded.
+        start: start of the episode, in which all pedestrians must be replayed from a recording.
         read: the same episode in SocNavBench's format.
         period: control period, s.
-        camera: camera on the robot whose images are part of a state; None if states have no images.
+        camera: camera on the robot whose images are part of the states; None for states without images.
 
     Attributes:
-        corner: (2,) corner of the map, m.
+        corner: (2,) lower-left corner of the map, m.
         pose: (3,) pose of the robot in the map frame, m and rad, with an unwrapped heading.
         time: time since the start of the episode, s, summed step by step as in SocNavBench.
-        cause: cause that is reported if the episode ends by timeout: "Timeout", or "Pedestrian Collision" if the robot has just
-            touched someone.
+        cause: cause of termination reported if the episode times out: "Timeout", or "Pedestrian Collision" if the robot has just
+            touched a pedestrian.
     """
 
     def __init__(self, start: Start, read: SocnavbenchEpisode, period: float, camera: Camera | None = None) -> None:
@@ -74,12 +74,14 @@ class JoystickScene:
         return self._state(poses).text(first, {"cameras": {ROBOT: told_camera(self._camera)}} if self._camera else None)
 
     def take(self, world: World) -> None:
-        """Set the world of the episode."""
+        """Attach the scene's camera, if any, to the world of the episode."""
         if self._camera:
             self._sight = JoystickSight(world, self._camera)
 
     def see(self, world: World) -> None:
-        """Update from the current positions: new people, people who have left, and whether something blocked the robot."""
+        """Update the scene from the current state of the world: people who have appeared or left, and the robot's pose if it was
+        blocked.
+        """
         here = world.pedestrians.active[0, : self._tracks.count]
         self._present = {slot: None for slot in self._present if here[slot]}
         self._present |= dict.fromkeys(map(int, np.flatnonzero(here)))
@@ -96,7 +98,7 @@ class JoystickScene:
         return self._state(np.stack([people.x[0], people.y[0], people.heading[0]], -1)).text(last=last)
 
     def _state(self, poses: Floats) -> State:
-        """Return the current state; poses (n, 3) of the pedestrians are in the map frame."""
+        """Return the current state; ``poses`` are the poses (n, 3) of the pedestrians in the map frame."""
         (own,) = self._told(self.pose[None])
         robot = Agent(ROBOT, own, self._begin, self._goal, self._radius, 0, self._robot_last)
         radius, told = self._start.replay_radius, self._told(poses)
@@ -105,17 +107,17 @@ class JoystickScene:
         return State(people, robot, self._period, self._start.timeout, self.time)
 
     def _told(self, poses: Floats) -> list[list[float]]:
-        """Return poses (n, 3), given in the map frame, in SocNavBench's frame, as sent to the joystick."""
+        """Convert poses (n, 3) from the map frame to SocNavBench's frame, as sent to the joystick."""
         told = poses.copy()
         told[:, :2] -= self.corner
         listed: list[list[float]] = told.tolist()
         return listed
 
     def pass_step(self, world: World) -> None:
-        """Count the current collisions, and advance by one step.
+        """Register the current collisions, and advance by one time step.
 
-        A pedestrian collides at most once per `COOLDOWN`. The collision also counts for the robot, and becomes the cause that is
-        reported for a timeout.
+        A pedestrian collides at most once per `COOLDOWN`. The collision also counts for the robot, and it becomes the cause of
+        termination reported if the episode times out.
         """
         slots = np.array(list(self._present), np.int64)
         people = world.pedestrians
@@ -135,7 +137,10 @@ class JoystickScene:
 
 
 def ends_of(tracks: Trajectories) -> tuple[Floats, Floats]:
-    """Return the first and last poses (n, 3) of recorded pedestrians; a pedestrian with a single knot faces in the x direction."""
+    """Return the first and last poses (n, 3) of recorded pedestrians.
+
+    A pedestrian with a single recorded position faces in the +x direction.
+    """
     first, last = tracks.first[:-1], tracks.first[1:] - 1
     second, before = np.minimum(first + 1, last), np.maximum(last - 1, first)
     x, y = tracks.knot_x, tracks.knot_y

@@ -1,7 +1,7 @@
-"""The camera images for a SocNavBench joystick in full-render mode, rendered when it requests a state.
+"""The camera images for a SocNavBench joystick in full-render mode, rendered whenever the joystick requests a state.
 
-SocNavBench (CMU-TBD/SocNavBench 2724ea85) renders images only after an episode, for videos; its joysticks receive none. The default
-camera is that of these videos, `CAMERA`.
+SocNavBench (CMU-TBD/SocNavBench 2724ea85) renders images only after an episode, for videos, and does not send any to joysticks. The
+default camera, `CAMERA`, is the camera of these videos.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from agora.world.world import World
 
 CAMERA = "pioneer3dx_rgbd"
-"""The robot that has SocNavBench's camera."""
+"""Name of the robot that has SocNavBench's camera."""
 
 
 def sight_camera(model: RobotModel, text: str) -> Camera:
@@ -35,7 +35,7 @@ def sight_camera(model: RobotModel, text: str) -> Camera:
         text: parameter overrides for the camera, or another robot's camera, as in `agora.benchmark.cameras.camera_from`.
 
     Raises:
-        InputError: the camera is unknown, it is fixed in the world, or no renderer is installed.
+        InputError: the camera is unknown or fixed in the world, or no renderer is installed.
     """
     camera = camera_from(text, model.camera or load_robot(CAMERA).camera, "camera")
     if camera.fixed:
@@ -58,8 +58,8 @@ class JoystickSight:
         self._cameras = Cameras(world, camera, room)
 
     def walk(self) -> None:
-        """Move people to their current positions. It is called once per step, so that images do not depend on how often they are
-        requested.
+        """Move people to their current positions. This must be called once per step, so that images do not depend on how often the
+        joystick requests them.
         """
         self._cameras.walk(0)
 

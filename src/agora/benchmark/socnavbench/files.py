@@ -2,9 +2,9 @@
 
 Each episode has a folder ``test_ALGO/EPISODE`` with ``episode_log.txt`` (``Simulator.generate_sim_log``), the scores of
 ``generate_episode_score_report``, ``sim_state_data/sim_state_T.json`` (``SimState.export_to_file``) and
-``joystick_data/agent_data.csv`` (``JoystickBase.write_pandas``). Names, keys and definitions are those of that code, and the map's
-corner is the origin. SocNavBench pickles its scores, and a pickle may run code when it is read; this module writes the scores as
-JSON. In SocNavBench's states, pedestrians are one step behind.
+``joystick_data/agent_data.csv`` (``JoystickBase.write_pandas``). Names, keys and definitions are taken from that code, and the
+origin is the map's lower-left corner. SocNavBench pickles its scores, and a pickle may run code when it is loaded; this module
+writes the scores as JSON instead. In SocNavBench's states, pedestrians are one step behind the robot; in these files they are not.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from agora.wire.joystick import CAUSES, NEVER, ROBOT, Agent, opening
 
 __all__ = ["write_socnavbench_files"]
 
-_EPSILON = 1e-5  # m, added to lengths (``cost_functions.py: path_length_ratio``)
+_EPSILON = 1e-5  # m, added to path lengths (``cost_functions.py: path_length_ratio``)
 
 
 def write_socnavbench_files(
@@ -51,7 +51,7 @@ def write_socnavbench_files(
         folder: folder for the subfolders ``test_ALGO``; in a SocNavBench checkout, ``tests/socnav``.
         source: folder of a run.
         keys: keys of episodes, as in `agora.benchmark.exports.mcap.write_mcap_files`; by default, all kept episodes.
-        progress: called with the number of finished episodes, and the total.
+        progress: function that is called with the number of finished episodes, and the total number.
 
     Raises:
         InputError: the run's suite is not a SocNavBench suite. UnknownNameError: no episode has this key.
@@ -79,13 +79,13 @@ class _Told:
         algorithm: name of the planner.
         recording: recording of the robot.
         read: the episode in SocNavBench's format.
-        poses: (T, 1 + P, 3) poses of the robot, then of the pedestrians; float32, relative to the map's corner.
+        poses: (T, 1 + P, 3) poses of the robot and then of the pedestrians, relative to the map's lower-left corner; float32.
         names: names of the robot and the pedestrians.
-        ends: (1 + P, 2, 3) starts and goals.
-        cooldown: (T, 1 + P) number of steps until each party may collide again.
-        last: (T, 1 + P) time of the last collision, s.
-        colliders: name of the touched party for each collision.
-        cause: cause of the end.
+        ends: (1 + P, 2, 3) start and goal poses.
+        cooldown: (T, 1 + P) number of steps until the robot or pedestrian may collide again.
+        last: (T, 1 + P) time of the last collision of the robot or pedestrian, s.
+        colliders: name of the pedestrian that the robot touched, for each collision.
+        cause: cause of termination.
     """
 
     algorithm: str
@@ -101,7 +101,7 @@ class _Told:
 
     @staticmethod
     def of(played: PlayedEpisode) -> _Told:
-        """Return an episode of a run."""
+        """Return an episode of a run in SocNavBench's terms."""
         stage, (robot, *others) = played.conditions, played.robots
         if stage is None or stage.world.name != "socnavbench" or stage.robots.name != "scenario" or others:
             raise InputError(f"{played.source}: {played.entry} is not a curated SocNavBench episode")
@@ -121,7 +121,7 @@ class _Told:
 
     @property
     def _present(self) -> Any:
-        """Return whether the robot and each pedestrian are present (T, 1 + P)."""
+        """Return the presence (T, 1 + P) of the robot and each pedestrian."""
         return np.column_stack([np.ones(len(self.recording.time), np.bool_), self.recording.pedestrian_present])
 
     def write(self, place: Path) -> None:
@@ -135,7 +135,7 @@ class _Told:
             (place / "sim_state_data" / f"sim_state_{time:.4f}.json").write_text(json.dumps(self._state(k)))
 
     def _state(self, k: int) -> dict[str, Any]:
-        """Return the world at a sample; the first sample also has the map."""
+        """Return the state of the world at sample ``k``; the first sample also contains the map."""
         here = np.flatnonzero(self._present[k])
         agents = {self.names[i]: self._agent(k, int(i)) for i in here}
         robot = {ROBOT: agents.pop(ROBOT)}
@@ -144,7 +144,7 @@ class _Told:
         return {"robot_on": True, **first, "pedestrians": agents, "robots": robot, **times}
 
     def _agent(self, k: int, i: int) -> dict[str, Any]:
-        """Return the robot or a pedestrian at a sample, with its poses since it appeared."""
+        """Return agent ``i`` (the robot or a pedestrian) at sample ``k``, with its poses since it appeared."""
         begin, end = self.ends[i].tolist()
         radius = self.recording.radius if i == 0 else float(self.recording.pedestrian_radius[i - 1])
         said = (radius, int(self.cooldown[k, i]), float(self.last[k, i]))
@@ -158,7 +158,7 @@ class _Told:
         return float(self.recording.time[1]) if len(self.recording.time) > 1 else 0.0
 
     def _scores(self) -> dict[str, Any]:
-        """Return the scores; arrays over all steps are the same as in SocNavBench if the recording has all steps."""
+        """Return the scores; arrays over all steps are the same as in SocNavBench if the recording contains every step."""
         recording, time = self.recording, self.recording.time
         velocity = np.diff(self.poses[:, 0, :2].astype(np.float64), axis=0) / np.diff(time)[:, None]
         acceleration = np.diff(velocity, axis=0) / np.diff(time)[1:, None]
@@ -187,7 +187,7 @@ class _Told:
         }
 
     def _log(self) -> str:
-        """Return the log of the episode; wall times are not recorded."""
+        """Return the log of the episode, without wall times, because these are not recorded."""
         recording, loaded = self.recording, self.read.trajectories.count
         gone = int((recording.pedestrian_present.any(0) & ~recording.pedestrian_present[-1]).sum())
         steps = np.diff(recording.time)[:, None]
@@ -223,7 +223,7 @@ class _Told:
         return "\n".join(lines) + "\n"
 
     def _table(self) -> str:
-        """Return one line per sample with its time and everyone's pose, in the format in which pandas writes arrays."""
+        """Return one line per sample with the time and everyone's pose, in the format in which pandas writes arrays."""
         text = io.StringIO()
         table, present = csv.writer(text, lineterminator="\n"), self._present
         there = np.flatnonzero(present.any(0))
@@ -234,14 +234,14 @@ class _Told:
 
 
 def _from_corner(recording: Recording) -> Recording:
-    """Return the recording with its map's corner as the origin, because one of the metrics depends on the origin."""
+    """Return the recording with the map's lower-left corner as the origin, because one of the metrics depends on the origin."""
     corner = np.array([*(recording.map.origin if recording.map else (0.0, 0.0)), 0.0])
     return replace(recording, pose=recording.pose - corner, goal=recording.goal - corner)
 
 
 def _collisions(recording: Recording, names: list[str]) -> tuple[Ints, Doubles, list[str], str]:
-    """Return cooldowns and last collisions at each sample, the touched parties, and the cause of the end
-    (``AgentBase.check_collisions``).
+    """Return the cooldowns and times of the last collisions at each sample, the names of the touched pedestrians, and the cause of
+    termination (``AgentBase.check_collisions``).
     """
     time, count = recording.time, len(names)
     cooldown: Ints = np.zeros((len(time), count), np.int32)

@@ -1,8 +1,8 @@
 """The simulator's side of the protocol with a SocNavBench joystick (CMU-TBD/SocNavBench 2724ea85).
 
-The joystick connects to the simulator's socket; the simulator connects to the joystick's socket and sends the list of episodes.
-Each episode begins with a description of the world. The joystick answers with its name and ``ready``, then requests states and
-sends commands until it receives the end of the episode.
+The joystick connects to the simulator's socket; the simulator then connects to the joystick's socket and sends the list of
+episodes. Each episode begins with a description of the world. The joystick replies with its name and ``ready``, then requests
+states and sends commands until it receives the message that ends the episode.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from agora.wire.address import Address, connect
 from agora.wire.joystick import Commands, JoystickWord, PlannerName, RenderMode
 from agora.wire.mailbox import Letter, Mailbox, SenderGoneError, deliver, peer
 
-_LISTENS = 5.0  # s, time within which a joystick must listen after it has connected
-_KNOCK = 0.01  # s, time between two attempts, as in ``establish_handshake``
+_LISTENS = 5.0  # s, time within which a joystick that has connected must listen
+_KNOCK = 0.01  # s, time between two attempts to connect, as in ``establish_handshake``
 _ADDRESS = "/tmp/socnavbench_joystick"
 _REPEATS = 50
-_REFUSED = 10  # number of invalid messages per episode after which the planner has failed
+_REFUSED = 10  # number of invalid messages per episode after which the planner counts as failed
 
 
 @dataclass(frozen=True)
@@ -37,16 +37,17 @@ class Meeting:
     Attributes:
         address: common part of the two sockets' addresses: PATH for ``PATH_recv`` and ``PATH_send``, or HOST:PORT for the ports
             PORT and PORT + 1. SocNavBench defines its addresses in ``params/user_params.ini``, as ``recv_ID`` and ``send_ID``.
-        recv: address at which the simulator listens, instead of the one derived from ``address``.
-        send: address at which the joystick listens, instead of the one derived from ``address``.
-        asynchronous: whether time passes even without a new command; the last command is then repeated.
-        repeats: maximum number of repeated commands per episode, if asynchronous (``max_repeats``).
-        patience: time without a message from the joystick after which the session ends, s, if simulated time waits for it. The end
-            of its process is detected immediately. SocNavBench's sampling planner computes for many minutes before its first
-            message.
-        render_mode: ``schematic``, or ``full-render``, in which states include images from a camera on the robot.
-        camera: camera in full-render mode: parameters, ``key=value,key=value``, or a robot's camera, ``ROBOT,key=value``. The
-            default is the camera of the suite's robot, or SocNavBench's if the robot has none.
+        recv: address at which the simulator listens, instead of the address derived from ``address``.
+        send: address at which the joystick listens, instead of the address derived from ``address``.
+        asynchronous: whether simulated time advances even without a new command; the last command is then repeated.
+        repeats: maximum number of times per episode that a command is repeated, if asynchronous (``max_repeats``).
+        patience: time without a message from the joystick after which the session ends, s, if not asynchronous. If the joystick's
+            process ends, this is detected immediately. The default is long because SocNavBench's sampling planner computes for many
+            minutes before its first message.
+        render_mode: ``schematic`` for states without images, or ``full-render`` for states with images from a camera on the robot.
+        camera: camera in full-render mode, given as parameters, ``key=value,key=value``, or as a robot's camera,
+            ``ROBOT,key=value``. The default is the camera of the suite's robot or, if the robot has no camera, SocNavBench's
+            camera.
     """
 
     address: str = _ADDRESS
@@ -71,7 +72,7 @@ class Meeting:
             )
 
     def unread(self) -> dict[str, str]:
-        """Return the fields that have no effect given the other fields, and the reasons."""
+        """Return the fields that have no effect because of the values of other fields, with the reasons."""
         return {"address": "with recv and send, which name both sockets"} if self.recv and self.send else {}
 
     @property
@@ -81,7 +82,7 @@ class Meeting:
 
     @property
     def steered_by(self) -> str:
-        """A description of who could have sent the commands besides the joystick; it is added to every row."""
+        """A description of which programs could have sent the commands instead of the joystick; it is added to every row."""
         return "" if self.receives.path else "any process on this machine: TCP does not identify the sender"
 
     @property
@@ -97,14 +98,14 @@ class Meeting:
 
 
 class Joystick:
-    """A joystick, with methods to wait for its connection and to exchange messages with it.
+    """The connection to a joystick, with methods to wait for the joystick and to exchange messages with it.
 
     Args:
         meeting: the session's sockets and protocol rules.
         say: function that shows a line to the user.
 
     Attributes:
-        gone: reason why the joystick has stopped sending, or "".
+        gone: reason why the joystick no longer sends messages, or "".
     """
 
     def __init__(self, meeting: Meeting, say: Callable[[str], None]) -> None:
@@ -117,7 +118,7 @@ class Joystick:
         self._mailbox = Mailbox(meeting.receives)
 
     def meet(self, episodes: Sequence[str]) -> None:
-        """Wait until a joystick connects, connect to it, and send it the list of episodes.
+        """Wait until a joystick connects, connect back to it, and send it the list of episodes.
 
         Raises:
             EpisodeLostError: the joystick does not accept the list.
@@ -132,7 +133,7 @@ class Joystick:
         self._tell(messages.names(episodes))
 
     def _connect(self, visitor: int) -> socket.socket | None:
-        """Connect to the joystick of a process; return None if the joystick does not listen."""
+        """Connect to the joystick of the process ``visitor``; return None if the joystick does not listen."""
         end = time.monotonic() + _LISTENS
         reason = "no process is listening there"
         while time.monotonic() < end:
@@ -158,7 +159,7 @@ class Joystick:
         """
         self._refused, name = 0, messages.UNKNOWN
         self._tell(message)
-        while True:  # messages that the joystick sent before it knew that the last episode had ended are obsolete
+        while True:  # skip messages that the joystick sent before it received the end of the previous episode
             try:
                 said = self.next(time.monotonic() + self.meeting.patience)
             except PlannerError as error:
@@ -172,10 +173,12 @@ class Joystick:
                     self._lose(f"it was not ready within {self.meeting.patience:g} s{self._unfinished()}")
 
     def next(self, until: float) -> JoystickWord | PlannerName | Commands | None:
-        """Return the joystick's next message, or None if none arrives by ``until``, on the clock of `time.monotonic`.
+        """Return the joystick's next message, or None if no message arrives before ``until``, a time on the clock of
+        `time.monotonic`.
 
         Raises:
-            EpisodeLostError: the joystick's process has ended. PlannerError: too many of its messages in this episode were invalid.
+            EpisodeLostError: the joystick's process has ended. PlannerError: too many of the joystick's messages in this episode
+                were invalid.
         """
         while True:
             try:
@@ -190,7 +193,9 @@ class Joystick:
                 self._refuse(letter, str(error))
 
     def command(self, until: float = math.inf) -> JoystickWord | PlannerName | Commands | None:
-        """Return the next message, like `next`; if time waits for the joystick, no message within ``patience`` ends the session."""
+        """Return the joystick's next message, like `next`; unless asynchronous, the session ends if no message arrives within
+        ``patience``.
+        """
         if self.meeting.asynchronous:
             return self.next(until)
         said = self.next(time.monotonic() + self.meeting.patience)
@@ -199,19 +204,19 @@ class Joystick:
         return said
 
     def call_itself(self, before: str, now: str) -> None:
-        """Make sure that the joystick gives its planner the same name as before. Raises: EpisodeLostError: the name has changed."""
+        """Make sure that the joystick still gives its planner the same name. Raises: EpisodeLostError: the name has changed."""
         if now != before:
             self._lose(f"it now names its planner {now!r}, but named it {before!r} before; use a separate run for each planner")
 
     def answer(self, message: str) -> None:
-        """Send a state. Raises: EpisodeLostError: the joystick does not receive it."""
+        """Send a state to the joystick. Raises: EpisodeLostError: the joystick does not receive the state."""
         self._tell(message)
 
     def end(self, message: str) -> None:
         """Announce the end of an episode.
 
         Raises:
-            EpisodeLostError: the joystick did not receive the message and time does not wait for it, so it is unknown when it was
+            EpisodeLostError: the joystick did not receive the message, and in asynchronous mode it is unknown when the joystick was
                 lost.
         """
         try:
@@ -251,7 +256,7 @@ class Joystick:
             self._lose(f"it does not listen at {self._answers}: {getattr(error, 'strerror', None) or error}")
 
     def _lose(self, reason: str) -> NoReturn:
-        """Give up on the joystick. Raises: EpisodeLostError: always."""
+        """Stop using the joystick because the connection is lost. Raises: EpisodeLostError: always."""
         self.gone = f"the joystick disconnected: {reason}"
         raise EpisodeLostError(self.gone)
 

@@ -1,9 +1,9 @@
-"""Runs SocNavBench episodes in which a joystick drives the robot over sockets, with SocNavBench's protocol and kinematics, and
-Agora's worlds and results.
+"""Runs SocNavBench episodes in which a joystick drives the robot over sockets. The protocol and the kinematics are SocNavBench's;
+the worlds and the results are Agora's.
 
 ``agora serve socnavbench`` and ``agora bench --planner socnavbench`` share one mechanism: `Player.play` runs an episode for the
 executor `agora.benchmark.executors.outside`. A joystick is not a registered planner: it drives a single robot, and it receives
-positions, maps and names that planners, which are called for many worlds at once, do not have.
+positions, maps and names that planners do not receive, because planners are called for many worlds at once.
 """
 
 from __future__ import annotations
@@ -57,21 +57,21 @@ def bench_by_joystick(
     say: Callable[[str], None] = lambda line: None,
     token: StopToken | None = None,
 ) -> Iterator[RunEvent]:
-    """Wait for a joystick, let it drive in every episode of a suite that has no row yet, and yield the events.
+    """Wait for a joystick, let it drive the robot in every episode of a suite that has no row yet, and yield the events.
 
     Args:
         suite: suite of SocNavBench episodes.
-        folder: folder of the results, which belong to the planner that the joystick names.
+        folder: results folder; the results are stored under the planner name that the joystick sends.
         meeting: the session's sockets and protocol rules.
         resume: whether to continue the run in ``folder``.
-        say: shows progress to the user.
-        token: stops the run from another thread between two episodes.
+        say: function that shows progress to the user.
+        token: token with which another thread can stop the run between two episodes.
 
     Raises:
         InputError: the suite is not a SocNavBench suite, a socket cannot listen at an address, or the results belong to another
             planner.
         ResultsError: the folder cannot be used.
-        EpisodeLostError: the joystick disappears before it names its planner.
+        EpisodeLostError: the joystick disconnects before it sends the name of its planner.
     """
     for stage in suite.stages:
         _check(stage)
@@ -105,7 +105,7 @@ def name_of(stage: Stage, episode: int) -> str:
 
 
 def _check(stage: Stage) -> None:
-    """Reject a stage that cannot be run with a joystick. Raises: InputError: the message names the condition."""
+    """Make sure that a stage can be run with a joystick. Raises: InputError: it cannot be; the message gives the reason."""
     periods = stage.periods
     needs = {
         "world: socnavbench": stage.world.name == "socnavbench",
@@ -122,7 +122,7 @@ def _check(stage: Stage) -> None:
 
 
 def _remaining_episodes(suite: Suite, folder: Path, resume: bool) -> tuple[str, list[tuple[str, int]]]:
-    """Return the planner of the run in a folder ("" if there is no run), and the episodes that have no row."""
+    """Return the planner of the run in a folder ("" if there is no run), and the episodes that have no row yet."""
     if not RunFolder.is_at(folder):
         return "", suite.entries()
     if not resume:
@@ -140,7 +140,7 @@ def _camera(meeting: Meeting, start: Start) -> Camera | None:
 
 
 def _warm(suite: Suite, stage: str, episode: int, meeting: Meeting) -> None:
-    """Run two steps of an episode and render it, so that the joystick does not have to wait for compilation."""
+    """Run two steps of an episode and render an image, so that the joystick does not have to wait for compilation."""
     place = suite.stage(stage)
     conditions = replace(Conditions.of(place), simulator=_Led.of(place))
     start = replace(suite.start(stage, episode), timeout=2 * conditions.periods.control)
@@ -158,9 +158,9 @@ class Player:
     """Runs episodes in which a joystick drives the robot.
 
     Args:
-        suite: the episodes.
-        joystick: joystick that has received their names.
-        say: shows progress to the user.
+        suite: suite that contains the episodes.
+        joystick: joystick that has received the names of the episodes.
+        say: function that shows progress to the user.
     """
 
     def __init__(self, suite: Suite, joystick: Joystick, say: Callable[[str], None]) -> None:
@@ -192,14 +192,14 @@ class Player:
         return [recording]
 
     def _scene(self, stage: str, episode: int) -> tuple[Start, JoystickScene]:
-        """Return an episode's start, and its scene for the joystick."""
+        """Return the start of an episode, and the scene that the joystick receives."""
         place = self._suite.stage(stage)
         start = self._suite.start(stage, episode)
         read = read_episode(name_of(place, episode), real_speed=place.world.part.real_speed)
         return start, JoystickScene(start, read, place.periods.control, _camera(self._joystick.meeting, start))
 
     def _drive(self, stage: Stage, start: Start, scene: JoystickScene) -> Recording:
-        """Run an episode."""
+        """Run an episode and return the robot's recording."""
         led = _Led.of(stage)
         driver = _Driver(self._joystick, scene, start.robots[0].model, stage.periods.control)
         conditions = replace(Conditions.of(stage), simulator=led)
@@ -217,7 +217,7 @@ class _Led:
     """Robots whose poses are set externally.
 
     Attributes:
-        centre: whether walls stop only the centres of the robots.
+        centre: whether walls stop only the robots' centres, instead of their outlines.
         made: the bodies of the batches created so far.
     """
 
@@ -227,7 +227,7 @@ class _Led:
 
     @staticmethod
     def of(stage: Stage) -> _Led:
-        """Return robots that are stopped by walls in the same way as those of a stage."""
+        """Return externally driven robots that walls stop in the same way as the robots of a stage."""
         return _Led(stage.simulator.part == Native(walls="centre"))
 
     def bodies(self, world: World) -> LedBodies:
@@ -247,10 +247,10 @@ class _Still:
 
 
 class _Driver(_Still):
-    """The joystick in the role of a planner: it is called once per control period, and sets the robot's pose.
+    """The joystick in the role of a planner: the engine calls it once per control period, and it sets the robot's pose.
 
     Attributes:
-        late: number of periods that began too late, if time does not wait for the joystick.
+        late: number of control periods that began too late, in asynchronous mode.
     """
 
     def __init__(self, joystick: Joystick, scene: JoystickScene, model: RobotModel, period: float) -> None:
@@ -268,10 +268,11 @@ class _Driver(_Still):
         self._world, self._body = world, body
 
     def act(self, observation: Observation, memory: Memory) -> Answer:
-        """Apply the joystick's next command in the following step; the returned twist is ignored.
+        """Apply the joystick's next command in the following step. The returned twist has no effect.
 
         Raises:
-            PlannerError: the joystick abandons the episode, or sends invalid messages; raised again when the row is called alone.
+            PlannerError: the joystick abandons the episode, or sends too many invalid messages; the error is raised again when the
+                row is called alone.
         """
         if self._failed is not None:
             raise self._failed
@@ -288,12 +289,12 @@ class _Driver(_Still):
         return super().act(observation, memory)
 
     def stop_where_lost(self, what: str) -> None:
-        """End the episode without a result before a step of the world if the joystick has disconnected."""
+        """End the episode without a result if the joystick has disconnected; called before each step of the world."""
         if what == WORLD and self._lost is not None:
             raise self._lost
 
     def _awaited(self) -> Floats:
-        """Return the next command; simulated time waits for it."""
+        """Wait for the joystick's next command and return it; simulated time does not advance meanwhile."""
         while True:
             self._answer()
             if self._queue:
@@ -301,8 +302,8 @@ class _Driver(_Still):
             self._receive(self._joystick.command())
 
     def _due_now(self) -> Floats | None:
-        """Return the next command when the period is over, or repeat the last one; None if there is no command or no repeats are
-        left.
+        """At the end of the control period, return the next command, or else the last command again; None if there is no command or
+        no repeats are left.
         """
         self._answer()
         while (said := self._joystick.command(self._due)) is not None:
@@ -325,7 +326,7 @@ class _Driver(_Still):
         return command
 
     def _answer(self) -> None:
-        """Send the state once all commands that were sent before the request have been executed."""
+        """Send the requested state once all commands that the joystick sent before the request have been executed."""
         while self._queue and self._queue[0] is None:
             self._queue.popleft()
             self._joystick.answer(self._scene.state(self._world))
@@ -342,7 +343,7 @@ class _Driver(_Still):
             raise PlannerError(f"the joystick sent more than {MOST} commands ahead")
 
     def _lead(self, command: Floats | None) -> None:
-        """Set the robot's pose at the end of the step."""
+        """Set the robot's pose to the pose that it reaches at the end of the step."""
         twist, scene = (0.0, 0.0, 0.0), self._scene
         if command is not None:
             asked = command.copy()

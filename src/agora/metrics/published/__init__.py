@@ -1,3 +1,3 @@
-"""Metrics as computed by the code of one publication, if this differs from Agora's metrics. Use them only to reproduce its
-published tables.
+"""Metrics that repeat the code of a single publication, if this code differs from Agora's metrics. Use these metrics only to
+reproduce the publication's tables.
 """

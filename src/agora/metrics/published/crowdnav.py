@@ -1,9 +1,9 @@
-"""Metrics from the tests of CrowdNav and AG-RL, as in their code, to reproduce their published tables.
+"""Metrics computed as in the test code of CrowdNav and AG-RL, to reproduce their published tables.
 
 CrowdNav: vita-epfl/CrowdNav, ``crowd_nav/utils/explorer.py`` and the ``step`` function in ``crowd_sim.py``. AG-RL:
-Shuijing725/CrowdNav_Prediction_AttnGraph, ``rl/evaluation.py`` and ``crowd_sim_pred.py``. A step is from one sample to the next.
-The last step ends the episode and never counts as dangerous. The original code averages distances over the dangerous steps of all
-episodes; Agora's tables contain means over episodes.
+Shuijing725/CrowdNav_Prediction_AttnGraph, ``rl/evaluation.py`` and ``crowd_sim_pred.py``. A step is the interval from one sample to
+the next. The last step ends the episode and never counts as dangerous. The original code averages distances over the dangerous
+steps of all episodes; Agora's tables contain means over episodes.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _COLLISIONS = (Outcome.PEDESTRIAN_COLLISION, Outcome.WALL_COLLISION, Outcome.ROB
 
 @compute_once
 def _passing_clearance(recording: Recording) -> Doubles:
-    """(T - 1,) minimum clearance to a pedestrian in each step, m. Both move in a straight line, the pedestrian at its velocity at
-    the start of the step.
+    """(T - 1,) minimum clearance between the robot and any pedestrian in each step, m. Both are assumed to move in a straight line;
+    the pedestrian keeps its velocity from the start of the step.
     """
     x, y, distance = (part[:-1] for part in offsets(recording))
     dt, moved = intervals(recording)[:, None], steps(recording)
@@ -43,7 +43,7 @@ def _passing_clearance(recording: Recording) -> Doubles:
 
 @compute_once
 def _is_dangerous(recording: Recording) -> Bools:
-    """(T - 1,) whether CrowdNav counts a step as danger."""
+    """(T - 1,) whether CrowdNav counts each step as dangerous."""
     danger: Bools = (_passing_clearance(recording) >= 0.0) & (_passing_clearance(recording) < _DISCOMFORT)
     danger[-1:] = False
     return danger
@@ -59,8 +59,8 @@ def _is_dangerous(recording: Recording) -> Bools:
     walls="ignored",
 )
 def danger_frequency_crowdnav(recording: Recording) -> float | None:
-    """The denominator includes the last step. The clearance is the one used in the reward, for which people keep their velocity.
-    Undefined if there is no step.
+    """The denominator includes the last step. The clearance is computed as in the reward, i.e. people keep their velocity.
+    Undefined if there are no steps.
     """
     return float(_is_dangerous(recording).mean()) if len(recording.time) > 1 else None
 
@@ -90,8 +90,8 @@ def danger_distance_crowdnav(recording: Recording) -> float | None:
     walls="ignored",
 )
 def total_reward_crowdnav(recording: Recording) -> float:
-    """The reward of the last step is 0 if the episode ended neither at the goal nor in a collision. The total is 0 if there is no
-    step.
+    """The reward of the last step is 0 if the episode ended neither at the goal nor in a collision. The total is 0 if there are no
+    steps.
     """
     if len(recording.time) < 2:
         return 0.0
@@ -107,8 +107,8 @@ def total_reward_crowdnav(recording: Recording) -> float:
 
 @compute_once
 def _foreseen_distances(recording: Recording) -> Doubles:
-    """(T - 1,) minimum distance from the robot's position at the start of a step to any pedestrian's positions during the next 1.25
-    s, m; inf without pedestrians.
+    """(T - 1,) minimum distance from the robot's position at the start of each step to any pedestrian's position during the next
+    1.25 s, m; infinite if there are no pedestrians.
     """
     time, present = recording.time, recording.pedestrian_present
     x, y = (np.where(present, recording.pedestrian_position[:, :, axis], np.inf) for axis in (0, 1))
@@ -125,7 +125,7 @@ def _foreseen_distances(recording: Recording) -> Doubles:
 
 @compute_once
 def _is_intruding(recording: Recording) -> Bools:
-    """(T - 1,) whether AG-RL's test counts a step as danger."""
+    """(T - 1,) whether AG-RL's test counts each step as dangerous."""
     danger: Bools = _foreseen_distances(recording) < recording.radius + _PERSON
     danger[-1:] = False
     return danger
@@ -141,8 +141,8 @@ def _is_intruding(recording: Recording) -> Bools:
     values="share",
 )
 def intrusion_ratio_attngraph(recording: Recording) -> float | None:
-    """The fraction of all steps. The future positions are the recorded ones, which end with the episode; the original simulates
-    beyond its end. Undefined if there is no step.
+    """The value is a fraction of all steps. Future positions are taken from the recording, which ends with the episode; the
+    original code simulates beyond the end. Undefined if there are no steps.
     """
     return float(_is_intruding(recording).mean()) if len(recording.time) > 1 else None
 

@@ -1,8 +1,9 @@
-"""SocNavBench's metrics as in its code (CMU-TBD/SocNavBench), where the code differs from the paper's text, to reproduce its
+"""SocNavBench's metrics computed as in its code (CMU-TBD/SocNavBench), if the code differs from the paper's text, to reproduce the
 published tables.
 
-A step is from one sample to the next; steps may differ in length here. The original code stores the values of all steps without
-averaging them; the averages here are means over steps. Each metric names the defects of the original and reproduces them.
+A step is the interval from one sample to the next; steps may differ in length. The original code stores the values of all steps
+without averaging them; Agora's averages are means over steps. The docstring of each metric names the defects of the original, which
+the metric reproduces.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def energy_socnavbench_code(recording: Recording) -> float:
 
 
 def _difference(recording: Recording, order: int) -> Doubles:
-    """(T - 1 - order, 2) differences of the velocity over steps, each divided by the length of its own step."""
+    """(T - 1 - order, 2) repeated differences of the velocity over steps, each divided by the length of its step."""
     values: Doubles = steps(recording) / intervals(recording)[:, None]
     for k in range(order):
         values = np.diff(values, axis=0) / intervals(recording)[k + 1 :, None]
@@ -59,7 +60,7 @@ def _difference(recording: Recording, order: int) -> Doubles:
     source=f"{_CODE}, robot_acceleration",
 )
 def acceleration_average_socnavbench_code(recording: Recording) -> float | None:
-    """Affected by rounding errors in the positions; undefined for fewer than three samples."""
+    """The value is affected by rounding errors in the positions. Undefined if there are fewer than three samples."""
     values = norm(_difference(recording, 1)) if len(recording.time) > 2 else np.zeros(0)
     return float(values.mean()) if len(values) else None
 
@@ -72,7 +73,7 @@ def acceleration_average_socnavbench_code(recording: Recording) -> float | None:
     source=f"{_CODE}, robot_jerk",
 )
 def jerk_average_socnavbench_code(recording: Recording) -> float | None:
-    """Affected by rounding errors in the positions; undefined for fewer than four samples."""
+    """The value is affected by rounding errors in the positions. Undefined if there are fewer than four samples."""
     values = norm(_difference(recording, 2)) if len(recording.time) > 3 else np.zeros(0)
     return float(values.mean()) if len(values) else None
 
@@ -85,8 +86,8 @@ def jerk_average_socnavbench_code(recording: Recording) -> float | None:
     source=f"{_CODE}, path_irregularity; its Table 3",
 )
 def path_irregularity_socnavbench_code(recording: Recording) -> float:
-    """Defect of the original: it uses the position vector from the map's origin as the heading, so moving the map changes the
-    result.
+    """Defect of the original: it uses the direction of the position vector from the map's origin as the heading, so moving the map
+    changes the result.
     """
     place = recording.pose[:, :2]
     to_goal = (place[-1] if at_goal(recording) else recording.goal[:2]) - place
@@ -98,11 +99,11 @@ def path_irregularity_socnavbench_code(recording: Recording) -> float:
 
 @compute_once
 def approach_times(recording: Recording) -> Doubles:
-    """(T - 1,) time to collision at the end of each step, s; infinite if no one approaches.
+    """(T - 1,) time to collision with any pedestrian at the end of each step, s; infinite if no one approaches.
 
-    The robot's velocity is that of the previous step; in the first step, it is the velocity in the last step of the episode.
-    Pedestrians' velocities are their displacements over the step, 0 for pedestrians that were absent before. Without pedestrians,
-    the previous value is repeated; the initial value is 0.
+    The robot's velocity is taken from the previous step; in the first step, it is taken from the last step of the episode. The
+    velocity of a pedestrian is the displacement over the step, or 0 if the pedestrian was absent before. If there are no
+    pedestrians, the previous value is repeated; the initial value is 0.
     """
     dt = intervals(recording)
     x, y, distance = (part[1:] for part in offsets(recording))
@@ -118,7 +119,7 @@ def approach_times(recording: Recording) -> Doubles:
 
 
 def _fill_unknown(values: Doubles, known: Bools) -> Doubles:
-    """Return the values (N,) with unknown ones replaced by the last known value before them, or by 0 if there is none."""
+    """Return the values (N,), with each unknown value replaced by the last known value before it, or by 0 if there is none."""
     last = np.maximum.accumulate(np.where(known, np.arange(len(values)), -1))
     kept: Doubles = np.where(last >= 0, values[last], 0.0) if len(values) else values
     return kept
@@ -150,8 +151,8 @@ def time_to_collision_min_socnavbench_code(recording: Recording) -> float | None
     walls="ignored",
 )
 def time_to_collision_average_socnavbench_code(recording: Recording) -> float | None:
-    """Steps that the original marks with -1 because no one approaches are left out. Values do not saturate. The defects are those
-    of the minimum.
+    """Steps that the original marks with -1, because no one approaches, are left out. Values do not saturate. The defects of the
+    original are the same as for the minimum.
     """
     times = approach_times(recording)
     times = times[np.isfinite(times) & (times > 0.0)]
@@ -159,7 +160,9 @@ def time_to_collision_average_socnavbench_code(recording: Recording) -> float | 
 
 
 def centre_distances(recording: Recording) -> Doubles:
-    """(T,) D to the closest pedestrian, m; without pedestrians, the previous value, initially 0."""
+    """(T,) centre distance D to the closest pedestrian, m; if no pedestrian is present, the previous value is repeated; the initial
+    value is 0.
+    """
     return _fill_unknown(closest_centre(recording), any_present(recording))
 
 
@@ -172,7 +175,7 @@ def centre_distances(recording: Recording) -> Doubles:
     walls="ignored",
 )
 def closest_pedestrian_distance_min_socnavbench_code(recording: Recording) -> float | None:
-    """Defects of the original: it ignores the radii, and uses 0 m until the first pedestrian appears. Undefined without
+    """Defects of the original: it ignores the radii, and uses 0 m until the first pedestrian appears. Undefined if there are no
     pedestrians.
     """
     return float(centre_distances(recording).min()) if ever_present(recording) else None
@@ -187,8 +190,8 @@ def closest_pedestrian_distance_min_socnavbench_code(recording: Recording) -> fl
     walls="ignored",
 )
 def closest_pedestrian_distance_average_socnavbench_code(recording: Recording) -> float | None:
-    """Defects of the original: it ignores the radii and does not saturate; it uses 0 m until the first pedestrian appears, and the
-    last value after all have left.
+    """Defects of the original: it ignores the radii and does not saturate; it uses 0 m until the first pedestrian appears, and
+    repeats the last value after all pedestrians have left.
     """
     return float(centre_distances(recording).mean()) if ever_present(recording) else None
 
@@ -204,7 +207,9 @@ def closest_pedestrian_distance_average_socnavbench_code(recording: Recording) -
     compared="all",
 )
 def collisions_pedestrian_socnavbench_code(recording: Recording) -> float:
-    """A continuous contact is counted again every second; a contact between two samples is missed. 0 without pedestrians."""
+    """A continuous contact is counted again every second; a contact between two samples is missed. The value is 0 if there are no
+    pedestrians.
+    """
     touching = offsets(recording)[2][1:] < recording.radius + recording.pedestrian_radius
     count = 0
     for column in np.flatnonzero(touching.any(0)):

@@ -1,7 +1,7 @@
-"""The rates of TAGA's Table I, as in its code: an episode ends when the robot enters a group's circle.
+"""The rates in Table I of TAGA, computed as in TAGA's code, where an episode ends when the robot enters a group's circle.
 
-In Agora, the episode continues after that. These metrics treat the intrusion as the end, regardless of later events. The four rates
-are ``success.taga``, ``collision.taga``, ``group_intrusion`` and ``timeout.taga``.
+In Agora, the episode continues after the robot has entered a circle. These metrics treat this intrusion as the end of the episode,
+regardless of later events. The four rates are ``success.taga``, ``collision.taga``, ``group_intrusion`` and ``timeout.taga``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def _has_intruded(recording: Recording) -> bool:
     source=f"{_TABLE}, SR",
 )
 def success_taga(recording: Recording) -> float:
-    """Equals ``success`` if there are no groups."""
+    """The value equals ``success`` if there are no groups."""
     return float(is_success(recording) and not _has_intruded(recording))
 
 
@@ -43,7 +43,7 @@ def success_taga(recording: Recording) -> float:
     source=f"{_TABLE}, CR",
 )
 def collision_taga(recording: Recording) -> float:
-    """Contacts with a pedestrian, a wall or a robot; the paper counts only those with pedestrians."""
+    """Contacts with pedestrians, walls and robots count; in the paper, only contacts with pedestrians count."""
     return float(recording.outcome in _COLLISIONS and not _has_intruded(recording))
 
 
@@ -55,7 +55,7 @@ def collision_taga(recording: Recording) -> float:
     source=f"{_TABLE}, TR",
 )
 def timeout_taga(recording: Recording) -> float:
-    """Equals ``timeout`` if there are no groups."""
+    """The value equals ``timeout`` if there are no groups."""
     return float(recording.outcome == Outcome.TIMEOUT and not _has_intruded(recording))
 
 
@@ -67,7 +67,7 @@ def timeout_taga(recording: Recording) -> float:
     source=f"{_TABLE}, NT",
 )
 def time_to_goal_taga(recording: Recording) -> float | None:
-    """Undefined if ``success.taga`` is 0, so read the two together."""
+    """Undefined if ``success.taga`` is 0, so read this metric together with ``success.taga``."""
     return float(recording.time[-1]) if at_goal(recording) and not _has_intruded(recording) else None
 
 
@@ -80,7 +80,7 @@ def time_to_goal_taga(recording: Recording) -> float | None:
     values="amount",
 )
 def path_length_taga(recording: Recording) -> float:
-    """Includes all episodes, not only successful ones, as in the original code."""
+    """All episodes count, not only successful ones, as in the original code."""
     inside = inside_groups(recording)
     end = int(np.argmax(inside)) if inside.any() else len(inside) - 1
     return float(step_lengths(recording)[:end].sum())

@@ -1,7 +1,7 @@
 """Mathematical functions that give identical results on every CPU.
 
 Metrics use only sums, products, quotients and square roots. NumPy's transcendental functions, `hypot`, `einsum`, `fft` and ``@``
-round differently on different CPUs, so results files would differ. This module provides replacements for them.
+round differently on different CPUs, so the results files would differ. This module provides replacements.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from agora.core.state import Doubles
 
 
 def norm(vectors: Doubles) -> Doubles:
-    """(...) lengths of (..., 2) vectors."""
+    """Return the lengths (...) of vectors (..., 2)."""
     x, y = vectors[..., 0], vectors[..., 1]
     lengths: Doubles = np.sqrt(x * x + y * y)
     return lengths
 
 
 def direction(heading: Doubles) -> tuple[Doubles, Doubles]:
-    """Return cosine and sine of headings of any shape, rad, accurate to 1e-15; uses Taylor series about the nearest multiple of 90
-    degrees.
+    """Return the cosine and sine of headings of any shape, rad, accurate to 1e-15, computed by Taylor series about the nearest
+    multiple of 90 degrees.
     """
     quarter = np.round(heading * (2.0 / np.pi))
     angle = (heading - quarter * _QUARTER) - quarter * _QUARTER_REST
@@ -36,9 +36,9 @@ def direction(heading: Doubles) -> tuple[Doubles, Doubles]:
 
 
 def angle_between(a: Doubles, b: Doubles) -> Doubles:
-    """(...) angle from 0 to pi between vectors (..., 2), rad, accurate to 1e-15; 0 if either vector has length 0.
+    """Return the angle (...) from 0 to pi between vectors (..., 2), rad, accurate to 1e-15; 0 if either vector has length 0.
 
-    The angle is halved three times by its tangent; then the Taylor series is used.
+    The angle is halved three times by means of half-angle formulas for the tangent; then a Taylor series is used.
     """
     dot = a[..., 0] * b[..., 0] + a[..., 1] * b[..., 1]
     cross = np.abs(a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0])
@@ -51,8 +51,8 @@ def angle_between(a: Doubles, b: Doubles) -> Doubles:
 
 
 def exponential(x: Doubles) -> Doubles:
-    """Return e**x of numbers of any shape, with a relative error of 1e-15; 0 below -700. Uses powers of two and a Taylor series
-    about 0.
+    """Return e**x of numbers of any shape, with a relative error of 1e-15; 0 for x below -700. The result is computed from powers
+    of two and a Taylor series about 0.
     """
     x = np.minimum(np.maximum(x, -700.0), 700.0)
     power = np.round(x * (1.0 / _LN2))
@@ -63,8 +63,8 @@ def exponential(x: Doubles) -> Doubles:
 
 
 def logarithm(x: float) -> float:
-    """Return the natural logarithm of a positive number, accurate to 1e-15. Uses its power of two and the series of the inverse
-    hyperbolic tangent.
+    """Return the natural logarithm of a positive number, accurate to 1e-15, computed from the number's power of two and the series
+    of the inverse hyperbolic tangent.
     """
     fraction, power = math.frexp(x)
     if fraction < math.sqrt(0.5):
@@ -75,13 +75,14 @@ def logarithm(x: float) -> float:
 
 
 def spectrum(values: Doubles, order: int) -> Doubles:
-    """Return the magnitudes of the discrete Fourier transform of N values, padded with zeros to 2^order times the next power of
-    two.
+    """Return the magnitudes of the discrete Fourier transform of N values, which are padded with zeros to 2^order times the next
+    power of two.
 
-    The result contains the first half: the frequencies up to the Nyquist frequency. In each group of 2^order neighbouring
-    frequencies, the values are rotated by the phase relative to the first frequency of the group. All groups are then transforms of
-    the same size, computed by Stockham's radix-2 algorithm (J. W. Cooley, P. A. W. Lewis and P. D. Welch, IEEE Trans. Audio
-    Electroacoust. 15(2), 1967). The neighbours in the upper half mirror those in the lower half, because the values are real.
+    The result contains the first half of the transform, i.e. the frequencies up to the Nyquist frequency. In each group of 2^order
+    neighbouring frequencies, the values are rotated by the phase relative to the first frequency of the group. All groups are then
+    transforms of the same size, computed using Stockham's radix-2 algorithm (J. W. Cooley, P. A. W. Lewis and P. D. Welch, IEEE
+    Trans. Audio Electroacoust. 15(2), 1967). The neighbours in the upper half mirror the neighbours in the lower half, because the
+    values are real.
     """
     size, neighbours = 1 << (len(values) - 1).bit_length(), 1 << order
     cosine, sine = _phases(size, neighbours)
@@ -108,13 +109,13 @@ def spectrum(values: Doubles, order: int) -> Doubles:
 
 @functools.lru_cache(maxsize=20)
 def _roots(count: int) -> tuple[Doubles, Doubles]:
-    """(count / 2,) cosine and sine of the multiples of a full turn divided by ``count``, up to half a turn."""
+    """Return the cosine and sine (count / 2,) of the multiples of a full turn divided by ``count``, up to half a turn."""
     return direction(np.arange(count // 2, dtype=np.float64) * (2.0 * np.pi / count))
 
 
 @functools.lru_cache(maxsize=4)
 def _phases(count: int, neighbours: int) -> tuple[Doubles, Doubles]:
-    """(count, neighbours / 2 + 1) cosine and sine of row times column times a full turn, divided by ``count`` and by
+    """Return the cosine and sine (count, neighbours / 2 + 1) of row times column times a full turn, divided by ``count`` and by
     ``neighbours``.
     """
     product = np.arange(count, dtype=np.float64)[:, None] * np.arange(neighbours // 2 + 1)

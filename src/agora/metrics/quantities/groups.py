@@ -1,8 +1,8 @@
-"""The groups of a recording: their members, their circles, and whether the robot is inside.
+"""The groups of people in a recording: their members, their circles, and whether the robot is inside a circle.
 
-A group is two or more present pedestrians with the same group number. Its circle is TAGA's: it is centred on the mean of the
-members' positions, and its radius is the distance to the farthest member plus 0.1 m. The robot is inside if its centre is less than
-0.05 m from the circle (both margins are from TAGA's code).
+A group consists of two or more present pedestrians with the same group number. The group's circle is defined as in TAGA: the centre
+is the mean of the members' positions, and the radius is the distance to the farthest member plus 0.1 m. The robot counts as inside
+if its centre is inside the circle or less than 0.05 m outside it. Both margins are taken from TAGA's code.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _MARGIN = 0.1 + 0.05
 
 @functools.lru_cache(maxsize=4)
 def slots_of_groups(recording: Recording) -> list[tuple[Bools, Bools]]:
-    """Return, for each group, a mask (P,) of the slots that are ever in it, and when each of them is, (T, n). A group of one does
-    not count.
+    """Return two masks for each group: the slots (P,) that are ever in the group, and the samples (T, n) at which each of these n
+    slots is in the group. A single pedestrian does not count as a group.
     """
     number = np.where(recording.pedestrian_present, recording.pedestrian_group, -1)
     groups = []
@@ -38,14 +38,16 @@ def slots_of_groups(recording: Recording) -> list[tuple[Bools, Bools]]:
 
 @functools.lru_cache(maxsize=4)
 def members(recording: Recording) -> list[tuple[Doubles, Bools]]:
-    """Return positions (T, n, 2) and presence (T, n) of the members of each group; the only member of a group counts as absent."""
+    """Return the positions (T, n, 2), m, and the presence (T, n) of the members of each group; a member that is alone counts as
+    absent.
+    """
     return [(recording.pedestrian_position[:, ever], member) for ever, member in slots_of_groups(recording)]
 
 
 @functools.lru_cache(maxsize=4)
 def circles(recording: Recording) -> list[tuple[Doubles, Doubles, Bools]]:
-    """Return centres (T, 2), radii (T,) and presence (T, n) for each group; radii extend to the farthest member, without
-    margins.
+    """Return the centre (T, 2), m, the radius (T,), m, and the presence of the members (T, n) for each group; the radius extends to
+    the farthest member, without margins.
     """
     return [(*spaces.circle(position, present), present) for position, present in members(recording)]
 

@@ -1,4 +1,4 @@
-"""Distances from the robot's outline, which is its polygon or, if it has no polygon or none was recorded, a disc with the robot's
+"""Distances from the robot's outline, which is the robot's polygon or, if no polygon was recorded, a disc with the robot's
 radius.
 """
 
@@ -15,7 +15,7 @@ from agora.metrics.quantities.samples import closest, compute_once, facing, offs
 
 
 def corners(recording: Recording) -> Doubles | None:
-    """Corners (V, 2) of the outline in the robot's frame, counter-clockwise, m; None for a disc."""
+    """Return the corners (V, 2) of the outline in the robot's frame, counter-clockwise, m; None for a disc."""
     if recording.robot is None or recording.robot.vertices[0, 0] == 0:
         return None
     own = slice(0, int(recording.robot.vertices[0, 0]))
@@ -45,13 +45,13 @@ def gaps(recording: Recording) -> Doubles:
 
 @compute_once
 def surface_distances(recording: Recording) -> Doubles:
-    """(T, P) gap between the outlines of robot and pedestrian, m; negative if they overlap, infinite for absent pedestrians."""
+    """(T, P) gap between the robot's outline and each pedestrian's disc, m; negative in an overlap, infinite if absent."""
     return gaps(recording) - recording.pedestrian_radius
 
 
 @compute_once
 def closest_surface(recording: Recording) -> Doubles:
-    """(T,) gap between the robot's outline and the closest pedestrian's disc, m; infinite without pedestrians."""
+    """(T,) gap between the robot's outline and the closest pedestrian's disc, m; infinite if there are none."""
     return closest(surface_distances(recording))
 
 
@@ -78,13 +78,13 @@ def times_to_touch(recording: Recording, vx: Doubles, vy: Doubles) -> Doubles:
     """Return the time (T, P) until the robot's outline touches pedestrians' discs, s; 0 if they overlap, infinite if they never
     touch.
 
-    The disc's centre moves with a constant velocity relative to the robot, which keeps its heading. The outline, grown by the
-    disc's radius, is bounded by its edges moved outwards and by a disc at each corner.
+    A disc's centre moves at a constant velocity relative to the robot, which keeps its heading. The boundary of the outline
+    inflated by the disc's radius consists of the edges moved outwards and of a disc at each corner.
 
     Args:
         recording: recording of the episode.
-        vx: (T, P) velocity of the pedestrians relative to the robot, x, map frame, m/s.
-        vy: (T, P) velocity of the pedestrians relative to the robot, y, map frame, m/s.
+        vx: (T, P) x component of the pedestrians' velocities relative to the robot, in the map frame, m/s.
+        vy: (T, P) y component of the pedestrians' velocities relative to the robot, in the map frame, m/s.
     """
     polygon, (x, y, _), reach = corners(recording), offsets(recording), recording.pedestrian_radius
     if polygon is None:
@@ -93,7 +93,7 @@ def times_to_touch(recording: Recording, vx: Doubles, vy: Doubles) -> Doubles:
     lengths, soonest = norm(np.roll(polygon, -1, axis=0) - polygon), np.full(x.shape, np.inf)
     for (ax, ay), (bx, by), length in zip(polygon, np.roll(polygon, -1, axis=0), lengths, strict=True):
         ex, ey = (bx - ax) / length, (by - ay) / length
-        away, leaving = ey * (x - ax) - ex * (y - ay), ey * vx - ex * vy  # along the outer normal
+        away, leaving = ey * (x - ax) - ex * (y - ay), ey * vx - ex * vy  # along the outward normal of the edge
         comes = recording.pedestrian_present & (away >= reach) & (leaving < 0.0)
         time = np.divide(reach - away, leaving, out=np.full(x.shape, np.inf), where=comes)
         at = ex * (x - ax) + ey * (y - ay) + np.where(comes, time, 0.0) * (ex * vx + ey * vy)
@@ -103,15 +103,15 @@ def times_to_touch(recording: Recording, vx: Doubles, vy: Doubles) -> Doubles:
 
 
 def in_robot_frame(recording: Recording, x: Doubles, y: Doubles) -> tuple[Doubles, Doubles]:
-    """Return map-frame vectors (T, P), rotated into the robot's frame."""
+    """Return vectors with map-frame components x and y (T, P), rotated into the robot's frame."""
     cosine, sine = (part[:, None] for part in facing(recording))
     return cosine * x + sine * y, cosine * y - sine * x
 
 
 def _disc_times(x: Doubles, y: Doubles, vx: Doubles, vy: Doubles, reach: Doubles, present: Bools) -> Doubles:
-    """Return the time until moving points (T, P) come within ``reach`` of the origin.
+    """Return the time (T, P), s, until moving points come within ``reach`` metres of the origin.
 
-    Solves |p + v t| = reach for the smaller root, in a form that does not divide by the speed.
+    The function returns the smaller root of |p + v t| = reach, computed in a form that does not divide by the speed.
     """
     product, speed2, gap = x * vx + y * vy, vx * vx + vy * vy, x * x + y * y - reach * reach
     root2 = product * product - speed2 * gap

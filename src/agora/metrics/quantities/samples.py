@@ -1,7 +1,7 @@
 """Quantities derived from a recording's samples, computed once per recording.
 
-Sample k represents the interval up to sample k + 1; time stamps increase and may be uneven. Results are cached per recording object
-and are read-only, so a recording must not be modified once a metric has been computed.
+Sample k represents the interval up to sample k + 1; time stamps increase and may be unevenly spaced. Results are read-only and
+cached per recording object, so a recording must not be modified after a metric has been computed.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from agora.core.state import Array, Bools, Doubles
 from agora.metrics.quantities.arithmetic import direction, norm
 
 MOVING = 0.01
-"""Speed below which a robot has no direction of motion, m/s, because the direction would depend on rounding of its position."""
+"""Speed below which a robot has no direction of motion, m/s, because the direction would depend on how its position is rounded."""
 
 SPACING = 0.05
-"""Distance between the points that curvature is computed from, m."""
+"""Minimum distance between the points from which curvature is computed, m."""
 
 _T = TypeVar("_T", bound=Array | tuple[Array, ...])
 
@@ -56,7 +56,7 @@ def step_lengths(recording: Recording) -> Doubles:
 
 
 def path_metres(recording: Recording) -> float:
-    """Distance travelled, m."""
+    """Return the distance that the robot travelled, m."""
     return float(step_lengths(recording).sum())
 
 
@@ -68,13 +68,13 @@ def speeds(recording: Recording) -> Doubles:
 
 @compute_once
 def facing(recording: Recording) -> tuple[Doubles, Doubles]:
-    """(T,) cosine and sine of the robot's heading."""
+    """Return the cosine and sine (T,) of the robot's heading."""
     return direction(recording.pose[:, 2])
 
 
 @compute_once
 def pedestrians_facing(recording: Recording) -> tuple[Doubles, Doubles]:
-    """(T, P) cosine and sine of the pedestrians' headings; 1 and 0 for absent ones."""
+    """Return the cosine and sine (T, P) of the pedestrians' headings; 1 and 0 for absent pedestrians."""
     present = recording.pedestrian_present
     cosine, sine = np.ones(present.shape), np.zeros(present.shape)
     cosine[present], sine[present] = direction(recording.pedestrian_heading[present])
@@ -91,14 +91,14 @@ def velocities(recording: Recording) -> Doubles:
 
 @compute_once
 def goal_distances(recording: Recording) -> Doubles:
-    """(T,) distance from the robot's position to the goal's, m."""
+    """(T,) distance from the robot's position to the goal, m."""
     return norm(recording.goal[:2] - recording.pose[:, :2])
 
 
 @compute_once
 def offsets(recording: Recording) -> tuple[Doubles, Doubles, Doubles]:
-    """Return vectors from the robot to the pedestrians: x, y and length, (T, P) each, m; the length is infinite for absent
-    pedestrians.
+    """Return the x component, y component and length (T, P) of the vector from the robot to each pedestrian, m; the length is
+    infinite for absent pedestrians.
     """
     x = recording.pedestrian_position[:, :, 0] - recording.pose[:, 0, None]
     y = recording.pedestrian_position[:, :, 1] - recording.pose[:, 1, None]
@@ -107,12 +107,12 @@ def offsets(recording: Recording) -> tuple[Doubles, Doubles, Doubles]:
 
 @compute_once
 def closest_centre(recording: Recording) -> Doubles:
-    """(T,) distance to the centre of the closest pedestrian, m; infinite without pedestrians."""
+    """(T,) distance to the centre of the closest pedestrian, m; infinite if there are no pedestrians."""
     return closest(offsets(recording)[2])
 
 
 def closest(values: Array) -> Doubles:
-    """Return the minimum of each row of (T, P); infinite if the rows are empty."""
+    """Return the minimum (T,) of each row of values (T, P); infinite if the rows are empty."""
     smallest: Doubles = np.min(values, axis=1, initial=np.inf)
     return smallest
 
@@ -141,12 +141,12 @@ def any_present(recording: Recording) -> Bools:
 
 
 def row_sums(values: Doubles) -> Doubles:
-    """(T,) sums of the rows of (T, P), added slot by slot, so that the zeros in empty slots do not change the rounding."""
+    """(T,) sums over the rows of values (T, P), added slot by slot, so that zeros in empty slots do not affect the rounding."""
     return np.cumsum(values, axis=1)[:, -1] if values.shape[1] else np.zeros(len(values))
 
 
 def is_lowest(values: Array) -> Bools:
-    """(T, P) whether a value is the first minimum of its row; False throughout a row with only infinite values."""
+    """(T, P) whether each value is the first minimum of its row; False throughout a row that contains only infinite values."""
     first = np.zeros(values.shape, np.bool_)
     some = np.flatnonzero(np.isfinite(closest(values)))
     if len(some):
@@ -155,19 +155,19 @@ def is_lowest(values: Array) -> Bools:
 
 
 def ever_present(recording: Recording) -> bool:
-    """Return whether a pedestrian was ever present."""
+    """Return whether any pedestrian was ever present."""
     return bool(recording.pedestrian_present.any())
 
 
 def average(recording: Recording, values: Any) -> float:
-    """Return the mean over time of (T,) values; for a single sample, its value."""
+    """Return the mean over time of values (T,); if there is only one sample, return its value."""
     if len(values) == 1:
         return float(values[0])
     return weighted_mean(values[:-1], intervals(recording))
 
 
 def weighted_mean(values: Any, weights: Doubles) -> float:
-    """Return the mean of (N,) values, N > 0."""
+    """Return the weighted mean of values (N,), N > 0."""
     return float((values * weights).sum() / weights.sum())
 
 
@@ -177,8 +177,8 @@ def duration(recording: Recording, condition: Bools) -> float:
 
 
 def stretches(condition: Bools) -> tuple[Array, Array, Array]:
-    """Return the first sample, the sample after the last, and the column of each uninterrupted interval in which a condition (T, P)
-    holds, sorted by column and time.
+    """Return the first sample, the first sample after the end, and the column (E,) of each uninterrupted interval in which a
+    condition (T, P) holds, sorted by column and time.
     """
     padded = np.zeros((condition.shape[1], len(condition) + 2), np.int8)
     padded[:, 1:-1] = condition.T
@@ -188,7 +188,7 @@ def stretches(condition: Bools) -> tuple[Array, Array, Array]:
 
 
 def least(values: Doubles, found: tuple[Array, Array, Array]) -> Doubles:
-    """(E,) minimum of values (T, P) in each of E intervals from `stretches`."""
+    """(E,) minimum of values (T, P) in each of the E intervals returned by `stretches`."""
     begin, end, column = found
     flat = np.append(values.T.ravel(), np.inf)
     smallest: Doubles = np.minimum.reduceat(flat, np.stack((begin, end), 1).ravel() + len(values) * np.repeat(column, 2))[::2]

@@ -13,20 +13,20 @@ if TYPE_CHECKING:
     from agora.maps.grid import Map
 
 _BLOCKED, _STEP = 0.75, 0.5
-"""A line of sight is blocked if the clearance is less than the first value, in cells; the second is the minimum step. The clearance
-is measured between cell centres, so it is half a cell between two cells that touch at a corner. Otherwise, steps are half the
-clearance, because the clearance is accurate only to a cell, and a whole step could skip a thin wall.
+"""Clearance below which a line of sight is blocked, and minimum step along the line, both in cells. The clearance is measured
+between cell centres, so it is half a cell between two cells that touch at a corner. Larger steps are half the clearance, because
+the clearance is accurate only to a cell, and a step as long as the clearance could skip a thin wall.
 """
 
 
 def _clip_rays(chart: Map, begin: Doubles, step: Doubles, distance: Doubles) -> tuple[Doubles, Doubles]:
-    """Return the points (N, 2) at which rays enter a map, and the rays' lengths (N,) inside it, m. Outside the map, nothing blocks
-    the view.
+    """Return the points (N, 2) at which rays enter a map, and the lengths (N,) of the rays inside the map, m. Outside the map,
+    nothing blocks the view.
 
     Args:
-        chart: map.
-        begin: (N, 2) starts of the rays, m.
-        step: (N, 2) unit vectors.
+        chart: map to which the rays are clipped.
+        begin: (N, 2) start points of the rays, m.
+        step: (N, 2) unit vectors along the rays.
         distance: (N,) lengths of the rays, m.
     """
     size, offset = np.asarray(chart.size), begin - chart.origin
@@ -39,12 +39,12 @@ def _clip_rays(chart: Map, begin: Doubles, step: Doubles, distance: Doubles) -> 
 
 
 def is_free(chart: Map | None, begin: Doubles, offset: Doubles) -> Bools:
-    """Return, for N straight lines, whether each is free of walls.
+    """Return whether each of N straight lines is free of walls (N,).
 
     Args:
         chart: map; None for an empty plane.
-        begin: (N, 2) ends of the lines, m.
-        offset: (N, 2) vectors to the other ends, m.
+        begin: (N, 2) start points of the lines, m.
+        offset: (N, 2) vectors from the start points to the end points, m.
     """
     if chart is None:
         return np.ones(len(begin), np.bool_)

@@ -1,3 +1,3 @@
-"""Behaviours, in one module or package each. They set goals, speeds and social states before a crowd model moves the
+"""Behaviours, each in its own module or package. They set goals, speeds and social states before a crowd model moves the
 pedestrians.
 """

@@ -27,8 +27,8 @@ _WALKING = SOCIAL_STATES.index("walking")
 
 
 class _Cues(NamedTuple):
-    """The cues of pedestrians and their progress, as arrays (W, P). ``waits`` (in seconds), ``doing`` and ``facing`` (in radians)
-    are (W, P, K).
+    """The cues of pedestrians and the progress of the cues, as arrays (W, P). ``waits`` (in seconds), ``doing`` and ``facing`` (in
+    radians) have one entry per waypoint, (W, P, K).
     """
 
     cued: Bools
@@ -100,16 +100,18 @@ def _decide(dt, period, pause, cues, pedestrians, traits, waypoints, minds, robo
 
 @dataclass(frozen=True)
 class Cues(Checked):
-    """Pedestrians wait before they set out for a waypoint, or approach the nearest robot and accompany it at a given distance.
+    """Makes pedestrians wait before they set out for a waypoint, or approach the nearest robot and accompany it at a given
+    distance.
 
     The data of each pedestrian (`agora.draft.people.Person`: ``waits``, ``company``) specify the times and distances. Pedestrians
     without such data, and members led by the ``groups`` behaviour, are unaffected. While a pedestrian waits, its preferred speed is
-    0, so crowd models do not move it. If its data specify an activity (``doing``, ``faces``), it turns in the given direction, and
-    the activity becomes its social state. A pedestrian that accompanies a robot walks straight towards it, at most as fast as the
-    remaining distance divided by ``pause``. When the time of accompanying ends, the pedestrian continues to its waypoint.
+    0, so crowd models do not move it. If the pedestrian's data specify an activity (``doing``, ``faces``), the pedestrian turns to
+    the given direction, and the activity becomes its social state. A pedestrian that accompanies a robot walks straight towards it,
+    at most as fast as the remaining distance divided by ``pause``. When the time for accompanying the robot is over, the pedestrian
+    continues to its waypoint.
 
     Attributes:
-        pause: time in which a pedestrian that accompanies a robot covers the remaining distance, s.
+        pause: time in which a pedestrian that accompanies a robot would cover the remaining distance to it, s.
     """
 
     pause: Period = 0.5

@@ -22,7 +22,7 @@ IDLE, WALKING, RUNNING, TALKING, LISTENING, TELLING, TEXTING, PHONE = (
     SOCIAL_STATES.index(name) for name in ("idle", "walking", "running", "talking", "listening", "telling", "texting", "phone")
 )
 _TURN = np.float32(2.0)  # rad/s, turning rate of a standing pedestrian
-_HERE = np.float32(0.3)  # m, distance within which a pedestrian counts as at its place
+_HERE = np.float32(0.3)  # m, distance within which a pedestrian counts as being at its place
 _STILL = np.float32(0.1)  # m/s
 _NOBODY = np.iinfo(np.int32).max
 
@@ -31,8 +31,8 @@ class _Given(NamedTuple):
     """The given states: arrays (W, P).
 
     Attributes:
-        held: whether the pedestrian keeps its state.
-        state: index of the state.
+        held: whether the pedestrian keeps its given state.
+        state: given state, as an index into `agora.core.state.SOCIAL_STATES`.
         until: time at which the state ends, s.
         radius: distance from a robot at which the state ends early, m; 0 if none.
         talk: number of the conversation; -1 if none.
@@ -41,8 +41,8 @@ class _Given(NamedTuple):
         x: place of a standing pedestrian, x, m.
         y: place of a standing pedestrian, y, m.
         heading: heading at that place, rad.
-        count: number of waypoints in the pedestrian's own list.
-        mode: mode of the pedestrian's own list.
+        count: number of waypoints in the pedestrian's own waypoint list.
+        mode: mode of the pedestrian's own waypoint list.
     """
 
     held: Bools
@@ -84,7 +84,7 @@ def _end_state(given, people, waypoints, minds, w, i):
 
 @hidden
 def _is_alone(given, traits, w, i):
-    """Return whether the conversation of pedestrian i is over, i.e. no one else takes part or no one talks."""
+    """Return whether the conversation of pedestrian i is over, i.e. whether no one else takes part, or no one talks."""
     others, speakers = 0, 0
     for j in range(traits.count[w]):
         if given.held[w, j] and given.talk[w, j] == given.talk[w, i]:
@@ -156,15 +156,16 @@ def _keep_states(dt, period, turn, given, people, traits, waypoints, minds, robo
 
 @dataclass(frozen=True)
 class GivenStates(Checked):
-    """Pedestrians keep the social state that their scenario gives them, from the start until it ends.
+    """Makes pedestrians keep the social state that the scenario gives them, from the start until the state ends.
 
-    Pedestrians that walk or run, or that phone or text and have waypoints, follow their waypoints. All others stand at their
-    starting place, look in the direction given by the scenario, and return if they are pushed away. Pedestrians in a conversation
-    look at each other and take turns: one talks and the others listen. If one of them tells a story, the speaker does not change.
+    Pedestrians that walk or run follow their waypoints, and so do pedestrians that phone or text, if they have any. All others
+    stand at their starting position, look in the direction given by the scenario, and return if they are pushed away. Pedestrians
+    in a conversation look at each other and take turns: one talks and the others listen. If one of them tells a story, the speaker
+    does not change.
 
     A state ends when its time is up or a robot is near (`agora.draft.people.Person`: ``state_time``, ``state_radius``). A
-    conversation ends for a pedestrian when no one else is left in it, or no one who talks. Pedestrians then set out for their
-    waypoints, and other behaviours may control them. Until then, other behaviours leave them alone.
+    conversation ends for a pedestrian when no one else takes part any more, or no one talks. After the state has ended, the
+    pedestrian sets out for its waypoints, and other behaviours may control it; until then, they leave it alone.
 
     Attributes:
         turn_time: time after which the next speaker talks, s.
@@ -190,7 +191,7 @@ class AttachedGivenStates:
         self.given = _Given(**{name: np.zeros(shape, kinds.get(name, np.float32)) for name in _Given._fields})
 
     def reset(self, world: int, start: Start) -> None:
-        """Start an episode in one world; the behaviour controls its pedestrians from the first step on."""
+        """Start an episode in one world; the behaviour controls pedestrians with a given state from the first step on."""
         given, people, w = self.given, start.pedestrians, world
         for field in given:
             field[w] = 0

@@ -1,7 +1,7 @@
 """Pedestrians that change their goals at random, as in the environments of the CrowdNav family.
 
-S. Liu et al., "Intention aware robot crowd navigation with attention-based interaction graph", ICRA 2023, and its code: every 5 s,
-each pedestrian takes a new goal with probability 1/2.
+S. Liu et al., "Intention aware robot crowd navigation with attention-based interaction graph", ICRA 2023, and the authors' code:
+every 5 s, each pedestrian takes a new goal with probability 1/2.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ def _decide(every, chance, pedestrians, traits, waypoints, minds, clock, first, 
 
 @dataclass(frozen=True)
 class Restless(Checked):
-    """At regular intervals, a pedestrian may abandon its waypoint and turn to the next one in its list.
+    """Makes pedestrians abandon their current waypoint at random, and continue to the next one in their list.
 
     Attributes:
-        period: length of these intervals, s; rounded to a whole number of crowd periods.
-        chance: probability that a pedestrian changes its waypoint at the end of an interval.
+        period: time between two random draws, s; rounded to a whole number of crowd periods.
+        chance: probability that a pedestrian changes its waypoint at a draw.
     """
 
     period: Period = 5.0

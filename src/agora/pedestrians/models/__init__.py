@@ -1,1 +1,1 @@
-"""Crowd models, in one module each. A model maps the state of a crowd to accelerations or velocities."""
+"""Crowd models, each in its own module. A model computes accelerations or velocities from the state of a crowd."""

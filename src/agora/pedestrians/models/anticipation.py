@@ -3,15 +3,17 @@
 The model is our own combination of published elements:
 
 - The velocity relaxes to the desired velocity (D. Helbing and P. Molnar, Phys. Rev. E 51, 1995, eq. 2).
-- Avoidance is based on the predicted moment of closest approach: it acts away from where the other person will be at that moment,
-  and is stronger the sooner that moment is (F. Zanlungo, T. Ikeda and T. Kanda, EPL 93, 2011; the idea is due to I. Karamouzas, P.
-  Heil, P. van Beek and M. Overmars, MIG 2009; I. Karamouzas, B. Skinner and S. Guy, PRL 113, 2014, show that the remaining time
-  matters). Both ramps are linear in this model, so that they have a finite range and need no exponential.
-- The speed is at most the free distance ahead divided by a time (M. Moussaid, D. Helbing and G. Theraulaz, PNAS 108, 2011, eq. 2).
+- Avoidance is based on the predicted moment of closest approach: it acts away from the other person's predicted position at that
+  moment, and is stronger the sooner the moment is (F. Zanlungo, T. Ikeda and T. Kanda, EPL 93, 2011; the idea is due to I.
+  Karamouzas, P. Heil, P. van Beek and M. Overmars, MIG 2009; I. Karamouzas, B. Skinner and S. Guy, PRL 113, 2014, show that the
+  remaining time matters). In this model, avoidance decreases linearly with the distance at the closest approach and with the time
+  until then, so that it has a finite range and needs no exponential.
+- The speed is at most the free distance ahead divided by a time gap (M. Moussaid, D. Helbing and G. Theraulaz, PNAS 108, 2011, eq.
+  2).
 
-Our additions: the expected motion of a person lies between the current and the desired velocity. A person straight ahead counts as
-slightly to the left, so that people pass each other on the right. A person in the narrower place has the right of way; near a wall,
-that person counts as nearer to the wall, so that others pass on the open side.
+Our additions: the expected motion of a person lies between the current and the desired velocity. A person straight ahead is treated
+as slightly to the left, so that people pass each other on the right. The person in the narrower place has the right of way, and
+near a wall is treated as nearer to the wall, so that others pass on the open side.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ from agora.ranges import Checked, Distance, Duration, Length, NotNegative, Perio
 
 _TINY = np.float32(1e-6)
 _FAR = np.float32(1e6)
-_FADE = np.float32(5.0)  # 1/s: a closest approach less than 0.2 s away fades out, because it is nearly over
+_FADE = np.float32(5.0)  # 1/s; avoidance fades out over the last 0.2 s before the closest approach
 _NO_GROUP = np.int32(-2)
 _X, _Y, _VX, _VY, _RADIUS, _BODY, _TIGHT = 0, 1, 2, 3, 4, 5, 6
 _ROWS = 11
@@ -52,13 +54,13 @@ def _neighbour_term(px, py, ux, uy, ex, ey, sx, sy, qx, qy, reach, body, togethe
         uy: expected velocity of the pedestrian relative to the neighbour's, y, m/s.
         ex: desired direction, x.
         ey: desired direction, y.
-        sx: direction away from the wall, x; its length grows as the pedestrian's place gets narrower; 0 in the open.
-        sy: direction away from the wall, y.
+        sx: vector away from the wall, x; it is longer the narrower the pedestrian's place is, and 0 in the open.
+        sy: vector away from the wall, y.
         qx: expected velocity of the neighbour, x, m/s.
         qy: expected velocity of the neighbour, y, m/s.
         reach: sum of the radii, m.
-        body: distance between the centres that is kept in a queue, m.
-        together: whether both walk in the same group.
+        body: distance kept between the centres in a queue, m.
+        together: whether both pedestrians walk in the same group.
         right: right of way of the neighbour over the pedestrian, -1 to 1.
         p: the kernel's parameters.
     """
@@ -84,7 +86,7 @@ def _neighbour_term(px, py, ux, uy, ex, ey, sx, sy, qx, qy, reach, body, togethe
 
 @part
 def _list_people(x, y, vx, vy, radius, body, tight, group, active, count, discs, groups):
-    """Write the active pedestrians of a world, with their expected velocities, into ``discs``; return their number."""
+    """Write the active pedestrians of a world, with their expected velocities, to ``discs``; return the number of discs."""
     n = 0
     for j in range(count):
         if active[j]:
@@ -97,7 +99,7 @@ def _list_people(x, y, vx, vy, radius, body, tight, group, active, count, discs,
 
 @part
 def _list_robots(x, y, vx, vy, radius, margin, active, discs, groups, n):
-    """Append the active robots of a world, which always have the right of way, to ``discs``; return the new number of discs."""
+    """Append the active robots of a world to ``discs``, with the right of way over all pedestrians; return the number of discs."""
     for r in range(x.size):
         if active[r]:
             discs[_X, n], discs[_Y, n], discs[_VX, n], discs[_VY, n] = x[r], y[r], vx[r], vy[r]
@@ -188,27 +190,28 @@ class Anticipation(Checked):
     """Pedestrians that avoid predicted collisions, queue, give way at narrow places, and pass each other on the right.
 
     A visible robot is avoided like a pedestrian that is larger by a margin and always has the right of way. Members of the same
-    group do not avoid each other; only their bodies are kept apart. Walls act through the clearance field (`agora.core.field`).
+    group do not avoid each other, but their bodies are kept apart. Walls act through the clearance field (`agora.core.field`).
 
     Attributes:
-        relaxation_time: tau, s.
-        intention: fraction of the desired velocity in the expected velocity of a pedestrian; the rest is its current velocity.
-        time_gap: time gap to the person ahead, s: the speed is at most the free distance divided by this time, also towards a wall.
-        body: fraction of the radius that is kept in a queue.
-        narrow: clearance from walls below which a place counts as narrow, so that the person in it has the right of way, m.
+        relaxation_time: relaxation time tau, s.
+        intention: weight of the desired velocity in the expected velocity of a pedestrian; the rest is the current velocity.
+        time_gap: time gap to the person or wall ahead, s: the speed is at most the free distance divided by this time.
+        body: distance kept in a queue, as a fraction of the radius.
+        narrow: clearance from walls below which a place counts as narrow, m; a person in a narrow place has the right of way.
         robot_margin: margin added to the radius of robots, m.
         wall_repulsion: acceleration at contact with a wall, m/s2.
         wall_length: distance over which the wall's acceleration falls to 1/e, m.
         max_acceleration: maximum total acceleration, m/s2.
-        avoidance: acceleration for an immediate collision, m/s2.
+        avoidance: acceleration to avoid an imminent collision, m/s2.
         distance: gap at the closest approach above which there is no avoidance, m.
         horizon: time to the closest approach above which there is no avoidance, s.
-        side: others count as farther to the left by the relative velocity times this factor, s; 0 for no preferred side.
-        behind: weight of a collision directly behind.
+        side: time that, multiplied by the relative velocity, gives the distance by which others are treated as farther to the left,
+            s; 0 for no preferred side.
+        behind: weight of the avoidance of a person directly behind.
         push: acceleration per metre of overlap, 1/s2.
-        back: fraction of the push that acts straight backwards.
-        breadth: weight of sideways distances relative to distances ahead, in the free distance.
-        wait: distance kept from a person who comes out of a narrow place, for a difference of 1 in narrowness, m.
+        back: fraction of the push that acts opposite to the desired direction.
+        breadth: weight of sideways distances relative to distances ahead, when the free distance is computed.
+        wait: distance kept from a person who comes out of a narrow place, per unit of difference in narrowness, m.
         max_speed_factor: speed cap, as a multiple of the preferred speed.
     """
 

@@ -2,7 +2,7 @@
 
 Xu and Duh, "A simulation of bonding effects and their impacts on pedestrian dynamics", IEEE Trans. Intelligent Transportation
 Systems 11, 2010. Only the abstract was available ("exponential formulation of bonding force, as opposed to the repulsive force"):
-the form below and its constants are ours.
+the form used in this module and its constants are ours.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _TINY = np.float32(1e-12)
 
 
 class _Bonds(NamedTuple):
-    """The body forces; d0, m; 1 / D, 1/m; C / m and the maximum bond force / m, m/s2; reach, m."""
+    """The parameters of the kernel: the body forces; d0, m; 1 / D, 1/m; C / m and the maximum bond force / m, m/s2; reach, m."""
 
     bodies: Forces
     rest: float
@@ -60,7 +60,7 @@ def _bond(parameters, crowd, out_x, out_y, first, last):
 
 @dataclass(frozen=True)
 class Bonding(Evacuation):
-    """Evacuation in which separated members of a group pull each other together.
+    """The `Evacuation` model with bonds: members of a group that are apart attract each other.
 
     The force on i towards a member j at distance d, ``bond_distance`` < d < ``bond_reach``, is ``min(bond_force (exp((d -
     bond_distance) / bond_length) - 1), bond_limit)``; there is no bond force between pedestrians that do not see each other.

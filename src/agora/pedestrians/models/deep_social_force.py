@@ -1,4 +1,4 @@
-"""Social force with elliptical specification and a learned potential.
+"""The social force model with elliptical specification and a learned potential.
 
 Kreiss, "Deep Social Force", arXiv:2109.12081, 2021 (a network instead of the potential); Helbing and Molnar, "Social force model
 for pedestrian dynamics", Phys. Rev. E 51, 1995 (relaxation: eq. 2; ellipse: eqs. 3 and 4; wall: eq. 5; weight w of the field of
@@ -37,7 +37,9 @@ _FOUR = np.float32(4.0)
 
 @inlined
 def _ellipse(dx, dy, step_x, step_y, ex, ey, cosine, behind):
-    """Return b in metres, and the factor of -V'(b) m; 0 for neighbours within 1 mm, which include the pedestrian itself."""
+    """Return b in metres, and the factor by which -V'(b) m is multiplied; 0 for neighbours within 1 mm, including the pedestrian
+    itself.
+    """
     qx, qy = dx - step_x, dy - step_y
     d2 = dx * dx + dy * dy
     d, e = math.sqrt(d2 + _TINY2), math.sqrt(qx * qx + qy * qy + _TINY2)
@@ -118,17 +120,17 @@ class DeepSocialForce(Checked):
     (`agora.core.field`).
 
     As in the original, the repulsion is weak and ignores bodies: two pedestrians that meet head-on at 1.3 m/s pass with 0.2 to 0.45
-    m between their centres, as in ``socialforce``. Differences from ``socialforce``: a neighbour's step is along its velocity,
-    which can be observed, instead of along its desired direction; the view test uses the direction of the force, as in Helbing and
-    Molnar, instead of the direction of the neighbour; a network has no second coordinate.
+    m between their centres, as in ``socialforce``. There are three differences from ``socialforce``. A neighbour's step is along
+    its velocity, which can be observed, instead of its desired direction. The view test uses the direction of the force, as in
+    Helbing and Molnar, instead of the direction of the neighbour. A network has no second coordinate.
 
     Attributes:
         potential: name of a potential that comes with Agora, or path of a safetensors file written by ``python -m
             agora.learning.potential``.
-        relaxation_time: tau, s.
+        relaxation_time: relaxation time tau, s.
         stride: duration of a neighbour's step, s; must equal the stride with which the potential was learned. Kreiss uses 0.4 s.
-            Helbing and Molnar use 2 s; then two pedestrians that meet head-on pass at a distance of 0.6 m, but in crossing flows,
-            strangers come within a few millimetres of each other.
+            With the 2 s of Helbing and Molnar, two pedestrians that meet head-on pass at a distance of 0.6 m, but in crossing
+            flows, strangers come within a few millimetres of each other.
         field_of_view: full angle of the field of view, degrees.
         behind: weight of neighbours out of view.
         wall_potential: potential of a wall at distance 0 from the centre, m2/s2.

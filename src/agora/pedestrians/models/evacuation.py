@@ -1,4 +1,4 @@
-"""Escape panic: social force with body compression and sliding friction between people in contact.
+"""Escape panic: the social force model with body compression and sliding friction between people in contact.
 
 Helbing, Farkas and Vicsek, "Simulating dynamical features of escape panic", Nature 407, 2000, eqs. 1 to 3 and their parameters.
 """
@@ -31,8 +31,8 @@ def _contact_acceleration(nx, ny, overlap, ux, uy, law):
     """Return the acceleration of a body that overlaps another by ``overlap`` metres (negative if they are apart); (nx, ny) is the
     direction away from the other body.
 
-    (ux, uy) is the velocity of the other body relative to the first. Friction acts on the tangential part only: u - (u.n) n = (u.t)
-    t.
+    (ux, uy) is the velocity of the other body relative to the first. Friction acts only on the tangential component, u - (u.n) n =
+    (u.t) t.
     """
     strength, inverse_length, body, friction, stable = law
     # Compression and friction act only in contact.
@@ -97,24 +97,23 @@ def evacuate(parameters, crowd, out_x, out_y, first, last):
 
 @dataclass(frozen=True)
 class Evacuation(Checked):
-    """Pedestrians that keep away from each other and, in contact, are subject to body compression and sliding friction.
+    """Pedestrians that repel each other and, when in contact, are subject to body compression and sliding friction.
 
-    Forces are stiff, so the engine calls this model in substeps of ``max_step``. A wall acts only through the nearest point of the
-    clearance field (`agora.core.field`), whose distances are accurate to half a cell, so use a map resolution of 0.05 m or less for
-    narrow doors. A visible robot is a body with the robot's radius. Friction is integrated explicitly. If a step is too long for
-    this, friction is limited so that it removes at most half of the sliding between two bodies in one step, which keeps strong
-    contacts stable.
+    The forces are stiff, so the engine calls this model in substeps of at most ``max_step``. A wall acts only through the nearest
+    point of the clearance field (`agora.core.field`), whose distances are accurate to half a cell, so use a map resolution of 0.05
+    m or less for narrow doors. A visible robot is a body with the robot's radius. Friction is integrated explicitly. For stability
+    in strong contacts, friction removes at most half of the sliding velocity between two bodies in one step.
 
     Attributes:
-        relaxation_time: tau, s.
+        relaxation_time: relaxation time tau, s.
         mass: mass m, kg.
-        repulsion: A, N.
-        length: B, m.
-        body: k, stiffness of the body compression, N/m.
-        friction: kappa, coefficient of sliding friction, kg/(m s).
-        max_step: maximum time between calls, s; use 0.001 if people press harder than at a desired speed of 3 m/s.
-        max_speed_factor: speed cap, as a multiple of the preferred speed; the paper has no cap, so the default is too high to be
-            reached.
+        repulsion: strength A of the repulsion, N.
+        length: range B of the repulsion, m.
+        body: stiffness k of the body compression, N/m.
+        friction: coefficient kappa of sliding friction, kg/(m s).
+        max_step: maximum time between calls, s; use 0.001 if people press harder than they do at a desired speed of 3 m/s.
+        max_speed_factor: speed cap, as a multiple of the preferred speed; the paper has no cap, so the default is higher than any
+            speed that occurs.
     """
 
     relaxation_time: Period = 0.5

@@ -1,4 +1,4 @@
-"""Social force with circular specification.
+"""The social force model with circular specification.
 
 Helbing and Molnar, "Social force model for pedestrian dynamics", Phys. Rev. E 51, 1995 (relaxation: eq. 2; cap at 1.3 v0); Helbing,
 Farkas and Vicsek, "Simulating dynamical features of escape panic", Nature 407, 2000 (repulsion A exp((r_ij - d_ij) / B));
@@ -36,8 +36,8 @@ _TILE = 7
 
 @inlined
 def _repulsion(dx, dy, reach, ex, ey, law):
-    """Return the force of a disc on a pedestrian at (dx, dy) relative to it; ``reach`` is the sum of the radii, (ex, ey) the
-    desired direction.
+    """Return the force of a disc on a pedestrian at (dx, dy) relative to the disc; ``reach`` is the sum of the radii, and (ex, ey)
+    the desired direction.
     """
     strength, inverse_length, even, odd, cutoff2 = law
     d2 = dx * dx + dy * dy + _TINY
@@ -147,7 +147,7 @@ _TUNABLE: dict[str, Span] = {
 
 @dataclass(frozen=True)
 class Helbing(Checked):
-    """Pedestrians that relax towards their desired velocity and are repelled by all others and by the nearest wall.
+    """Pedestrians that relax towards their desired velocity, and are repelled by all other pedestrians and by the nearest wall.
 
     With a cutoff, worlds with more than 160 slots use a cell list; both methods use the same pairs, and the sums differ only by
     rounding. The neglected part beyond a cutoff c is at most ``repulsion * exp((r_ij - c) / length)`` per neighbour, and for a
@@ -156,10 +156,10 @@ class Helbing(Checked):
     clearance field (`agora.core.field`).
 
     Attributes:
-        relaxation_time: tau, s.
-        repulsion: A, m/s2.
-        length: B, m.
-        anisotropy: lambda, weight of a neighbour directly behind; 1 makes the force isotropic.
+        relaxation_time: relaxation time tau, s.
+        repulsion: strength A of the repulsion, m/s2.
+        length: range B of the repulsion, m.
+        anisotropy: weight lambda of a neighbour directly behind; 1 makes the force isotropic.
         wall_repulsion: acceleration at contact with a wall, m/s2.
         wall_length: distance over which the wall's acceleration falls to 1/e, m.
         cutoff: distance between centres beyond which neighbours have no effect, m; 0 for no cutoff.

@@ -66,9 +66,9 @@ class HelbingSimple(Checked):
     The original caps the speed at the preferred speed. A visible robot acts like a pedestrian with the robot's radius.
 
     Attributes:
-        relaxation: K_i, inverse of the relaxation time, 1/s.
-        repulsion: A, m/s2.
-        length: B, m.
+        relaxation: inverse of the relaxation time, K_i, 1/s.
+        repulsion: strength A of the repulsion, m/s2.
+        length: range B of the repulsion, m.
         max_speed_factor: speed cap, as a multiple of the preferred speed.
     """
 

@@ -61,16 +61,16 @@ def _leader_follower(p, crowd, out_x, out_y, first, last):
 
 @dataclass(frozen=True)
 class LeaderFollower(Checked):
-    """A follower's velocity is its leader's velocity plus ``cohesion`` times the vector from the follower to the centre of the
-    group (TAGA, Eq. 6).
+    """Walking groups in which a follower's velocity is the leader's velocity plus ``cohesion`` times the vector from the follower
+    to the centre of the group (TAGA, Eq. 6).
 
-    The member with the lowest id leads. The paper moves the leader by ORCA (Eq. 5); to reproduce this, give the leader that crowd
-    model, and the followers this one. A leader with this model, or a pedestrian without a group, walks straight to its waypoint.
-    The leader's velocity is its velocity at the current step. Followers ignore other people, as in the paper.
+    The member with the lowest id leads. In the paper, ORCA moves the leader (Eq. 5); to reproduce this, assign the ``orca`` model
+    to the leader and this model to the followers. A leader with this model, or a pedestrian without a group, walks straight to its
+    waypoint. Followers use the leader's velocity at the current step. Followers ignore other people, as in the paper.
 
     As published, members converge to a point, because a follower's offset from the centre shrinks by the cohesion factor each
-    second. With a ``reach``, they keep their formation: cohesion acts only on the distance beyond ``reach``, in the same way as the
-    paper bounds the distance from the centre.
+    second. With a ``reach``, they keep their formation: cohesion acts only on the distance beyond ``reach``, just as the paper
+    bounds the distance from the centre.
 
     Attributes:
         cohesion: fraction of the vector to the centre that a follower makes up per second, 1/s; the paper does not give a value.

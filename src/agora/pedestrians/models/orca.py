@@ -1,8 +1,8 @@
 """Optimal reciprocal collision avoidance as a crowd model.
 
 van den Berg, Guy, Lin, Manocha, "Reciprocal n-body collision avoidance", ISRR 2009, with the defaults of CrowdNav (Chen, Liu,
-Kreiss, Alahi, "Crowd-robot interaction", ICRA 2019). Without walls, one step equals that of the authors' RVO2 library within
-float32 precision.
+Kreiss, Alahi, "Crowd-robot interaction", ICRA 2019). Without walls, one step gives the same result as the authors' RVO2 library,
+within float32 precision.
 """
 
 from __future__ import annotations
@@ -36,23 +36,23 @@ _PROBES = 4
 
 @dataclass(frozen=True)
 class Orca(Checked):
-    """Pedestrians take the velocity nearest to the preferred one that avoids collisions with all others for a given time, provided
-    that the others do their share.
+    """Pedestrians that choose the velocity nearest to the preferred velocity that avoids collisions with all others for a given
+    time, provided that the others do their share.
 
-    The preferred velocity points to the waypoint. Exactly symmetric encounters end in a deadlock at contact distance, as the theory
-    predicts, unless rounding breaks the symmetry; this model does not break it otherwise.
+    The preferred velocity points to the waypoint. As the theory predicts, exactly symmetric encounters end in a deadlock at contact
+    distance, unless rounding errors break the symmetry; this model does nothing to break it.
 
     Attributes:
         neighbour_distance: distance beyond which others are ignored, m.
         max_neighbours: number of nearest neighbours that are avoided.
         horizon: time for which others are avoided, s.
-        horizon_obstacle: time for which walls are avoided, s (CrowdNav, which has no walls, 5). The speed towards a wall is at most
-            the gap divided by this time; with a value of 5, people creep through doors and corridors.
-        padding: margin added to every radius, m (CrowdNav 0.01).
-        max_speed_factor: speed cap, as a multiple of the preferred speed (CrowdNav 1).
+        horizon_obstacle: time for which walls are avoided, s (5 in CrowdNav, which has no walls). The speed towards a wall is at
+            most the gap divided by this time; with a value of 5, people creep through doors and corridors.
+        padding: margin added to every radius, m (0.01 in CrowdNav).
+        max_speed_factor: speed cap, as a multiple of the preferred speed (1 in CrowdNav).
         reciprocal: fraction of the avoidance that the pedestrian itself performs.
-        settle: minimum time for the remaining distance to a last waypoint at which a pedestrian stays, s, so that pedestrians slow
-            down near it (CrowdNav 1).
+        settle: minimum time to cover the remaining distance to a last waypoint at which a pedestrian stays, s, so that pedestrians
+            slow down near it (1 in CrowdNav).
         walls: if True, pedestrians avoid walls found in the clearance field (image cells, discs, polygons and segments alike), at
             most four around each pedestrian; if False, they avoid only the map's exact segments, each as a two-vertex obstacle of
             RVO2.
@@ -101,8 +101,8 @@ def search_slots(keys, i, x, y, active, count, view):
 def search_cells(keys, i, x, y, cells, starts, order, view, most):
     """Write the keys of at least the ``most`` nearest slots closer than ``view`` to slot i; return their number.
 
-    Searches a block of cells around slot i and takes the slots that are nearer than the border of the block; the block grows until
-    there are enough of them.
+    The search covers a block of cells around slot i and takes the slots that are nearer than the border of the block; the block
+    grows until enough slots are found.
     """
     column, row = cell_at(cells, x[i], y[i])
     whole = max(max(column, cells.columns - 1 - column), max(row, cells.rows - 1 - row))
@@ -127,8 +127,8 @@ def search_cells(keys, i, x, y, cells, starts, order, view, most):
 
 @part
 def _append_robots(keys, found, x, y, robot_x, robot_y, active, view, slots):
-    """Append the keys of the robots of one world that are closer than ``view``, numbered as slots from ``slots`` on; return the new
-    count.
+    """Append the keys of the robots of one world that are closer than ``view``, numbered as slots starting at ``slots``; return the
+    new number of keys.
     """
     for r in range(robot_x.size):
         dx, dy = robot_x[r] - x, robot_y[r] - y
@@ -142,9 +142,9 @@ def _append_robots(keys, found, x, y, robot_x, robot_y, active, view, slots):
 def wall_lines(lines, maps, m, x, y, radius, speed, inverse, reach):
     """Write the half-planes of the walls around (x, y) according to the clearance field of map m; return their number.
 
-    The nearest wall is assumed to be straight and perpendicular to the direction away from it. Close to it, the field is read again
-    ``reach`` metres to either side and to the far side, to find the other walls of corners and corridors. Such a wall counts if it
-    faces a different direction and its plane does not cut the disc that the first reading found free.
+    The nearest wall is assumed to be straight and perpendicular to the direction away from it. Close to a wall, the field is also
+    read ``reach`` metres to either side and towards the far side, to find the other walls of corners and corridors. Another wall
+    counts if it faces a different direction and its plane does not cut the disc that the first reading found free.
     """
     free, nx, ny = clearance_at(maps, m, x, y)
     if not free < radius + speed / inverse:

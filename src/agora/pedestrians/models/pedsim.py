@@ -79,21 +79,21 @@ class Pedsim(Checked):
     """Pedestrians as in libpedsim and pedsim_ros.
 
     The wall force acts from the nearest obstacle of the clearance field. A visible robot is a neighbour without a group. This model
-    omits pedsim_ros' random force and its along-wall force (for a walker that is stuck at a wall). Like the original, this model
-    also applies the group terms to pedestrians that do not see each other. Also like the original, the push between members is the
+    omits two forces of pedsim_ros: the random force, and the along-wall force for a walker that is stuck at a wall. As in the
+    original, the group terms also act between pedestrians that do not see each other, and the push between members is the
     difference of their positions: the nearer they are, the weaker it is.
 
     Attributes:
-        relaxation_time: tau, s.
+        relaxation_time: relaxation time tau, s.
         desired_factor: weight of the desired force.
         social_factor: weight of the social force (5.1 in pedsim_ros' parameter file).
         obstacle_factor: weight of the obstacle force.
         obstacle_sigma: distance over which the obstacle force falls to 1/e, m; with libpedsim's value of 0.8, people get stuck in
             offices.
-        importance: lambda of the social force.
-        gamma: gamma of the social force.
-        n: n of the social force.
-        n_prime: n' of the social force.
+        importance: parameter lambda of the social force: weight of the relative velocity.
+        gamma: parameter gamma of the social force.
+        n: parameter n of the social force.
+        n_prime: parameter n' of the social force.
         cutoff: distance between centres beyond which neighbours have no effect, m.
         gaze_factor: weight of the gaze term for groups.
         coherence_factor: weight of the coherence term for groups.

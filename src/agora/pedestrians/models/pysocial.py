@@ -4,11 +4,10 @@ Social force: Moussaid et al. 2009 (`agora.pedestrians.shared.moussaid`). Group 
 alternative (from pedsim_ros).
 
 This model does not reproduce the following behaviour of the package:
-- it subtracts two angles without wrapping the difference into (-pi, pi], so its social force depends on the direction of
-  the axes: if t and e point to different sides of the x axis, a pedestrian that walks towards +x is turned the wrong way or not at
-  all;
+- it subtracts two angles without wrapping the difference to (-pi, pi], so its social force depends on the orientation of the axes:
+  if t and e point to different sides of the x axis, a pedestrian that walks towards +x is turned the wrong way or not at all;
 - the distance in its coherence force is always 0 (it reads two columns that do not exist), so the tanh is a constant;
-- it drives towards 1.3 times the initial speed, which is not a preferred speed (``speed_factor``);
+- its target speed is 1.3 times the initial speed, which is not a preferred speed (``speed_factor``);
 - it sums the obstacle force over points sampled on the walls, 0.1 m apart; this model uses the nearest point of the
   clearance field;
 - its gaze force grows without bound near the goal; this model divides by at least ``goal_threshold``;
@@ -95,15 +94,15 @@ class PySocial(Checked):
     A visible robot is a neighbour without a group.
 
     Attributes:
-        relaxation_time: tau, s.
+        relaxation_time: relaxation time tau, s.
         desired_factor: weight of the desired force.
         speed_factor: target speed, as a multiple of the preferred speed; 1.3 in the package.
         goal_threshold: distance to the waypoint within which a pedestrian brakes, m.
         social_factor: weight of the social force.
-        importance: lambda of the social force.
-        gamma: gamma of the social force.
-        n: n of the social force.
-        n_prime: n' of the social force.
+        importance: parameter lambda of the social force: weight of the relative velocity.
+        gamma: parameter gamma of the social force.
+        n: parameter n of the social force.
+        n_prime: parameter n' of the social force.
         obstacle_factor: weight of the obstacle force.
         obstacle_sigma: distance over which the obstacle force falls to 1/e, m.
         obstacle_threshold: gap to the wall, minus the radius, beyond which the wall has no effect, m.

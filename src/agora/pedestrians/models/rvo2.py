@@ -2,7 +2,7 @@
 
 van den Berg, Guy, Snape, Lin and Manocha, RVO2 library, 2008-2023, examples/Circle.cc: neighborDist 15, maxNeighbors 10,
 timeHorizon 10, maxSpeed 2 at a preferred speed of 1. The library itself has no defaults. The example has no obstacles; its
-timeHorizonObst of 10 would make people creep along walls, so the value of `Orca` is used.
+timeHorizonObst of 10 would make people creep along walls, so this model uses the value of `Orca`.
 """
 
 from __future__ import annotations

@@ -51,14 +51,14 @@ def _spinny(parameters, crowd, out_x, out_y, first, last):
 
 @dataclass(frozen=True)
 class Spinny(Checked):
-    """A force proportional to the velocity and rotated to its left, so that pedestrians circle faster and faster, up to the speed
-    cap.
+    """Pedestrians with a force proportional to their velocity and rotated to its left, so that they circle faster and faster, up to
+    the speed cap.
 
-    A crowd starts at rest, so the force is initially 0. Therefore, a standing pedestrian (below 0.05 m/s) gets crowdsim's push of 1
-    m/s2 instead. In crowdsim the push points along the x axis of the map; here it points to the left of the pedestrian's heading,
-    so that results do not depend on the orientation of the map. crowdsim itself turns the last acceleration by 3 degrees with every
-    message, regardless of the time between messages; here the turn depends only on time. Pedestrians react neither to each other
-    nor to walls. The model always turns to the left, so it is not mirror-symmetric.
+    A crowd starts at rest, so the force is initially 0. Therefore, crowdsim's push of 1 m/s2 acts on a standing pedestrian (below
+    0.05 m/s) instead. In crowdsim, the push points along the x axis of the map; in this model, it points to the left of the
+    pedestrian's heading, so that results do not depend on the orientation of the map. crowdsim turns the last acceleration by 3
+    degrees with every message, regardless of the time between messages; in this model, the turn depends only on time. Pedestrians
+    react neither to each other nor to walls. The model always turns to the left, so it is not mirror-symmetric.
 
     Attributes:
         angle: angle from the velocity, or from the heading of a standing pedestrian, to the force, counter-clockwise, rad.

@@ -1,4 +1,4 @@
-"""Pedestrians that walk straight ahead at their preferred speed and ignore everything."""
+"""Pedestrians that walk straight to their waypoint at their preferred speed, ignoring all obstacles."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def _waypoint(parameters, crowd, out_x, out_y, first, last):
 
 @dataclass(frozen=True)
 class Waypoint:
-    """Pedestrians that walk straight to the current waypoint at their preferred speed, ignoring all obstacles; they stop there
-    until they have another one.
+    """Pedestrians that walk straight to the current waypoint at their preferred speed, ignoring all obstacles, and stop there until
+    they get another waypoint.
     """
 
     declares: ClassVar[CrowdDeclaration] = CrowdDeclaration("velocity", last_step="nothing")

@@ -1,6 +1,6 @@
 """The places at which the members of a group stand or walk: F-formations and rows.
 
-F-formations: A. Kendon, Conducting Interaction, 1990: people who talk stand around a common space, the o-space, and face it; two
+F-formations: A. Kendon, Conducting Interaction, 1990: people who talk stand around a common space, the o-space, and face it. Two
 people stand face to face, at a right angle, or side by side; more people stand in a ring. Rows: M. Moussaid et al., "The walking
 behaviour of pedestrian social groups and its impact on crowd dynamics", PLoS ONE 5(4), 2010: pairs walk abreast, and larger groups
 bend the row forwards into a V; F. Zanlungo, T. Kanda, "Do walking pedestrians stably interact inside a large group?", CogSci 2013:
@@ -24,7 +24,7 @@ __all__ = ["formation"]
 Kind = Literal["circle", "face_to_face", "right_angle", "side_by_side"]
 
 KINDS: dict[Kind, float] = {"face_to_face": math.pi, "right_angle": math.pi / 2, "side_by_side": math.radians(50.0)}
-"""Formations of two, and the angle between the members as seen from the centre of the o-space; ``circle`` is for any number."""
+"""Formations of two people, and the angle between the two as seen from the centre of the o-space; ``circle`` is for any number."""
 
 RADIUS = 0.75
 """Distance from the centre of the o-space to the members of small formations, m."""
@@ -45,8 +45,8 @@ def o_space_radius(count):
 
 @lean
 def row_place(number, count, abreast, spacing, bend, gap):
-    """Return the place of member ``number`` of ``count``, counted from the right: metres ahead and to the left of the front row's
-    middle.
+    """Return the place of member ``number`` of ``count``, counted from the right, as metres ahead and to the left of the middle of
+    the front row.
 
     A row has at most ``abreast`` members; rows follow each other at a distance of ``gap`` metres. In a row, members are ``spacing``
     metres apart, and each member is ``bend`` metres farther ahead per metre of distance from the row's middle.
@@ -59,13 +59,13 @@ def row_place(number, count, abreast, spacing, bend, gap):
 
 
 def formation(kind: Kind, count: int, pose: tuple[float, float, float]) -> tuple[Doubles, Doubles]:
-    """Return the positions (count, 2), m, and headings (count,), rad, of people who talk.
+    """Return the positions (count, 2), m, and headings (count,), rad, of people in a conversation.
 
     Args:
         kind: one of `KINDS` for two people, or ``circle``.
         count: number of members, 2 or more.
-        pose: x and y of the centre of the o-space, and the direction of the formation as seen from the centre: the direction
-            halfway between two members, or that of the first member of a circle.
+        pose: x and y of the centre of the o-space, m, and the direction of the formation as seen from the centre, rad: the
+            direction halfway between two members, or the direction to the first member of a circle.
 
     Raises:
         InputError: the kind is unknown, or does not suit this number of members.

@@ -14,7 +14,7 @@ _TINY = np.float32(1e-12)
 
 @part
 def direction(x, y, goal_x, goal_y):
-    """Return the unit vector to the goal and the distance, m; within micrometres of the goal, the vector shrinks to 0."""
+    """Return the unit vector to the goal, and the distance, m; within a few micrometres of the goal, the vector shrinks to 0."""
     dx, dy = goal_x - x, goal_y - y
     distance = math.sqrt(dx * dx + dy * dy + _TINY)
     return dx / distance, dy / distance, distance
@@ -26,14 +26,14 @@ def arrival_speed(speed, distance, rate, mode, index, count):
     pedestrian stays.
 
     With ``rate`` = 1 / (2 tau), a pedestrian with relaxation time tau comes to rest at the waypoint (damping ratio 0.7); without
-    this limit, it would circle around it forever.
+    this limit, the pedestrian would circle around the waypoint endlessly.
     """
     return min(speed, distance * rate) if mode == STAY and index >= count - 1 else speed
 
 
 @spliced
 def write_directions(crowd, w, top, rate, ex, ey, speed):
-    """Write the `direction` of the first ``top`` pedestrians of world w, and their speeds as in `arrival_speed`."""
+    """Write the desired directions (`direction`) and speeds (`arrival_speed`) of the first ``top`` pedestrians of world w."""
     people, traits, waypoints = crowd.pedestrians, crowd.traits, crowd.waypoints
     for i in range(top):
         ex[i], ey[i], distance = direction(people.x[w, i], people.y[w, i], waypoints.x[w, i], waypoints.y[w, i])

@@ -1,4 +1,4 @@
-"""Sums over the members of walking groups, the basis of the group forces of Moussaid et al. 2010."""
+"""Sums over the members of walking groups, on which the group forces of Moussaid et al. 2010 are based."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TINY = np.float32(1e-12)
 
 @part
 def group_sums(group, active, x, y, slots, count, near, sums):
-    """For each of the first ``count`` pedestrians of a world, compute sums over its group.
+    """For each of the first ``count`` pedestrians of a world, compute sums over the members of its group.
 
     Args:
         group: (P,) number of the walking group, below 0 if none.
@@ -28,8 +28,8 @@ def group_sums(group, active, x, y, slots, count, near, sums):
         count: number of pedestrians to sum for.
         near: distance within which members push each other, m.
         sums: (ROWS, P) float32, written: the number of members, including the pedestrian itself (0 without a group); x and y of the
-            sum of the vectors to them, m; x and y of the sum of their pushes, each the difference of two positions within ``near``
-            metres (pedsim_ros, ``GroupRepulsionForce::getForce``; so does PySocialForce).
+            sum of the vectors to the members, m; x and y of the sum of the members' pushes, m, where a push is the difference of
+            two positions within ``near`` metres (as in pedsim_ros, ``GroupRepulsionForce::getForce``, and PySocialForce).
     """
     number, way_x, way_y, push_x, push_y = sums[0], sums[1], sums[2], sums[3], sums[4]
     number[:count], way_x[:count], way_y[:count], push_x[:count], push_y[:count] = ZERO, ZERO, ZERO, ZERO, ZERO

@@ -4,8 +4,9 @@ Moussaid, Helbing, Garnier, Johansson, Combe and Theraulaz, "Experimental study 
 self-organization in human crowds", Proc. R. Soc. B 276, 2009, eqs. 3 to 6; the exponents of n B theta are negative, as in the
 paper.
 
-With e the unit vector to the neighbour at distance d, D = lambda (v_i - v_j) + e, t = D / |D|, theta the angle from t to e and
-B = gamma |D|, the force is -exp(-d / B - (n' B theta)^2) t - sign(theta) exp(-d / B - (n B theta)^2) n, where n is t turned left.
+With e the unit vector to the neighbour at distance d, D = lambda (v_i - v_j) + e, t = D / |D|, theta the angle from t to e and B =
+gamma |D|, the force is -exp(-d / B - (n' B theta)^2) t - sign(theta) exp(-d / B - (n B theta)^2) n, where n is t rotated by 90
+degrees to the left.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ _STRAIGHT = np.float32(1e-5)
 
 @inlined
 def interaction(dx, dy, dvx, dvy, law):
-    """Return the force of a neighbour, at (dx, dy) relative to a pedestrian, on the pedestrian, who moves with (dvx, dvy) relative
-    to the neighbour.
+    """Return the force on a pedestrian from a neighbour at (dx, dy) relative to the pedestrian; (dvx, dvy) is the pedestrian's
+    velocity relative to the neighbour's.
 
     ``law`` is (lambda, gamma, n, n', squared cutoff). theta is in (-pi, pi]. If the neighbour is straight ahead or behind, within
-    1e-5 rad, the sideways part is 0, because its sign would depend on rounding errors. At distance 0 and without relative velocity,
-    the force is 0.
+    1e-5 rad, the sideways part is 0, because its sign would depend on rounding errors. At distance 0 without relative velocity, the
+    force is 0.
     """
     importance, gamma, n, n_prime, cutoff2 = law
     d2 = dx * dx + dy * dy

@@ -1,4 +1,4 @@
-"""The discs that the pedestrians of a world react to, and the number of lanes in loops over pedestrians."""
+"""The discs that a world's pedestrians react to, and the number of lanes in loops over pedestrians."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def lanes(count):
 
 @part
 def append_discs(active, count, x, y, vx, vy, radius, discs, n):
-    """Append the active discs among the first ``count`` discs of a world to the ``n`` entries of ``discs``.
+    """Append the active ones among the first ``count`` discs of a world to the ``n`` entries of ``discs``.
 
-    Kernels list the pedestrians and then the visible robots, and loop over the list, which omits inactive slots. A pedestrian also
-    finds itself in the list, at distance 0. (The arguments are rows for one world instead of whole records, because a call copies
-    its arguments.)
+    Kernels list the pedestrians and then the visible robots, and loop over the list, which omits inactive slots. The list also
+    contains the pedestrian itself, at distance 0. (The arguments are one world's rows instead of whole records, because a call
+    copies its arguments.)
 
     Returns:
         The new number of discs.
@@ -38,7 +38,7 @@ def append_discs(active, count, x, y, vx, vy, radius, discs, n):
 
 @spliced
 def append_people(crowd, w, discs, n):
-    """Append the pedestrians of world w to the ``n`` discs (`append_discs`), if the crowd model sees pedestrians."""
+    """Append the pedestrians of world w to the ``n`` discs (`append_discs`), if pedestrians see each other."""
     if crowd.sees & SEES_PEDESTRIANS:
         p, t = crowd.pedestrians, crowd.traits
         n = append_discs(p.active[w], t.count[w], p.x[w], p.y[w], p.vx[w], p.vy[w], t.radius[w], discs, n)
@@ -47,7 +47,7 @@ def append_people(crowd, w, discs, n):
 
 @spliced
 def append_robots(crowd, w, discs, n):
-    """Append the robots of world w to the ``n`` discs (`append_discs`), if the crowd model sees robots."""
+    """Append the robots of world w to the ``n`` discs (`append_discs`), if pedestrians see robots."""
     if crowd.sees & SEES_ROBOTS:
         r, t = crowd.robots, crowd.robot_traits
         n = append_discs(r.active[w], r.x.shape[1], r.x[w], r.y[w], r.world_vx[w], r.world_vy[w], t.radius[w], discs, n)

@@ -1,4 +1,4 @@
-"""Learned potentials for pedestrians: a small network with one output, and its file format."""
+"""Learned potentials for pedestrians: small networks with one output, and their file format."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ _MOST_UNITS = 64
 class Potential:
     """V(b) = sum_k weight_k softplus(rate_k b + offset_k), m2/s2: a network with one hidden layer of H units.
 
-    All rates are below 0, so V and the force vanish at large distances, regardless of what was learned at short distances.
+    All rates are negative, so V and the force vanish at large distances, regardless of the values learned at short distances.
 
     Attributes:
         rate: (H,) rates, 1/m.
         offset: (H,) offsets.
         weight: (H,) weights, m2/s2.
-        about: descriptions of how the potential was made.
+        about: notes on the origin of the potential, keyed by topic.
 
     Raises:
-        InputError: the arrays do not fit together, a number is non-finite, or a rate is not below 0.
+        InputError: the arrays have different lengths, a number is non-finite, or a rate is not negative.
     """
 
     rate: Floats
@@ -58,8 +58,8 @@ class Potential:
 
     @staticmethod
     def exponential(height: float, length: float) -> Potential:
-        """Return the potential height * exp(-b / length) of Helbing and Molnar (1995), to within 1e-5: far below 0, softplus equals
-        the exponential.
+        """Return the potential height * exp(-b / length) of Helbing and Molnar (1995), accurate to 1e-5, because softplus
+        approaches the exponential for very negative arguments.
 
         Args:
             height: value at distance 0, m2/s2.
@@ -70,7 +70,7 @@ class Potential:
         return Potential(rate, offset, weight)
 
     def value(self, b: ArrayLike) -> Doubles:
-        """Return V at distances b, m, in float64."""
+        """Return V, m2/s2, at distances b, m, in float64."""
         z = self._inner(b)
         return np.asarray(np.logaddexp(0.0, z) @ self.weight.astype(np.float64))
 
@@ -83,7 +83,7 @@ class Potential:
         return np.asarray(b, np.float64)[..., None] * self.rate.astype(np.float64) + self.offset
 
     def save(self, path: Path) -> None:
-        """Write a safetensors file; ``about`` becomes its metadata.
+        """Write a safetensors file, with ``about`` as its metadata.
 
         Raises:
             InputError: the file cannot be written.
@@ -132,7 +132,7 @@ def load_potential(name_or_path: str | Path) -> Potential:
 
 @functools.lru_cache(maxsize=16)
 def _load_once(path: Path, changed: int) -> Potential:
-    """Return the potential in a file; the file is read again only after it has changed."""
+    """Return the potential in a file, which is read again only if it has changed."""
     about, arrays = read_safetensors(path)
     if set(arrays) != {"rate", "offset", "weight"} or any(a.dtype != np.float32 for a in arrays.values()):
         found = ", ".join(f"{name} {a.dtype}" for name, a in sorted(arrays.items()))

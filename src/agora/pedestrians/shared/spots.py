@@ -1,4 +1,4 @@
-"""Spots where pedestrians use furniture; a spot inside the furniture is moved to the nearest free point."""
+"""Spots at which pedestrians use furniture; a spot inside the furniture is moved to the nearest free point."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _FARTHEST, _STEP, _DIRECTIONS = 2.0, 0.05, 24
 
 @functools.lru_cache(maxsize=64)
 def usable_spots(furniture: tuple[Furniture, ...], map: Map, radius: float) -> tuple[Doubles, Ints]:
-    """Return the poses (S, 3) from which furniture is used, m and rad, and their uses (S,), indices into `USES`.
+    """Return the poses (S, 3) at which people use furniture, m and rad, and the use of each pose (S,), as an index into `USES`.
 
-    A seat is inside its chair, where crowd models do not allow a disc, so a sitting pedestrian is placed at the chair's edge. Of
-    the nearest free points, the one farthest along the spot's heading is chosen, because a sitting person faces away from the
-    backrest. A spot with no free point within 2 m is left out.
+    A seat is inside its chair, where crowd models allow no disc, so a sitting pedestrian is placed at the chair's edge. Of the
+    nearest free points, the one farthest along the spot's heading is chosen, because a sitting person faces away from the backrest.
+    A spot with no free point within 2 m is left out.
 
     Args:
         furniture: furniture on the map.
@@ -42,7 +42,7 @@ def usable_spots(furniture: tuple[Furniture, ...], map: Map, radius: float) -> t
 
 
 def _free_point(map: Map, pose: Doubles, radius: float) -> Doubles | None:
-    """Return the point nearest to a pose where a disc is free; points straight ahead are preferred."""
+    """Return the free point for a disc that is nearest to a pose, preferring points straight ahead."""
     turns = np.arange(_DIRECTIONS) * (2 * np.pi / _DIRECTIONS)
     turns = turns[np.argsort(np.minimum(turns, 2 * np.pi - turns), kind="stable")] + pose[2]
     rays = np.stack([np.cos(turns), np.sin(turns)], axis=1)

@@ -1,5 +1,5 @@
-"""The distance field at the positions of all pedestrians of a world: `agora.core.field.clearance_at` as three loops, two of which
-vectorise.
+"""Reads the distance field at the positions of all pedestrians of a world: `agora.core.field.clearance_at` as three loops, two of
+which vectorise.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def clearances(maps, m, x, y, count, cell, scratch):
         scratch: (ROWS, P) float32, overwritten.
 
     Returns:
-        Distance to the nearest obstacle, m, and x and y of the unit vector away from it: rows of ``scratch``.
+        Rows of ``scratch``: the distance to the nearest obstacle, m, and x and y of the unit vector away from the obstacle.
     """
     a, b, d, nx, ny, corner = scratch[0], scratch[1], scratch[2], scratch[3], scratch[4], scratch[5]
     columns, rows, field = maps.columns[m], maps.rows[m], maps.clearance

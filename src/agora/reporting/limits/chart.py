@@ -1,4 +1,4 @@
-"""Charts of limits as inline SVG: success rate over difficulty, with one curve per planner between floor and ceiling."""
+"""Charts of limits as inline SVG: success rate over difficulty, with one curve per planner, between floor and ceiling."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ _LONGEST = 15  # maximum number of characters in a label
 
 
 def colours_of(planners: Sequence[str]) -> dict[str, str]:
-    """Return a colour per planner; planners for which the palette has no more colours are grey."""
+    """Return a colour for each planner; planners that exceed the number of colours in the palette are grey."""
     return {planner: OKABE_ITO[k] if k < len(OKABE_ITO) - 1 else _FAINT for k, planner in enumerate(planners)}
 
 
 def limit_chart(limits: Limits, outcome: str, colours: Mapping[str, str]) -> Markup:
-    """Return a chart with the curves of all planners on one axis, and their limits with intervals below.
+    """Return a chart with the curves of all planners on one axis, and below them the planners' limits with intervals.
 
-    Floor and ceiling are dashed, and the area between them is shaded.
+    The curves of the floor and the ceiling are dashed, and the area between them is shaded.
 
     Args:
         limits: limits on the axis.
-        outcome: column of the outcome.
+        outcome: column of the rows that contains the outcome.
         colours: colour of each planner other than the references.
     """
     found = {one.planner: one for one in limits.of(outcome)}
@@ -76,7 +76,7 @@ def _axes(limits: Limits) -> Markup:
 
 
 def ticks(limits: Limits) -> list[tuple[float, float]]:
-    """Return round values on the axis, each with its fraction."""
+    """Return the fraction and the value of each tick on the axis; values are round numbers."""
     easy, hard = limits.axis.easy, limits.axis.hard
     low, high = min(easy, hard), max(easy, hard)
     if limits.axis.scale == "log":
@@ -97,7 +97,9 @@ def _curve(limit: Limit, colour: str, *, dashed: bool = False) -> Markup:
 
 
 def _limit(limit: Limit, colour: str, place: int) -> Markup:
-    """Return a row with a planner's limit and its interval; an arrow marks an end of the axis if the limit may be beyond it."""
+    """Return a row with a planner's limit and its interval; if the limit may be beyond an end of the axis, an arrow marks this
+    end.
+    """
     y = _TOP + _HEIGHT + _FOOT + _ROW * (place + 0.5)
     short = limit.planner if len(limit.planner) <= _LONGEST else f"{limit.planner[: _LONGEST - 1]}…"
     parts = [fill_markup('<text class="label" x="{}" y="{}">{}<title>{}</title></text>', _LEFT - 8, y + 4, short, limit.planner)]

@@ -1,9 +1,10 @@
-"""Fits falling curves of success over difficulty: maximum likelihood on a grid, for the episodes and for resamples of them.
+"""Fits decreasing curves of success over difficulty by maximum likelihood on a grid, for the episodes and for resamples of them.
 
-The curve is p(x) = (1 - lapse) / (1 + exp((x - middle) / width)), the psychometric function with a lapse rate of F. A. Wichmann and
-N. J. Hill, "The psychometric function: I. Fitting, sampling, and goodness of fit", Perception & Psychophysics 63, 2001, falling
-instead of rising. It cannot rise, whatever the data. The difficulty x is a fraction of an axis, 0 at the easy end. Because the fit
-is a search on a grid, it neither diverges nor depends on an initial value, and all fits of a bootstrap are a single matrix product.
+The curve is p(x) = (1 - lapse) / (1 + exp((x - middle) / width)), which is the psychometric function with a lapse rate in F. A.
+Wichmann and N. J. Hill, "The psychometric function: I. Fitting, sampling, and goodness of fit", Perception & Psychophysics 63,
+2001, but decreasing instead of increasing. The curve cannot increase, whatever the data. The difficulty x is a fraction of an axis,
+0 at the easy end. Because the fit is a search on a grid, it neither diverges nor depends on an initial value, and all fits of a
+bootstrap are computed by a single matrix product.
 """
 
 from __future__ import annotations
@@ -24,20 +25,20 @@ _MIDDLES = np.linspace(-0.3, 1.3, 129)
 _WIDTHS = np.geomspace(0.015, 3.0, 13)
 _LAPSES = np.array([0.0, 0.03, 0.08, 0.15, 0.25, 0.4])
 _SURE = 1e-6
-_CHI2 = 3.841  # 95 % quantile with one degree of freedom
+_CHI2 = 3.841  # 95 % quantile of the chi-squared distribution with one degree of freedom
 
 
 @dataclass(frozen=True)
 class Fits:
-    """The curve that fits the episodes best, and the curves that fit resamples of them.
+    """The curve that fits the episodes best, and the curves that fit resamples of the episodes best.
 
     Attributes:
-        half: fraction of the axis at which the probability of success falls below one half, in [0, 1]; 0 if it is below one half
-            everywhere, 1 if nowhere.
-        curve: (41,) probability of success at `POINTS`.
+        half: fraction of the axis at which the probability of success falls below one half, in [0, 1]; 0 if the probability is
+            below one half everywhere, 1 if it is nowhere below one half.
+        curve: (41,) probability of success at each of `POINTS`.
         halves: (B,) ``half`` of each resample.
         curves: (B, 41) ``curve`` of each resample.
-        likely: minimum and maximum ``half`` that the likelihood-ratio test does not reject at 5 %.
+        likely: minimum and maximum value of ``half`` that the likelihood-ratio test does not reject at the 5 % level.
     """
 
     half: float
@@ -48,11 +49,10 @@ class Fits:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval of ``half``. Each end is the bootstrap percentile or the likelihood-ratio limit, whichever is farther
-        out.
+        """The 95 % interval of ``half``. Each end is the wider of the bootstrap percentile and the likelihood-ratio limit.
 
-        The bootstrap accounts for the dependence between episodes that share a place. The likelihood provides the uncertainty if
-        all episodes succeed or all fail, in which case all resamples are the same.
+        The bootstrap accounts for the dependence between episodes that share a place. The likelihood ratio provides the uncertainty
+        if all episodes succeed or all episodes fail, because all resamples are then identical.
         """
         low, high = np.quantile(self.halves, (0.025, 0.975))
         return min(float(low), self.likely[0]), max(float(high), self.likely[1])
@@ -69,10 +69,10 @@ class Fits:
 
 
 def fit(x: Array, success: Array, counts: Array) -> Fits:
-    """Fit a falling curve to episodes and to resamples of them.
+    """Fit a decreasing curve to episodes, and to each resample of the episodes.
 
     Args:
-        x: (N,) difficulty of each episode, a fraction of the axis.
+        x: (N,) difficulty of each episode as a fraction of the axis.
         success: (N,) 1 for a success, otherwise 0.
         counts: (B, N) how often each episode occurs in each resample.
     """
@@ -88,7 +88,7 @@ def fit(x: Array, success: Array, counts: Array) -> Fits:
 
 @functools.cache
 def _grid() -> tuple[Doubles, Doubles, Doubles]:
-    """Return the middle, the width and the lapse rate (G,) of every curve on the grid."""
+    """Return the middles, widths and lapse rates (G,) of the curves on the grid."""
     middle, width, lapse = np.meshgrid(_MIDDLES, _WIDTHS, _LAPSES, indexing="ij")
     return middle.ravel(), width.ravel(), lapse.ravel()
 
@@ -101,14 +101,16 @@ def _halves() -> Doubles:
 
 
 def _curves(x: Doubles) -> Doubles:
-    """Return the probability of success (G, N) at given fractions."""
+    """Return the probability of success (G, N) of each curve on the grid at the given fractions of the axis (N,)."""
     middle, width, lapse = (value[:, None] for value in _grid())
     return np.asarray((1.0 - lapse) / (1.0 + np.exp(np.clip((x - middle) / width, -60.0, 60.0))))
 
 
 @functools.lru_cache(maxsize=16)
 def _logarithms(x: bytes) -> tuple[Array, Array]:
-    """Return the logarithms (N, G) of the probabilities of success and failure, cached for planners with the same episodes."""
+    """Return the logarithms (N, G) of the probabilities of success and failure; they are cached because planners run the same
+    episodes.
+    """
     p = np.clip(_curves(np.frombuffer(x)).T, _SURE, 1.0 - _SURE)
     return np.log(p).astype(np.float32), np.log1p(-p).astype(np.float32)
 

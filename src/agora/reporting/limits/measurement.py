@@ -1,8 +1,8 @@
-"""Measures limits: the difficulty up to which a planner succeeds at least half the time, along each axis of a run
-(`agora.tasks.modules.axis`).
+"""Measures the limit of each planner along each axis of a run (`agora.tasks.modules.axis`), which is the difficulty up to which the
+planner succeeds at least half the time.
 
-All planners run the same episodes. So the same resamples of places are used for the interval of each planner and for the comparison
-of two planners (a cluster bootstrap, because episodes in one place are correlated).
+All planners run the same episodes, so the interval of each planner and the comparison of two planners use the same resamples of
+places. This is a cluster bootstrap, because episodes in the same place are correlated.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from agora.tasks.suite import Suite
 __all__ = ["Limit", "Limits", "OUTCOMES", "limits_of"]
 
 OUTCOMES = {"success": "reached", "clean_arrival": "reached clean"}
-"""Columns of rows for which limits are measured, if a run has them, and their names."""
+"""Columns of rows for which limits are measured, if the run has these columns, with their names in the report."""
 
 RESAMPLES = 400
 _SURE = 0.05
 _NORMAL = NormalDist()
-_SHARES = 8  # number of groups of episodes whose success rates are shown with a curve
+_SHARES = 8  # number of groups of episodes whose success rates are plotted with a curve
 
 
 @dataclass(frozen=True)
@@ -39,13 +39,13 @@ class Limit:
 
     Attributes:
         planner: label of the planner.
-        outcome: column of the outcome.
+        outcome: column of the rows that contains the outcome.
         fits: fitted curve over fractions of the axis.
-        points: for each group of episodes with similar difficulty: fraction of the axis, success rate and number of episodes.
-        relative: area under the curve, scaled so that the floor is 0 and the ceiling 1; None if either is missing, or if the
-            ceiling's area is not larger than the floor's.
+        points: fraction of the axis, success rate and number of episodes, for each group of episodes of similar difficulty.
+        relative: area under the curve, scaled so that the floor has 0 and the ceiling has 1; None if the floor or the ceiling is
+            missing, or if the ceiling's area is not larger than the floor's area.
         relative_interval: 95 % interval of ``relative``.
-        beyond: rows of failed episodes beyond the limit, nearest first.
+        beyond: rows of failed episodes beyond the limit, nearest to the limit first.
     """
 
     planner: str
@@ -58,21 +58,21 @@ class Limit:
 
     @property
     def bound(self) -> str:
-        """``above`` if the probability of success is above one half on the whole axis, ``below`` if it is below one half on the
-        whole axis, otherwise empty.
+        """``above`` if the probability of success is above one half on the whole axis, ``below`` if the probability is below one
+        half on the whole axis, otherwise empty.
         """
         return "above" if self.fits.half >= 1.0 else "below" if self.fits.half <= 0.0 else ""
 
 
 @dataclass(frozen=True)
 class Apart:
-    """A comparison of the limits of two planners on the same episodes.
+    """A comparison between the limits of two planners on the same episodes.
 
     Attributes:
         better: planner whose limit is closer to the hard end.
-        worse: the other planner.
-        outcome: column of the outcome.
-        p: two-sided p-value of the order of the two limits, adjusted for the number of comparisons (Holm 1979).
+        worse: planner whose limit is closer to the easy end.
+        outcome: column of the rows that contains the outcome.
+        p: two-sided p-value for the order of the two limits, adjusted for the number of comparisons (Holm 1979).
     """
 
     better: str
@@ -91,12 +91,12 @@ class Limits:
     """The limits of all planners on one axis.
 
     Attributes:
-        axis: the axis.
-        stages: names of the axis's stages.
-        limits: limits for each outcome, in the order of the planners.
+        axis: axis along which the limits were measured.
+        stages: names of the stages that form the axis.
+        limits: limits of the planners for each outcome, in the order of the planners.
         pairs: comparisons between the planners other than the references.
-        ceiling: label of the informed robot; None if the run does not have it.
-        floor: label of the control planner; None if the run does not have it.
+        ceiling: label of the informed robot; None if it is not in the run.
+        floor: label of the control planner; None if it is not in the run.
     """
 
     axis: Axis
@@ -112,7 +112,7 @@ class Limits:
 
     @property
     def outcomes(self) -> list[str]:
-        """The outcomes, in order."""
+        """The outcomes for which there are limits, in order."""
         return list(dict.fromkeys(limit.outcome for limit in self.limits))
 
     def value(self, fraction: float) -> float:
@@ -141,7 +141,7 @@ def limits_of(
 
 @dataclass(frozen=True)
 class _Episodes:
-    """The episodes on an axis that all planners have.
+    """The episodes on an axis that all planners have run.
 
     Attributes:
         x: (N,) fraction of the axis.
@@ -207,11 +207,11 @@ def _episodes(suite: Suite, stages: Mapping[str, Axis], rows: Sequence[Row], pla
 
 
 def resamples(places: Sequence[tuple[str, int]]) -> Ints:
-    """Return how often each episode occurs in each resample of the places (B, N); each resample has the original number of places
-    per stage.
+    """Return the counts (B, N) of each episode in each resample of the places; a resample has the original number of places per
+    stage.
 
     Args:
-        places: stage and place of each episode.
+        places: (N,) stage and place of each episode.
     """
     counts = np.zeros((RESAMPLES, len(places)), np.int32)
     stages = np.array([stage for stage, _ in places])
@@ -230,14 +230,14 @@ def _points(x: Doubles, won: Doubles) -> tuple[tuple[float, float, int], ...]:
 
 
 def _beyond(made: Fits, x: Doubles, won: Doubles, rows: Sequence[Row]) -> tuple[Row, ...]:
-    """Return the failed episodes beyond the limit, nearest first. If most episodes fail even at the easy end, these are all failed
-    episodes.
+    """Return the rows of failed episodes beyond the limit, nearest to the limit first; all failed episodes, if most episodes fail
+    even at the easy end.
     """
     return tuple(rows[k] for k in np.argsort(x, kind="stable") if x[k] >= made.half and not won[k])
 
 
 def _relative(made: Fits, ceiling: Fits | None, floor: Fits | None) -> tuple[float | None, tuple[float, float] | None]:
-    """Return the area under a curve relative to the areas of the floor and the ceiling, with its interval."""
+    """Return the area under a curve, scaled so that the floor has 0 and the ceiling has 1, and the 95 % interval of this area."""
     if ceiling is None or floor is None or ceiling.area <= floor.area:
         return None, None
     spans = np.maximum(ceiling.areas - floor.areas, 1e-9)
@@ -255,11 +255,11 @@ def _pairs(fits: Mapping[str, Fits], outcome: str) -> list[Apart]:
 
 
 def _compare(better: Fits, worse: Fits) -> float:
-    """Return the two-sided p-value of the order of two limits: twice the fraction of resamples that contradict it.
+    """Return the two-sided p-value for the order of two limits, which is twice the fraction of resamples that contradict the order.
 
-    If no resample contradicts the order, the share is too coarse for comparisons of many planners. In that case, p is computed for
-    a normally distributed difference, whose standard error is the larger of the resamples' standard error and that from the
-    likelihood ratio.
+    If no resample contradicts the order, this fraction is too coarse for comparisons of many planners. In this case, p is computed
+    for a normally distributed difference whose standard error is the larger of the standard errors obtained from the resamples and
+    from the likelihood ratio.
     """
     differences = better.halves - worse.halves
     against = (np.count_nonzero(differences < 0) + 0.5 * np.count_nonzero(differences == 0) + 1) / (len(differences) + 1)
@@ -272,7 +272,7 @@ def _compare(better: Fits, worse: Fits) -> float:
 
 
 def _holm(pairs: Sequence[Apart]) -> Iterator[Apart]:
-    """Yield the comparisons with p adjusted for the number of comparisons, smallest p first."""
+    """Yield the comparisons with p-values adjusted for the number of comparisons, smallest p-value first."""
     least = 0.0
     for done, pair in enumerate(sorted(pairs, key=lambda one: one.p)):
         least = max(least, min(1.0, pair.p * (len(pairs) - done)))

@@ -1,4 +1,4 @@
-"""The section on limits in a report: tables, sentences, curves side by side, and replays of episodes just beyond a limit."""
+"""Builds the section on limits in a report: tables, sentences, curves side by side, and replays of episodes just beyond a limit."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from agora.reporting.limits.words import (
 
 __all__ = ["beyond", "limit_section"]
 
-_REPLAYS = 1  # number of episodes per planner and axis
+_REPLAYS = 1  # number of replayed episodes per planner and axis
 
 
 def beyond(found: Sequence[Limits]) -> list[str]:
-    """Return the keys of failed episodes just beyond the limits of planners, one per planner and axis, axis by axis."""
+    """Return the keys of failed episodes just beyond the planners' limits: one episode per planner and axis, axis by axis."""
     return [
         str(row["key"])
         for limits in found
@@ -33,7 +33,7 @@ def beyond(found: Sequence[Limits]) -> list[str]:
 
 
 def limit_section(found: Sequence[Limits], replayed: Collection[str]) -> dict[str, Any]:
-    """Return the limits in the form used by the template; empty without axes.
+    """Return the limits in the form that the page template uses; empty if there are no axes.
 
     Args:
         found: limits of the run.
@@ -94,7 +94,7 @@ def _line(limits: Limits, limit: Limit, colours: dict[str, str], replayed: Colle
 
 
 def _scores(found: Sequence[Limits], names: Sequence[str], outcomes: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the relative areas of each planner on all axes for the first outcome, and their mean, largest mean first."""
+    """Return each planner's relative area on every axis for the first outcome, and the mean of these areas; largest mean first."""
     lines = []
     for name in names:
         areas = [one.relative for limits in found for one in limits.of(outcomes[0]) if one.planner == name]

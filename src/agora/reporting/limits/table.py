@@ -17,12 +17,12 @@ COLUMNS = ("planner", "axis", "outcome", "unit", "d50", "d50_low", "d50_high", "
 
 
 def limit_lines(found: Sequence[Limits]) -> list[dict[str, str]]:
-    """Return one line per axis, outcome and planner, including the references.
+    """Return one line per axis, outcome and planner, including the reference planners.
 
-    ``d50`` is the limit as a value of the axis; ``d50_low`` and ``d50_high`` are the lower and upper ends of its 95 % interval.
-    Values beyond an end of the axis are clipped to that end; ``bound`` is ``above`` or ``below`` if the limit is beyond the hard or
-    the easy end. ``score`` is the area under the curve, scaled so that the control planner has 0 and the informed robot has 1; it
-    is empty if either is missing.
+    ``d50`` is the limit as a value of the axis; ``d50_low`` and ``d50_high`` are the lower and upper ends of the limit's 95 %
+    interval. Values beyond an end of the axis are clipped to that end; ``bound`` is ``above`` or ``below`` if the limit is beyond
+    the hard or the easy end. ``score`` is the area under the curve, scaled so that the control planner has 0 and the informed robot
+    has 1; it is empty if the control planner or the informed robot is missing.
 
     Args:
         found: limits of the planners on each axis.

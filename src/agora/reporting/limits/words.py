@@ -1,4 +1,4 @@
-"""Texts on limits: numbers with their intervals, sentences, and the lines of tables."""
+"""Texts about limits: numbers with their intervals, sentences, and the lines of tables."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _NAMES = {
 
 
 def limit_text(limits: Limits, limit: Limit) -> str:
-    """Return a planner's limit with its interval, such as ``0.31 [0.27, 0.36]``; a bound if the limit is beyond an end of the
-    axis.
+    """Return a planner's limit with its interval as text, such as ``0.31 [0.27, 0.36]``; if the limit is beyond an end of the axis,
+    return a bound.
     """
     low, high = limit.fits.interval
     return f"{_at(limits, limit.fits.half)} [{_at(limits, low)}, {_at(limits, high)}]"
 
 
 def relative_area_text(limit: Limit) -> str:
-    """Return a planner's area relative to floor and ceiling, with its interval; empty if there is none."""
+    """Return a planner's area relative to floor and ceiling, with its interval, as text; empty if the area is undefined."""
     if limit.relative is None or limit.relative_interval is None:
         return ""
     low, high = limit.relative_interval
@@ -38,7 +38,7 @@ def relative_area_text(limit: Limit) -> str:
 
 
 def limit_sentence(limits: Limits, limit: Limit) -> str:
-    """Return a sentence on the limit of a planner, with the limit of the informed robot."""
+    """Return a sentence about the limit of a planner and the limit of the informed robot."""
     unit = f" {limits.axis.unit}" if limits.axis.unit else ""
     doing = "fails" if limit.outcome == "success" else "fails to arrive clean in"
     half = "half of its episodes" if limit.bound == "" else "fewer than half of its episodes"
@@ -56,14 +56,14 @@ def limit_sentence(limits: Limits, limit: Limit) -> str:
 
 
 def better_than(limits: Limits, limit: Limit) -> list[str]:
-    """Return the planners than which this planner is significantly better."""
+    """Return the planners whose limits are significantly worse than the given limit."""
     return [pair.worse for pair in limits.pairs if pair.outcome == limit.outcome and pair.better == limit.planner and pair.sure]
 
 
 def leaders(limits: Limits, outcome: str) -> tuple[list[str], list[str]]:
-    """Return the planner whose limit is closest to the hard end, and the planners that do not differ significantly from it.
+    """Return the planners with the limit closest to the hard end, and the planners that do not differ significantly from them.
 
-    Planners with equal limits at an end of the axis lead together.
+    Several planners lead together if their limits and the areas under their curves are equal.
     """
     ranked = ranked_limits(limits, outcome)
     if not ranked:
@@ -80,13 +80,15 @@ def ranked_limits(limits: Limits, outcome: str) -> list[Limit]:
 
 
 def fails_first(limit: Limit, most: int = 20) -> str:
-    """Return a text on how the first failed episodes beyond the limit ended, most frequent first; empty if there are none."""
+    """Return a text that says how the first ``most`` failed episodes beyond the limit ended, most frequent outcome first; empty if
+    no episode failed.
+    """
     ends = Counter(str(row["outcome"]) for row in limit.beyond[:most])
     return ", ".join(f"{count} {_NAMES.get(end, end.replace('_', ' '))}" for end, count in ends.most_common())
 
 
 def leader_sentences(found: Sequence[Limits], outcome: str = "success") -> list[str]:
-    """Return a sentence per axis on the planners with the highest limits for one outcome."""
+    """Return one sentence per axis about the planners with the highest limits for one outcome."""
     said = []
     for limits in found:
         first, level = leaders(limits, outcome)
@@ -105,7 +107,7 @@ def _join_words(names: Sequence[str]) -> str:
 
 
 def _at(limits: Limits, fraction: float) -> str:
-    """Return the value of an axis at a fraction as text, with a sign if the limit is beyond an end of the axis."""
+    """Return the value of an axis at a fraction as text, with a comparison sign if the limit is beyond an end of the axis."""
     rising = limits.axis.hard > limits.axis.easy
     sign = "" if 0.0 < fraction < 1.0 else ">" if (fraction >= 1.0) == rising else "<"
     return f"{f'{sign} ' if sign else ''}{_number(limits, fraction)}"

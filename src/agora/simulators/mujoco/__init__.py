@@ -1,1 +1,1 @@
-"""MuJoCo as a robot simulator: the models of robots and places, and the simulation itself."""
+"""A robot simulator that uses MuJoCo: the models of robots and places, and the simulation."""

@@ -1,8 +1,8 @@
-"""Robots as articulated MuJoCo models, built from the solids of `agora.robots.body`.
+"""Builds articulated MuJoCo models of robots from the solids of `agora.robots.body`.
 
 Differential robots drive on two wheels on the axle through the base, and slide on casters. Car-like robots drive on four wheels and
 steer with the front wheels. All other robots (holonomic robots, legged robots, and skid-steered robots with four wheels) are pushed
-by a force that the floor's friction can sustain. Rollers, skidding tyres and footsteps are not modelled.
+by a force no larger than the floor's friction can sustain. Rollers, skidding tyres and footsteps are not modelled.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ _STEERING = 0.05  # s, time constant of the steering
 
 @dataclass(frozen=True)
 class Chassis:
-    """The names of a robot's motors, and the conversion of base speeds to motor speeds.
+    """The names of a robot's motors, and the conversion from the twist of the base to motor speeds.
 
     Attributes:
         body: name of the robot's body, whose origin is the base on the ground.
-        wheels: names of the motors of driven wheels, with the position of each wheel on the base, x and y, m.
+        wheels: names of the motors of driven wheels, with the position of each wheel relative to the base, x and y, m.
         wheel_radius: radius of the wheels, m.
-        push: names of the motors that act along x, along y and about z; empty for a robot with driven wheels.
+        push: names of the motors that push along x, along y and turn about z; empty for a robot with driven wheels.
         steering: names of the steering motors, with the lateral offset of each wheel from the middle of its axle, m, positive to
             the left.
         wheelbase: distance between the axles, m; 0 for robots that do not steer.
@@ -55,7 +55,7 @@ class Chassis:
     turning: float = math.inf
 
     def speeds(self, twist: tuple[float, float, float], steering: float) -> list[float]:
-        """Return the setpoints of the motors, in the order of `motors`, for a twist of the base and a steering angle."""
+        """Return the motor setpoints, in the order of `motors`, for a twist of the base and a steering angle."""
         vx, vy, omega = twist
         if self.push:  # the motors are told the force that a curve requires
             return [vx - _RESPONSE * omega * vy, vy + _RESPONSE * omega * vx, omega]
@@ -71,7 +71,7 @@ class Chassis:
 
 
 def _rolling(along: float, across: float) -> float:
-    """Return the speed of a wheel that points along its direction of travel, forwards or backwards, m/s; ``across`` is 0 for wheels
+    """Return the speed of a wheel that points along its direction of travel, m/s, negative in reverse; ``across`` is 0 for wheels
     that do not steer.
     """
     return math.copysign(math.hypot(along, across), along)
@@ -82,10 +82,10 @@ def add_robot(spec: mujoco.MjSpec, number: int, model: RobotModel, friction: flo
 
     Args:
         spec: specification of the model under construction.
-        number: number of the robot, used in names.
+        number: index of the robot, used in names.
         model: model of the robot.
-        friction: coefficient of friction of its wheels or feet on the floor.
-        load: ratio of its mass to the mass in the robot file; the motors are those for the mass in the file.
+        friction: coefficient of friction between the robot's wheels or feet and the floor.
+        load: ratio of the robot's mass to the mass in the robot file; the motors are sized for the mass in the file.
     """
     built = body(model)
     mass = built.mass * load
@@ -103,8 +103,8 @@ def add_robot(spec: mujoco.MjSpec, number: int, model: RobotModel, friction: flo
 
 
 def _rolls(model: RobotModel, part: Part) -> bool:
-    """Return whether a wheel rolls: all wheels of a car-like robot do, and those of a differential robot on the axle through its
-    base.
+    """Return whether a wheel rolls. All wheels of a car-like robot roll; of a differential robot, only the wheels on the axle
+    through its base.
     """
     return model.kinematics == "ackermann" or (model.kinematics == "differential" and part.x == 0.0)
 
@@ -130,7 +130,7 @@ def _fix(base: Any, part: Part, density: float, lift: float) -> None:
 
 
 def _strongest(mass: float, load: float, friction: float) -> float:
-    """Return the force of the motors of a robot, N, whose mass without load is ``mass``: the force that the floor's friction can
+    """Return the maximum motor force of a robot whose mass without load is ``mass``, N: the force that the floor's friction can
     sustain, but no more than a dry floor sustains without load.
     """
     return min(friction * load, max(1.0, friction)) * mass * GRAVITY
@@ -160,7 +160,7 @@ def _pushed(spec: Any, base: Any, number: int, model: RobotModel, load: float, f
 def _on_wheels(
     spec: Any, base: Any, number: int, model: RobotModel, driven: list[Part], density: float, load: float, friction: float
 ) -> Chassis:
-    """Add wheels with contact and one motor each; wheels in front of the axle through the base steer."""
+    """Add wheels that touch the floor, with one motor each; wheels in front of the axle through the base steer."""
     import mujoco
 
     r, mass = driven[0].size[0], body(model).mass

@@ -1,4 +1,4 @@
-"""The model of one world: the place as boxes, the robots, and moving bodies for pedestrians near the robots."""
+"""The MuJoCo model of one world: the place as boxes, the robots, and moving bodies for the pedestrians near the robots."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ class WorldModel:
     Attributes:
         model: MuJoCo's model.
         chassis: chassis of each robot.
-        base: (R,) first element of each robot's free joint in qpos.
-        motion: (R,) first element of each robot's free joint in qvel.
+        base: (R,) index of the first element of each robot's free joint in qpos.
+        motion: (R,) index of the first element of each robot's free joint in qvel.
         motors: indices of each robot's motors.
-        owner: (G,) robot of each geom; -1 for the place, -2 for pedestrians.
-        people: (K,) geoms of the pedestrian bodies, whose mocap indices are 0 to K - 1.
+        owner: (G,) index of the robot to which each geom belongs; -1 for the place, -2 for pedestrians.
+        people: (K,) indices of the pedestrian bodies' geoms; the mocap indices of these bodies are 0 to K - 1.
     """
 
     model: mujoco.MjModel
@@ -62,7 +62,7 @@ def world_model(
     """Return the model of a world.
 
     Args:
-        place: map.
+        place: map of the world.
         robots: models of the robots.
         slots: number of pedestrian slots.
         timestep: MuJoCo's time step, s.

@@ -1,4 +1,4 @@
-"""Commands as motor setpoints, delayed by the robot's command delay and within its speed and acceleration limits."""
+"""Converts commands to motor setpoints, delayed by the robot's command delay and within its speed and acceleration limits."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def _set_all(dt, traits, status, commands, points, first, last):
 
 
 def set_points(world: World, limits: RobotTraits, points: Floats) -> Work:
-    """Return the work that advances the setpoints in a range of worlds by one step.
+    """Return the work item that advances the setpoints in a range of worlds by one step.
 
     Args:
         world: world whose commands are followed.
         limits: limits of the robots.
-        points: (W, R, 4) setpoints: twist, m/s and rad/s, and steering angle, rad.
+        points: (W, R, 4) setpoints, which are written: twist, m/s and rad/s, and steering angle, rad.
     """
     return bind(_set_all, np.float32(world.dt), limits, world.status, world.commands, points)

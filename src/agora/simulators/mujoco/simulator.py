@@ -34,7 +34,7 @@ __all__ = ["MuJoCo", "MuJoCoBodies"]
 _MODELS = 32  # number of compiled models that are kept
 _REACH = 1.0  # m: a pedestrian farther from a robot's outline cannot touch it in a physics step
 _REMEDY = "a shorter timestep, or other masses or accelerations in the robot file may help"
-_FASTEST, _HIGHEST = 50.0, 1.0  # m/s, and m above or below the floor; beyond these limits, the solver has thrown the robot
+_FASTEST, _HIGHEST = 50.0, 1.0  # m/s, and m above or below the floor: limits beyond which the solver has thrown the robot
 _UNSTABLE = ("mjWARN_BADQPOS", "mjWARN_BADQVEL", "mjWARN_BADQACC", "mjWARN_BADCTRL")
 
 
@@ -45,8 +45,8 @@ class MuJoCo(Checked):
     Attributes:
         timestep: maximum MuJoCo time step, s; a physics step of the world is divided into equal steps.
         friction: coefficient of friction of wheels or feet on the floor.
-        load: mass of the robots divided by the mass in their files; the motors are unchanged.
-        slip: fraction of the speed that is lost between wheels or feet and the floor, from 0 to 0.99.
+        load: ratio of the robots' mass to the mass in their files; the motors are unchanged.
+        slip: fraction of the speed that is lost to slip between wheels or feet and the floor, from 0 to 0.99.
         latency: time until a setpoint reaches the motors, s, in addition to the command delay in the robot's file.
     """
 
@@ -70,12 +70,12 @@ class MuJoCoBodies:
     """The robots of W worlds, each world with its own MuJoCo model and state.
 
     Args:
-        world: world of the robots.
-        simulator: parameters.
+        world: worlds of the robots.
+        simulator: parameters of the simulator.
 
     Attributes:
         walls: (W, R) time within the last step at which each robot began to touch a wall, as a fraction of the step; `NEVER` if it
-            did not.
+            did not touch a wall.
     """
 
     def __init__(self, world: World, simulator: MuJoCo) -> None:
@@ -111,7 +111,7 @@ class MuJoCoBodies:
         return self._models[key][1]
 
     def sensors(self) -> Mapping[str, Offer]:
-        """Return an empty mapping: the library's channels read the world."""
+        """Return no sensors: the library's own channels read the world directly."""
         return {}
 
     def close(self) -> None:
@@ -120,7 +120,7 @@ class MuJoCoBodies:
         self._at_work = [None] * len(self._at_work)
 
     def move(self, now: int) -> Work:
-        """Return the work item that advances the robots from generation ``now`` (0 or 1) to the next one, in the other buffer."""
+        """Return the work item that advances the robots from generation ``now`` (0 or 1) to the next, in the other state buffer."""
         w = self._world
         (before, robots), (people, after) = w.generation(now), w.generation(1 - now)
         orders = set_points(w, self._limits, self._points)
@@ -148,10 +148,10 @@ class _AtWork:
     Args:
         compiled: compiled model of the world.
         world: worlds of the batch.
-        number: number of this world.
-        points: (R, 4) setpoints of its robots: twist and steering angle.
-        walls: (R,) times of touching a wall, as fractions of the step.
-        simulator: parameters.
+        number: index of this world.
+        points: (R, 4) setpoints of the world's robots: twist, m/s and rad/s, and steering angle, rad.
+        walls: (R,) times at which robots begin to touch a wall, as fractions of the step.
+        simulator: parameters of the simulator.
     """
 
     def __init__(self, compiled: WorldModel, world: World, number: int, points: Floats, walls: Floats, simulator: MuJoCo) -> None:
@@ -171,9 +171,9 @@ class _AtWork:
         self._written: Floats = np.full((robots, 3), np.nan, np.float32)
 
     def place(self, robots: Robots) -> None:
-        """Move robots to their positions in the world, if these differ from where this simulator left them.
+        """Move robots to their poses in the world, if these differ from the poses at the end of this simulator's last step.
 
-        Their setpoints start at their current speeds; the commands of the step are applied afterwards.
+        The setpoints of moved robots start at the robots' current speeds; the commands of the step are applied afterwards.
         """
         w, data, compiled = self._w, self._data, self._compiled
         for r, (q, v) in enumerate(zip(compiled.base.tolist(), compiled.motion.tolist(), strict=True)):
@@ -190,7 +190,7 @@ class _AtWork:
                 self._points[r] = (robots.vx[w, r], robots.vy[w, r], robots.omega[w, r], robots.steering[w, r])
 
     def step(self, substeps: int, robots: Robots, after: Robots, before: Pedestrians, people: Pedestrians) -> None:
-        """Take one physics step of the world, from ``robots`` and ``before`` to ``after`` and ``people``.
+        """Advance the world by one physics step, from ``robots`` and ``before`` to ``after`` and ``people``.
 
         If MuJoCo loses a robot, all robots in the world are lost, because they are part of the same system of equations.
         """
@@ -217,7 +217,7 @@ class _AtWork:
             self._read(after)
 
     def _near(self, robots: Robots, before: Pedestrians, people: Pedestrians) -> Array:
-        """Return the slots of the pedestrians nearest to the robots, one for each available body, and set the bodies' radii."""
+        """Return the slots of the pedestrians nearest to the robots, one per available body, and set the bodies' radii."""
         w, model, bodies = self._w, self._model, self._compiled.people
         traits = self._world.traits
         count = int(traits.count[w])
@@ -245,7 +245,7 @@ class _AtWork:
             ctrl[motors] = one.speeds((point[0], point[1], point[2]), point[3])
 
     def _note_contacts(self, share: float) -> None:
-        """Note which robots touch a wall, a pedestrian or another robot; the floor does not count."""
+        """Record which robots touch a wall, a pedestrian or another robot; contact with the floor does not count."""
         data = self._data
         if not data.ncon:
             return
@@ -261,7 +261,7 @@ class _AtWork:
                         self._walls[one] = min(self._walls[one], share)
 
     def _problem(self, after: Robots) -> str:
-        """Return a description of why the state after a step is impossible; empty if it is valid."""
+        """Return the reason why the state after a step is impossible; empty if the state is valid."""
         data, compiled = self._data, self._compiled
         warned = [number for number in self._unstable if data.warning[number].number]
         if warned or not np.isfinite(data.qpos).all():
@@ -274,7 +274,7 @@ class _AtWork:
         return f"a robot is {heights.max():.1f} m off the floor" if (heights > _HIGHEST).any() else ""
 
     def _lose(self, after: Robots, problem: str) -> None:
-        """Give up the robots of the world and record the reason."""
+        """Mark all robots of the world as lost, and record the reason."""
         w = self._w
         time = float(self._world.status.clock.step[w] + 1) * self._world.dt
         self._world.lost[w] = f"mujoco: {problem} at {time:.3f} s; {_REMEDY}"

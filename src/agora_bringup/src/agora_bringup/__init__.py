@@ -1,1 +1,1 @@
-"""Starts the graph and displays it."""
+"""Starts the ROS graph and displays it."""

@@ -1,4 +1,4 @@
-"""Checks the arguments of ``start_arena.launch`` before anything is started, so that the user gets a one-line error instead of a
+"""Checks the arguments of ``start_arena.launch`` before any node is started, so that the user gets a one-line error instead of a
 graph that cannot work.
 """
 
@@ -62,11 +62,11 @@ def check(arguments: Mapping[str, str]) -> None:
     """Reject arguments that cannot work.
 
     Args:
-        arguments: strings by name, including those in `CHOICES`; an empty string counts as not given.
+        arguments: strings, keyed by argument name, including the arguments in `CHOICES`; an empty string counts as not given.
 
     Raises:
-        InputError: a value does not exist, a package is not installed, values exclude each other, or an argument has no effect in
-            combination with the others.
+        InputError: a named item does not exist, a package is not installed, values exclude each other, or an argument has no effect
+            in combination with the others.
     """
     if arguments["complexity"] == "3":
         raise InputError("complexity:=3 (SLAM) is not supported; use 1 (exact localisation) or 2 (AMCL)")
@@ -101,7 +101,7 @@ def check(arguments: Mapping[str, str]) -> None:
 
 
 def is_running(simulator: str) -> bool:
-    """Return whether a roscore is running and the simulator's service in `RUNNING` answers, in the namespace of this process."""
+    """Return whether a roscore is running, and the simulator's service in `RUNNING` answers in the namespace of this process."""
     if simulator not in RUNNING:
         return False
     try:
@@ -113,7 +113,7 @@ def is_running(simulator: str) -> bool:
 
 
 def main() -> int:
-    """Check the values on the command line; roslaunch starts nothing unless this returns 0."""
+    """Check the arguments on the command line; roslaunch starts no nodes unless this returns 0."""
     try:
         check(dict(argument.split(":=", 1) for argument in sys.argv[1:]))
     except InputError as error:

@@ -1,9 +1,9 @@
-"""Publishes the descriptions of the episode's robots: ``<robot>/robot_description``, and each robot's frames from
-``<robot>/base_link`` on.
+"""Publishes the descriptions of the episode's robots, ``<robot>/robot_description``, and the frames of each robot, starting from
+``<robot>/base_link``.
 
-One robot_state_publisher per robot publishes the frames and is restarted if it dies; if that package is not installed, this node
-publishes the frames itself. Frames do not change, so data cannot become stale; only the wall clock is used. The node does not
-publish any ``cmd_vel``.
+For each robot, a robot_state_publisher publishes the frames and is restarted if it dies; if that package is not installed, this
+node publishes the frames itself. Frames do not change, so data cannot become stale; the node uses only the wall clock. The node
+does not publish any ``cmd_vel``.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ _LOOK = 1.0  # s of wall time between two checks of the publishers
 
 @dataclass
 class Described:
-    """A robot that has been described.
+    """A robot whose description has been published.
 
     Attributes:
         text: URDF of the robot.
-        process: process of its robot_state_publisher; None if none exists.
+        process: process of the robot's robot_state_publisher; None if there is none.
     """
 
     text: str
@@ -77,7 +77,7 @@ class Descriptions:
         self._news.set()
 
     def _follow(self, models: dict[str, str]) -> None:
-        """Describe robots that are new or have another model, and forget robots that are gone."""
+        """Publish descriptions of robots that are new or have another model, and forget robots that are gone."""
         for name in set(self._robots) - set(models):
             self._forget(name)
         for number, (name, model) in enumerate(models.items()):
@@ -115,7 +115,7 @@ class Descriptions:
 
 
 def frames(name: str, text: str) -> list[TransformStamped]:
-    """Return the fixed joints of a URDF as transforms; every frame has the prefix ``name/``."""
+    """Return the fixed joints of a URDF as transforms, in which every frame has the prefix ``name/``."""
     made = []
     for joint in Xml.fromstring(text).iter("joint"):
         transform = TransformStamped()

@@ -31,7 +31,7 @@ _CORNERS = 32  # number of corners with which a disc is drawn
 
 
 class RobotMarkers(rospy.SubscribeListener):  # type: ignore[misc]
-    """Publishes ``robot_markers``; it subscribes to poses only while someone displays the markers."""
+    """Publishes ``robot_markers``, and subscribes to the robots' poses only while the markers are displayed."""
 
     def __init__(self) -> None:
         self._models: dict[str, RobotModel] = {}
@@ -40,7 +40,7 @@ class RobotMarkers(rospy.SubscribeListener):  # type: ignore[misc]
         rospy.on_shutdown(self._close)
 
     def _close(self) -> None:
-        """Stop publishing: topics are about to be closed."""
+        """Stop publishing, because topics are about to be closed."""
         with self._ends:
             self._said = math.inf
 
@@ -57,12 +57,12 @@ class RobotMarkers(rospy.SubscribeListener):  # type: ignore[misc]
         self._models = models
 
     def peer_subscribe(self, topic_name: str, topic_publish: Any, peer_publish: Any) -> None:
-        """Subscribe to the robots once someone displays them."""
+        """Subscribe to the robots when the markers are first displayed."""
         if self._poses is None:
             self._poses = rospy.Subscriber("simulator/robots", Robots, self._show, queue_size=1, tcp_nodelay=True)
 
     def peer_unsubscribe(self, topic_name: str, num_peers: int) -> None:
-        """Unsubscribe once no one displays the robots any more."""
+        """Unsubscribe when the markers are no longer displayed."""
         if num_peers == 0 and self._poses is not None:
             self._poses.unregister()
             self._poses = None
@@ -83,13 +83,13 @@ class RobotMarkers(rospy.SubscribeListener):  # type: ignore[misc]
 
 
 def markers(name: str, number: int, model: RobotModel, place: Sequence[float], letters: float) -> list[Marker]:
-    """Return the outline of a robot, which moves with the robot's frame, and the name beside the robot.
+    """Return two markers: the outline of a robot, which moves with the robot's frame, and the name next to the robot.
 
     Args:
         name: name of the robot.
-        number: number of the robot in the episode, which chooses the colour.
+        number: index of the robot in the episode, which determines the colour.
         model: model of the robot.
-        place: x and y in the map, m.
+        place: x and y of the robot in the map frame, m.
         letters: height of the letters, m.
     """
     colour = ColorRGBA(*colour_of(number), 1.0)

@@ -1,12 +1,12 @@
 """Starts RViz with a configuration for the robots in the episode.
 
-A configuration is an RViz file. Its display groups named ``ROBOT`` are written once for each robot in the episode. ``ROBOT`` is
-replaced with a robot's name: inside a group, the name of that group's robot; elsewhere in the file, the name of the first robot.
-``COLOUR`` is replaced with the robot's colour in RViz's notation. An image display shows the first robot that has a camera, and is
-left out if no robot has one.
+A configuration is an RViz file. Display groups named ``ROBOT`` are repeated for each robot in the episode. ``ROBOT`` is replaced
+with a robot's name: inside a group, the name of the group's robot; elsewhere in the file, the name of the first robot. ``COLOUR``
+is replaced with the robot's colour in RViz's notation. An image display shows the first robot that has a camera, and is left out if
+no robot has one.
 
-Topics are relative to this node's namespace. The top-down view shows the whole map. If names would be too small to read in it, they
-are hidden until the user ticks their box. Once the file is written, this process becomes RViz.
+Topics are relative to this node's namespace. The top-down view shows the whole map. If names would be too small to read in this
+view, they are hidden until the user ticks their box. Once the file is written, this process becomes RViz.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _PATIENCE = (
 
 
 def configuration(name: str) -> Path:
-    """Return the RViz file with a given name in ``agora_bringup/rviz`` or with a given path.
+    """Return the RViz file with a given name in ``agora_bringup/rviz``, or at a given path.
 
     Raises:
         InputError: there is no such file.
@@ -94,7 +94,7 @@ def filled(text: str, episode: Episode) -> str:
 
 
 def _words(robot: str, number: int) -> dict[str, str]:
-    """Return the replacements in the displays of a robot."""
+    """Return the replacements for the placeholders in a robot's displays."""
     return {ROBOT: robot, COLOUR: "; ".join(str(round(255 * share)) for share in colour_of(number))}
 
 
@@ -121,7 +121,7 @@ def first_episode() -> Episode:
 
 
 def show() -> None:
-    """Become RViz, or report in one line why that is not possible."""
+    """Replace this process with RViz, or report in one line why that is not possible."""
     program = shutil.which("rviz")
     if program is None:
         rospy.logerr("rviz is not installed: install it (apt install rviz), or use headless:=2")

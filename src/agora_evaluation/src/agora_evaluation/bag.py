@@ -1,4 +1,4 @@
-"""A bag that is being written; it stays readable if the process is killed or the disk fills up."""
+"""Writes bags that stay readable if the process is killed or the disk fills up."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ import rosbag
 import rospy
 
 FLUSH = 0.5
-"""Wall time after which written messages are on disk, s; the maximum that is lost if the process is killed."""
+"""Wall time after which written messages are on disk, s; if the process is killed, only messages younger than this are lost."""
 
 
 class EpisodeBag:
     """A bag that is named ``<name>.bag.active`` until it is closed, and ``<name>.bag`` afterwards.
 
-    Chunks are closed and written out every `FLUSH` s of wall time. Messages may be written from any thread.
+    Chunks are closed and written to disk every `FLUSH` s of wall time. Messages may be written from any thread.
 
     Args:
-        path: ``<name>.bag``; if this bag or an unfinished one already exists, a number is appended to the name.
+        path: path of the bag, ``<name>.bag``; if this bag or an unfinished one already exists, a number is appended to the name.
 
     Attributes:
         problem: reason why writing has stopped; empty if there is no problem.
@@ -42,7 +42,7 @@ class EpisodeBag:
         self._flusher.start()
 
     def write(self, topic: str, message: Any) -> None:
-        """Write a typed message or a raw ``rospy.AnyMsg``; nothing is written after a write has failed."""
+        """Write a typed message or a raw ``rospy.AnyMsg``. After a write has failed, nothing more is written."""
         raw = isinstance(message, rospy.AnyMsg)
         header = {}
         if raw:
@@ -87,7 +87,7 @@ class EpisodeBag:
 
 
 class _Type:
-    """The type of a raw message, with the attributes that a bag needs."""
+    """The type of a raw message, with the attributes that rosbag needs."""
 
     def __init__(self, header: dict[str, str]) -> None:
         self._md5sum, self._type, self._full_text = header["md5sum"], header["type"], header["message_definition"]

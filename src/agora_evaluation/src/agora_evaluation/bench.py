@@ -1,8 +1,8 @@
 """Runs a suite through a running graph: ``agora bench SUITE --planner ros`` starts this as ``rosrun agora_evaluation bench``.
 
-Each episode is started by ``task_generator_server/play``, recorded by the recorder node, and read from its bag once the bag is
-closed. The robots are driven by whatever the graph was started with: ``navigation:=external`` (anything that publishes
-``cmd_vel``), mbf or agora. The node does not command robots, and waits by the wall clock.
+The service ``task_generator_server/play`` starts each episode, the recorder node records it, and this node reads its bag once the
+bag is closed. The robots are driven by the navigation that the graph was started with: ``navigation:=external`` (any program that
+publishes ``cmd_vel``), mbf or agora. The node does not command robots, and measures waiting times by the wall clock.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ from agora_msgs.msg import EpisodeStatus
 from agora_msgs.srv import PlayEpisode
 
 _START = 60.0  # s, maximum time for the graph to start
-_SILENCE = 60.0  # s, maximum time without news of an episode's status, bag or robots
+_SILENCE = 60.0  # s, maximum time without messages about an episode's status, bag or robots
 PLAY = "task_generator_server/play"
 
 
 class Graph:
-    """A running graph that runs episodes; ``suite`` is a name or path, as passed to the task generator."""
+    """A running ROS graph in which episodes are run; ``suite`` is a name or path, as passed to the task generator."""
 
     def __init__(self, suite: str) -> None:
         self._suite = suite
@@ -91,7 +91,7 @@ class Graph:
         return [robot.recording for robot in played.robots]
 
     def _closed(self, number: int, before: str) -> Path:
-        """Return the bag of a reset once it is closed and complete; the task generator repeats an episode that was interrupted."""
+        """Return the bag of a reset once it is closed and complete. The task generator repeats an interrupted episode."""
         self._heard = time.monotonic()
         with self._news:
             while not rospy.is_shutdown():
@@ -122,7 +122,7 @@ class Graph:
 
 
 def _number_of(bag: str) -> int:
-    """Return the number of the reset in a bag's name, which may be followed by the number of the attempt."""
+    """Return the number of the reset from a bag's name, in which the number of the attempt may follow."""
     parts = Path(bag).stem.split("_")
     numbers = [int(part) for part in parts[-2:] if part.isdigit()]
     return numbers[-1] if numbers else -1
@@ -144,12 +144,12 @@ def check_launch(command: str, suite: str) -> None:
 
 @contextmanager
 def launched(command: str, suite: str) -> Iterator[None]:
-    """Context manager that runs roslaunch with these arguments and shuts it down at the end; does nothing if there are no
+    """Run roslaunch with the given arguments while this context is active, and shut it down at the end; do nothing if there are no
     arguments.
 
     Args:
         command: arguments of roslaunch.
-        suite: suite whose episodes the graph is asked to run.
+        suite: suite whose episodes the graph will run.
 
     Raises:
         InputError: roslaunch exits before the graph is up; a graph is already running, for example from a run that was killed; or

@@ -1,14 +1,14 @@
-"""The recorder node: it writes one rosbag per episode, from which the library computes every metric (`agora.datasets.rosbag`).
+"""The recorder node, which writes one rosbag per episode, from which the library computes every metric (`agora.datasets.rosbag`).
 
-With one bag per episode, each bag is either complete or not, like a row of results. If the node is killed or the disk is full, only
-part of one episode is lost, and the next episode goes to a new file. A benchmark can count its files. Every file is self-contained:
-it holds the episode (its map, robots and pedestrians), the conditions and the parameters.
+With one bag per episode, each bag is either complete or incomplete, like a row of results. If the node is killed or the disk is
+full, only part of one episode is lost, and the next episode is written to a new file. A benchmark can count its files. Every file
+is self-contained: it holds the episode (its map, robots and pedestrians), the conditions and the parameters.
 
-Messages are stored as received, as raw bytes; only their step number is decoded. ``recorder/begin`` closes the bag of the previous
+Messages are stored as raw bytes, as received; only their step number is decoded. ``recorder/begin`` closes the bag of the previous
 episode once its last messages have arrived, opens the next bag, and answers when every published topic is connected. Messages about
-step 0 that arrive earlier are kept for the new bag. Stale data: a bag ends with the last message of its episode; messages between
-two episodes are in neither bag. Entries in a bag are stamped with the graph's time (``/clock``); analysis uses step numbers and
-message stamps. The node does not command robots.
+step 0 that arrive before that are kept for the new bag. Stale data: a bag ends with the last message of its episode, and messages
+between two episodes are in neither bag. Entries in a bag are stamped with the graph's time (``/clock``); analyses use step numbers
+and message stamps. The node does not command robots.
 
 Graph parameter: ``record_data_dir``. Private parameters: ``record_scans`` (false), ``record_clock`` (false), ``record_topics``
 ([]).
@@ -47,8 +47,9 @@ def data_folder(setting: str, prefix: str) -> Path:
     """Return the folder to which ``record_data_dir`` refers.
 
     Args:
-        setting: a folder; as in Arena, ``auto:/more`` stands for the folder ``more`` in a folder for this run, named ``prefix``.
-        prefix: start time of the run.
+        setting: a folder; as in Arena, ``auto:/more`` stands for the folder ``more`` inside this run's folder, which is named
+            ``prefix``.
+        prefix: start time of the run, as text.
     """
     if setting.startswith("auto:"):
         return Path("data", prefix, setting[len("auto:") :].lstrip("/")).absolute()
@@ -65,7 +66,7 @@ def shared_prefix() -> str:
 
 
 class RecorderNode:
-    """Writes bags; see the module's docstring."""
+    """The recorder node, which writes bags; see the module's docstring."""
 
     def __init__(self) -> None:
         self.folder = self._folder()
@@ -103,7 +104,7 @@ class RecorderNode:
             self._subscribers[topic] = rospy.Subscriber(topic, rospy.AnyMsg, self._on_message, topic, tcp_nodelay=True)
 
     def _on_message(self, message: rospy.AnyMsg, topic: str) -> None:
-        """Store a message; the first messages of an episode whose bag is not open yet wait for it."""
+        """Store a message. The first messages of an episode are kept until its bag is open."""
         with self._heard:
             if topic in STEPPED:
                 step = step_of(message._buff)
@@ -131,7 +132,7 @@ class RecorderNode:
             threading.Thread(target=self._end, args=(self._bag,), daemon=True).start()
 
     def _end(self, bag: EpisodeBag | None, patience: float = _LAST_WORDS) -> None:
-        """Close a bag, if it is still the current one, once everything in its episode has been stored."""
+        """Close a bag, if it is still the current one, once all messages of its episode have been stored."""
         with self._heard:
             self._heard.wait_for(self._complete, patience)
             if bag is None or bag is not self._bag:
@@ -152,7 +153,7 @@ class RecorderNode:
         return all(step >= status.step for step in steps) and touched and planned
 
     def _begin(self, request: Any) -> BeginEpisodeResponse:
-        """Handle ``recorder/begin``; afterwards the bag is open and everything that is published is stored in it."""
+        """Handle ``recorder/begin``: afterwards, the bag is open, and all published messages are stored in it."""
         with self._begun:
             self._end(self._bag)
             episode = request.episode
@@ -171,7 +172,7 @@ class RecorderNode:
             return BeginEpisodeResponse(not bag.problem, bag.problem)
 
     def _open(self, bag: EpisodeBag, episode: Episode) -> None:
-        """Start storing messages in a bag, beginning with the messages of step 0 that arrived earlier."""
+        """Start storing messages in a bag, starting with the messages of step 0 that arrived earlier."""
         with self._heard:
             self._steps, self._contacts, self._noted = {}, 0, 0
             lock_step = bool(rospy.get_param("synchronous", False))
@@ -184,7 +185,7 @@ class RecorderNode:
             self._bag, self._episode = bag, episode
 
     def _connect(self, episode: Episode) -> None:
-        """Subscribe to the robots' topics, and wait until those that are published are connected."""
+        """Subscribe to the robots' topics, and wait until all published topics are connected."""
         names = [ros_name(robot.name) for robot in episode.robots]
         kinds = ["odom", "cmd_vel", "global_plan", "collision", "move_base_simple/goal", *(["scan"] if self._scans else [])]
         wanted = {f"{name}/{kind}" for name in names for kind in kinds}

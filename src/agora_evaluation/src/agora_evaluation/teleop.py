@@ -1,19 +1,20 @@
-"""Drive a robot by keyboard or joystick, within the limits of its model, while a key or button is held.
+"""Drives a robot by keyboard or joystick, within the limits of its model, while a key or button is held.
 
 Keys: ``w``/``s`` or up/down drive, ``a``/``d`` or left/right turn, ``q``/``e`` drive sideways (if the robot can), ``+``/``-`` set
 the fraction of the limits, space stops the robot, ``Q`` or Ctrl-C quits. Joystick (``joy``, ``sensor_msgs/Joy``): two axes, and a
 dead-man button.
 
-Dead-man function: a key counts for ``~hold`` s after it was last seen (a terminal repeats a held key after up to half a second). A
-joystick counts while its button is held and its last message is younger than ``~hold``. After that the robot is commanded to stop
-for one second; then the node publishes nothing, so that other nodes may drive. While a person is driving, this node publishes
-``cmd_vel``; start the graph with ``navigation:=external``. The node uses the wall clock, because a person is driving.
+Dead-man function: a key has an effect for ``~hold`` s after it was last seen (a terminal repeats a held key after up to half a
+second). A joystick has an effect while its button is held and its last message is younger than ``~hold``. After that, the node
+commands the robot to stop for one second, and then publishes nothing, so that other nodes may drive. While a person is driving,
+this node publishes ``cmd_vel``; start the graph with ``navigation:=external``. The node uses the wall clock, because a person is
+driving.
 
 Demonstrations: start the graph with ``record_data:=true`` and the recorder with ``record_scans``; ``agora bag --demonstrations``
 converts the bags (one per episode) to arrays for learning.
 
-Parameters: ``~robot`` (default: the first robot of the episode), ``~model`` (default: its model in the episode), ``~hold`` (0.6),
-``~share`` (0.5), ``~rate`` (20), ``~axis_linear`` (1), ``~axis_angular`` (0), ``~button`` (4).
+Parameters: ``~robot`` (default: the first robot of the episode), ``~model`` (default: the robot's model in the episode), ``~hold``
+(0.6), ``~share`` (0.5), ``~rate`` (20), ``~axis_linear`` (1), ``~axis_angular`` (0), ``~button`` (4).
 """
 
 from __future__ import annotations
@@ -51,12 +52,12 @@ HELP = "w/s: drive, a/d: turn, q/e: sideways, +/-: faster/slower, space: stop, Q
 
 @dataclass
 class Held:
-    """The keys or stick currently held, converted to a twist.
+    """The keys or joystick axes that are currently held, converted to a twist.
 
     Attributes:
         model: model of the robot, with its limits.
-        hold: time for which a key or a joystick's message counts, s.
-        share: fraction of the limits, in (0, 1].
+        hold: time for which a key or a joystick message has an effect, s.
+        share: fraction of the robot's limits that is used, in (0, 1].
     """
 
     model: RobotModel
@@ -83,7 +84,7 @@ class Held:
         self._stick = (now, linear, angular) if held else (float("-inf"), 0.0, 0.0)
 
     def twist(self, now: float) -> tuple[float, float, float] | None:
-        """Return vx, vy, omega at ``now``; zeros for one second after everything is released, then None."""
+        """Return vx, vy and omega at ``now``; zeros for one second after all keys and buttons are released, then None."""
         sides = [side if now - since < self.hold else 0.0 for side, since in self._axes]
         if now - self._stick[0] < self.hold:
             sides = [self._stick[1], 0.0, self._stick[2]]
@@ -101,7 +102,7 @@ class Held:
 
 
 class TeleopNode:
-    """Publishes ``<robot>/cmd_vel``; see the module's docstring."""
+    """The teleoperation node, which publishes ``<robot>/cmd_vel``; see the module's docstring."""
 
     def __init__(self) -> None:
         self._robot = str(rospy.get_param("~robot", ""))
@@ -176,10 +177,10 @@ class TeleopNode:
 
 @contextmanager
 def keyboard(stream: TextIO) -> Iterator[Callable[[float], str | None]]:
-    """Context manager that yields a function that waits a number of seconds for a key from a terminal; if the stream is not a
-    terminal, there are no keys.
+    """Yield a function that waits a given number of seconds for a key from a terminal; if the stream is not a terminal, there are
+    no keys.
 
-    The terminal's settings are restored afterwards.
+    The terminal's settings are restored at the end of the context.
     """
     if not stream.isatty():
         rospy.loginfo("teleop: no terminal for keyboard input; use a joystick on topic joy")

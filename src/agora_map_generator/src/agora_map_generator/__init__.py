@@ -1,1 +1,1 @@
-"""The map generator node, which provides maps, distance maps and worlds."""
+"""The map generator node, which publishes maps and distance maps, and saves worlds."""

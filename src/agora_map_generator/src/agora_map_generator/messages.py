@@ -1,4 +1,4 @@
-"""Converts places to messages: occupancy, distances in cells, and furniture."""
+"""Converts places to ROS messages: occupancy grids, distances in cells, and furniture."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FREE, _OCCUPIED, _UNKNOWN = 0, 100, -1  # of nav_msgs/OccupancyGrid
 
 
 def occupancy(place: Map) -> Array:
-    """Return occupancy (rows, columns) int8 with the values of nav_msgs/OccupancyGrid; shapes are rasterised into the cells."""
+    """Return the occupancy (rows, columns) int8, with the values of nav_msgs/OccupancyGrid; shapes are rasterised into cells."""
     cells = np.where(place.cells, np.int8(_OCCUPIED), np.int8(_FREE))
     if place.unknown is not None:
         cells[place.unknown & ~place.cells] = _UNKNOWN
@@ -27,8 +27,8 @@ def occupancy(place: Map) -> Array:
 
 
 def to_metadata(place: Map, stamp: Any) -> MapMetaData:
-    """Return size, resolution and origin. The resolution is sent as float32, whose shortest decimal representation is the
-    map's.
+    """Return a message with size, resolution and origin of a map. The shortest decimal representation of the resolution, which is
+    sent as float32, is the map's resolution.
     """
     rows, columns = place.shape
     origin = to_pose((*place.origin, 0.0))
@@ -36,14 +36,14 @@ def to_metadata(place: Map, stamp: Any) -> MapMetaData:
 
 
 def to_grid(place: Map, stamp: Any) -> OccupancyGrid:
-    """Return a map's cells as a message."""
+    """Return a message with the cells of a map."""
     grid = OccupancyGrid(info=to_metadata(place, stamp), data=occupancy(place).ravel().tolist())
     grid.header.stamp, grid.header.frame_id = stamp, "map"
     return grid
 
 
 def to_distance_map(place: Map, stamp: Any) -> GetDistanceMapResponse:
-    """Return the number of cells between each cell and the nearest cell that is not free, counted as in Arena 3.0."""
+    """Return a message with the distance of each cell from the nearest cell that is not free, in cells, counted as in Arena 3.0."""
     steps = steps_to(occupancy(place) != _FREE)
     answer = GetDistanceMapResponse(info=to_metadata(place, stamp), data=steps.ravel().tolist())
     answer.header.stamp, answer.header.frame_id = stamp, "map"
@@ -51,6 +51,6 @@ def to_distance_map(place: Map, stamp: Any) -> GetDistanceMapResponse:
 
 
 def to_obstacles(place: Place) -> MapObstacles:
-    """Return the furniture of a place."""
+    """Return a message with the furniture of a place."""
     pieces = [MapObstacle(f.model, to_pose((f.x, f.y, f.heading))) for f in place.furniture]
     return MapObstacles(data=occupancy(place.map).ravel().tolist(), obstacles=pieces)

@@ -1,8 +1,8 @@
 """The map generator node, which publishes the current map, generates new maps on request, and saves world folders.
 
-The current map is the one that was set last: by the task generator at a reset, by a request if no episodes are being run, or,
-before either of these, by ``map_file``. A restarted node takes the map from the latched episode. All topics are latched, so late
-subscribers receive everything; only the stamps depend on a clock.
+The current map is the map that was set last: by the task generator at a reset, by a request if no episodes are being run, or,
+before both, by ``map_file``. A restarted node takes the map from the latched episode. All topics are latched, so late subscribers
+receive everything; only the stamps depend on a clock.
 """
 
 from __future__ import annotations
@@ -39,8 +39,7 @@ class MapGeneratorNode:
     """The ``map_generator`` node.
 
     Private parameter ``config``: Arena's ``map_generator.yaml``, given as a name in ``configs/map_generator`` or as a path. Graph
-    parameters: ``map_file``, ``seed``, and ``map_save_dir``, the folder to which ``map_generator/save`` writes; it never writes
-    anywhere else.
+    parameters: ``map_file``, ``seed``, and ``map_save_dir``, the only folder to which ``map_generator/save`` writes.
     """
 
     def __init__(self) -> None:
@@ -79,7 +78,7 @@ class MapGeneratorNode:
                 self._show(_place_of(world))
 
     def _show(self, place: Place) -> None:
-        """Make a place the current one and publish it."""
+        """Make a place the current place, and publish it."""
         now = rospy.Time.now()
         with self._lock:
             self._place = place
@@ -92,7 +91,7 @@ class MapGeneratorNode:
             self._signal.publish(place.map.name)
 
     def _adopt(self, place: Place) -> None:
-        """Publish a place, unless it is already the current one."""
+        """Publish a place, unless it is already the current place."""
         with self._lock:
             if self._place is None or to_map(self._place.map) != to_map(place.map):
                 self._show(place)
@@ -161,12 +160,12 @@ class MapGeneratorNode:
         return DynamicMap(file=self._config).resolved()[0]
 
     def _generator(self, text: str) -> Named:
-        """Return the generator given by a string; if it is empty, the configured generator."""
+        """Return the generator given by a string or, if the string is empty, the configured generator."""
         return parse_generator(text) if text.strip() else self._configured()
 
     @staticmethod
     def _generated(generator: Named, seed: int, number: int) -> Surroundings:
-        """Return place ``number`` of a generator and a seed, as the ``dynamic_map`` module creates it.
+        """Return place ``number`` from a generator and a seed, as the ``dynamic_map`` module creates it.
 
         Raises:
             InputError: the generator's parameters cannot be satisfied.

@@ -1,1 +1,1 @@
-"""The navigation node (global planner, interplanner, local planner) and the Move Base Flex client."""
+"""The navigation node, which runs global planner, interplanner and local planner, and the Move Base Flex client."""

@@ -1,4 +1,4 @@
-"""Action servers that keep new goals until their owner asks for them."""
+"""Action servers that keep new goals until their owner takes them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _CANCELLED = (GoalStatus.PREEMPTING, GoalStatus.RECALLING)
 
 
 def survive_jumps(server: Any) -> None:
-    """Keep the timer of an action server running when the clock jumps back, instead of ending with an exception."""
+    """Keep the timer of an action server running when the clock jumps back, which would otherwise end it with an exception."""
     server.status_timer.shutdown()
     period = rospy.Duration(1.0 / server.status_frequency)
     server.status_timer = rospy.Timer(period, server.publish_status_async, reset=True)
@@ -37,7 +37,7 @@ class Action:
         survive_jumps(self._server)
 
     def new(self) -> Any:
-        """Return the handle of the oldest new goal; None if none exists."""
+        """Return the handle of the oldest new goal; None if there is none."""
         try:
             return self.goals.get_nowait()
         except queue.Empty:

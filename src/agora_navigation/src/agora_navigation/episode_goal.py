@@ -1,4 +1,6 @@
-"""Goals of the ``move_base`` action in an episode. The simulator owns every robot's goal, so it is asked to set them."""
+"""Sets goals of the ``move_base`` action in an episode. The simulator owns every robot's goal, so this module asks the simulator to
+set it.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ class Answer(NamedTuple):
     """The simulator's answer.
 
     Attributes:
-        asked: whether a simulator was available to be asked.
+        asked: whether a simulator was available.
         number: number of the goal in the episode; 0 if the goal was rejected.
         reason: reason for the rejection.
     """

@@ -1,4 +1,4 @@
-"""The image tracker node: it receives images with depth and publishes pedestrians."""
+"""The image tracker node, which receives colour and depth images and publishes pedestrians."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _QUIET = 5.0  # s of ROS time between two identical log lines
 
 
 class ImagePeople:
-    """Callbacks only store messages; `spin` processes them."""
+    """The image tracker node: callbacks only store messages, and `spin` processes them."""
 
     def __init__(self) -> None:
         get = rospy.get_param
@@ -81,7 +81,7 @@ class ImagePeople:
                 rospy.logwarn_throttle(_QUIET, str(error))
 
     def _choose(self) -> tuple[Any, Any, Any] | None:
-        """Return the newest complete image with its depth image and transform; older images are dropped."""
+        """Return the newest image for which depth image and transform have arrived, together with these; drop older images."""
         if self._images and self._images[-1].header.stamp.to_sec() < self._seen:
             self._seen = -np.inf
             self._tracker.forget()
@@ -115,8 +115,8 @@ class ImagePeople:
 
 
 def _camera(lens: Any, image: Any, optical: Any) -> Camera:
-    """Return the camera of an image in the map frame, using its rectified projection or, if there is none, the projection of the
-    raw image.
+    """Return an image's camera in the map frame, using the rectified projection or, if there is none, the projection of the raw
+    image.
     """
     if (lens.height, lens.width) not in ((0, 0), (image.height, image.width)):
         raise InputError(f"camera_info: has {lens.height} x {lens.width} px, but the image has {image.height} x {image.width}")

@@ -1,4 +1,4 @@
-"""Localisation: a robot's pose on the map, computed from its odometry and the transform of the odometry frame."""
+"""Localisation: computes a robot's pose on the map from its odometry and the transform of the odometry frame."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from agora.core.state import Array
 
 
 class Localisation(Frames):
-    """Converts odometry to map poses using tf.
+    """Converts odometry to poses in the map frame, using tf.
 
     Args:
-        trusting: whether a frame without a transform is taken as the map frame, as for simulators with exact localisation.
+        trusting: whether to treat a frame without a transform as the map frame, as for simulators with exact localisation.
     """
 
     def __init__(self, trusting: bool) -> None:
@@ -23,7 +23,7 @@ class Localisation(Frames):
         self._trusting = trusting
 
     def pose(self, odometry: Any) -> Array | None:
-        """Return the map pose (3,) for a ``nav_msgs/Odometry``; None, with a log line, if it is unknown."""
+        """Return the pose (3,) in the map frame for a ``nav_msgs/Odometry``; None, with a log line, if the pose is unknown."""
         given, frame = from_pose(odometry.pose.pose), odometry.header.frame_id
         pose = self.in_map(given, frame)
         if pose is None and not self._trusting:

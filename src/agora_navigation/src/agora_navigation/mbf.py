@@ -1,4 +1,4 @@
-"""The Move Base Flex client for one robot: it repeats get_path, interplanner and exe_path until the goal is reached."""
+"""The Move Base Flex client for one robot, which repeats get_path, interplanner and exe_path until the goal is reached."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _HINTS = {
 
 
 def explained(kind: type, outcome: int, said: str) -> str:
-    """Return one line about the outcome of an action: its name, its number, the server's message and the remedy."""
+    """Return one line about the outcome of an action: the outcome's name and code, the server's message and the remedy."""
     names = {getattr(kind, name): name for name in dir(kind) if name.isupper() and "RANGE" not in name}
     name = names.get(outcome, "plug-in failure").replace("_", " ").lower()
     return "; ".join(part for part in (f"{name} ({outcome})", said, _HINTS.get(outcome, "")) if part)
@@ -53,20 +53,20 @@ def explained(kind: type, outcome: int, said: str) -> str:
 
 @dataclass(frozen=True)
 class MbfSettings:
-    """The settings for using a stock Move Base Flex.
+    """The settings for using an unmodified Move Base Flex.
 
     Attributes:
         server: name of the Move Base Flex node.
-        exe_path_server: name of the node that follows paths, if it is a different one.
-        planner: planner plug-in; if empty, the first one.
-        controller: controller plug-in; if empty, the first one.
+        exe_path_server: name of the node that follows paths, if it is not ``server``.
+        planner: name of the planner plug-in; if empty, the first one.
+        controller: name of the controller plug-in; if empty, the first one.
         replan_period: time between two path requests, s.
         inter_period: time between two calls of the interplanner, s.
-        retries: number of consecutive failures that are allowed for get_path, and for exe_path on the way to one goal.
-        speed_parameters: controller parameters that the interplanner scales, set through the dynamic_reconfigure server of
+        retries: number of consecutive failures allowed for get_path, and for exe_path on the way to a goal.
+        speed_parameters: names of the controller parameters that the interplanner scales, through the dynamic_reconfigure server of
             ``server/controller``.
         answer_in: maximum duration of a call, s.
-        notes: whether to publish the interplanner's notes; the library's own controllers publish their notes themselves.
+        notes: whether to publish the interplanner's notes; the library's own controllers publish notes themselves.
     """
 
     server: str = "move_base_flex"
@@ -82,7 +82,9 @@ class MbfSettings:
 
 
 class Speed:
-    """A controller's speed limits, as a fraction of the initial limits; reading or setting them may take up to ``patience`` s."""
+    """Scales a controller's speed limits to a fraction of the initial limits; reading or setting them may take up to ``patience``
+    s.
+    """
 
     def __init__(self, place: str, names: tuple[str, ...], patience: float) -> None:
         self._names, self._top, self._share = names, {}, 1.0
@@ -94,8 +96,8 @@ class Speed:
             self._top = {value.name: value.value for value in config.doubles if value.name in self._names}
 
     def scale(self, share: float) -> None:
-        """Set the controller's speed limits to ``share`` times the initial limits; parameters that cannot be set are logged from
-        time to time.
+        """Set the controller's speed limits to ``share`` times the initial limits; log parameters that cannot be set from time to
+        time.
         """
         if abs(share - self._share) < 0.01:
             return
@@ -117,7 +119,7 @@ class Speed:
                 self._tell(1.0, _LAST_WORD)
 
     def _tell(self, share: float, patience: float) -> None:
-        """Set the limits over a connection used only for this call, because shutdown runs in its own thread."""
+        """Set the limits over a connection that is used only for this call, because shutdown runs in its own thread."""
         request = ReconfigureRequest()
         request.config.doubles = [DoubleParameter(name, share * value) for name, value in self._top.items()]
         call = Call(f"{self._place}/set_parameters", Reconfigure, patience)
@@ -127,7 +129,7 @@ class Speed:
 
 
 class MbfRobot:
-    """Takes goals for one robot and has Move Base Flex pursue them. All work is done in one thread, `spin`."""
+    """Takes goals for one robot, and pursues them with Move Base Flex. All work is done in one thread, `spin`."""
 
     def __init__(self, name: str, relay: Relay, settings: MbfSettings, localisation: Localisation) -> None:
         robot = ros_name(name)
@@ -171,7 +173,9 @@ class MbfRobot:
             rospy.rostime.wallsleep(0.05)
 
     def _poll(self) -> tuple[Array | None, bool]:
-        """Return a new goal (3,) and whether the previous goal was cancelled; in an episode, the simulator may reject a goal."""
+        """Return a new goal (3,), if there is one, and whether the previous goal was cancelled; in an episode, the simulator may
+        reject a goal.
+        """
         goal, cancelled = self._move_base.poll()
         if goal is not None and self._move_base.busy:
             answer = self._episode.set(self._name, goal)
@@ -236,7 +240,7 @@ class MbfRobot:
         return None
 
     def close(self) -> None:
-        """Stop the controller and restore its speed limits, because the node is shutting down."""
+        """Stop the controller and restore its speed limits when the node shuts down."""
         with self._telling:
             self._ended = True
             self._halt()
@@ -281,7 +285,7 @@ class MbfRobot:
         return True
 
     def _path_to(self, goal: Array) -> tuple[Floats | None, str]:
-        """Return Move Base Flex's path (K, 2) from the robot's position, or the reason why there is none."""
+        """Return Move Base Flex's path (K, 2) from the robot's position, m, or the reason why there is none."""
         request = GetPathGoal(target_pose=_stamped(goal), planner=self._settings.planner)
         with self._asking:
             asked, begun = self._get_path.send_goal(request), rospy.get_time()

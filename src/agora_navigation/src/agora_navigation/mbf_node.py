@@ -18,7 +18,7 @@ from agora_navigation.mbf import MbfRobot, MbfSettings
 
 
 class MbfClient:
-    """Reads the parameters once and passes pedestrians on to every robot."""
+    """The Move Base Flex client node, which reads the parameters once and passes pedestrians on to every robot."""
 
     def __init__(self) -> None:
         get = rospy.get_param

@@ -1,4 +1,4 @@
-"""Move Base Flex's action get_path, answered by the library's global planners."""
+"""Serves Move Base Flex's action get_path with the library's global planners."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class GetPathServer:
 
     Args:
         server: name of the server, which prefixes the action's name.
-        planners: global planners by name; the first one is used for requests that do not name a planner.
+        planners: global planners, keyed by name; the first planner is used for requests that do not name one.
         model: model of the robot.
         place: function that returns the map.
-        here: function that returns the robot's pose (3,) in the map frame; None while it is unknown.
+        here: function that returns the robot's pose (3,) in the map frame; None while the pose is unknown.
     """
 
     def __init__(

@@ -1,5 +1,5 @@
-"""The server of Move Base Flex's actions for one robot: exe_path uses the library's local planners, get_path its global
-planners.
+"""The server of Move Base Flex's actions for one robot, with the library's planners: local planners for exe_path, global planners
+for get_path.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from agora_navigation.messages import from_grid, from_path
 from agora_navigation.node import perception_of
 from agora_navigation.port import Port
 
-_EARLY = 0.95  # share of a control period after which odometry counts as due, because stamps of real robots are irregular
-_LATE = 0.015  # s of wall time by which messages of the same moment may differ
+_EARLY = 0.95  # fraction of a control period after which odometry counts as due, because stamps of real robots are irregular
+_LATE = 0.015  # s of wall time by which the arrivals of messages with the same stamp may differ
 _WAKE = 0.05  # s between two checks for goals and overdue messages
 
 
@@ -45,7 +45,7 @@ class Controller:
 
     Attributes:
         navigator: navigator whose planner drives the robot.
-        execution: execution of the paths that it follows.
+        execution: execution of the paths that the planner follows.
         port: topics of the robot.
     """
 
@@ -56,10 +56,10 @@ class Controller:
 
 @dataclass
 class Drive:
-    """The path that is being followed.
+    """A path that is being followed.
 
     Attributes:
-        handle: goal of the action.
+        handle: handle of the action's goal.
         controller: controller that follows the path.
         planned: stamp of the last step, s.
     """
@@ -70,8 +70,8 @@ class Drive:
 
 
 class MbfServer:
-    """Offers the actions once there is a map. Callbacks only store messages; `spin` drives the robot, and another thread plans
-    paths.
+    """The server node, which offers the actions once there is a map. Callbacks only store messages; `spin` drives the robot, and
+    another thread plans paths.
     """
 
     def __init__(self) -> None:
@@ -161,12 +161,12 @@ class MbfServer:
             rospy.loginfo(f"{server}: controllers {', '.join(self._drivers)}; planners {', '.join(self._makers)}")
 
     def _here(self) -> Array | None:
-        """Return the robot's pose (3,) in the map frame; None while it is unknown."""
+        """Return the robot's pose (3,) in the map frame; None while the pose is unknown."""
         odometry = self._odometry
         return None if odometry is None else self._localisation.pose(odometry)
 
     def _take(self, handle: Any) -> None:
-        """Follow the path of a goal, replacing the previous one."""
+        """Follow the path in a new goal, which replaces the previous goal."""
         goal = handle.get_goal()
         name = goal.controller or next(iter(self._controllers))
         if name not in self._controllers:
@@ -194,7 +194,7 @@ class MbfServer:
             self._end(after, ExePath.INVALID_PATH, str(error))
 
     def _serve(self, drive: Drive) -> None:
-        """Plan when odometry has advanced by a control period or is overdue; check whether the goal has been cancelled."""
+        """Plan when the odometry has advanced by a control period or is overdue, and check whether the goal has been cancelled."""
         if is_cancelled(drive.handle):
             self._end(drive, ExePath.CANCELED, "cancelled")
             return
@@ -221,7 +221,7 @@ class MbfServer:
             self._end(drive, driven.outcome, driven.message)
 
     def _tell(self, drive: Drive, driven: Driven, stamp: Any) -> None:
-        """Publish the step: feedback, the planner's notes, paths and costmaps."""
+        """Publish the results of a step: feedback, the planner's notes, paths and costmaps."""
         message = ExePathFeedback(outcome=driven.outcome, message=driven.message)
         self._place(drive, message, message.current_pose)
         message.last_cmd_vel.header.stamp, message.last_cmd_vel.twist = stamp, to_twist(driven.twist)
@@ -235,7 +235,7 @@ class MbfServer:
         drive.controller.port.show(stamp)
 
     def _end(self, drive: Drive, outcome: Any, text: str, goes_on: bool = False) -> None:
-        """Report the result of a goal; the robot stops, unless it continues on another path."""
+        """Report the result of a goal, and stop the robot unless it continues on another path."""
         result = ExePathResult(outcome=outcome, message=text)
         self._place(drive, result, result.final_pose)
         if outcome == ExePath.SUCCESS:

@@ -17,7 +17,9 @@ _OCCUPIED = 65  # out of 100, like map_server's occupied_thresh
 
 
 def to_path(points: Floats, stamp: Any, frame: str = "map") -> Path:
-    """Return a path as a message, given poses (K, 3), m and rad, or points (K, 2), for which every pose faces along the path."""
+    """Return a message with a path, given as poses (K, 3), m and rad, or as points (K, 2), m, which become poses that face along
+    the path.
+    """
     message = Path()
     message.header.stamp, message.header.frame_id = stamp, frame
     poses = points
@@ -42,7 +44,7 @@ def from_path(message: Any, frame: str = "map") -> Doubles:
 
 
 def to_grid(cost: Array, origin: Array, resolution: float, stamp: Any, frame: str = "map") -> OccupancyGrid:
-    """Return a costmap (rows, columns) uint8 as a message, with costmap_2d's published values: 100 lethal, 99 inscribed, -1
+    """Return a message with a costmap (rows, columns) uint8, in the values that costmap_2d publishes: 100 lethal, 99 inscribed, -1
     unknown.
     """
     message = OccupancyGrid()
@@ -55,9 +57,9 @@ def to_grid(cost: Array, origin: Array, resolution: float, stamp: Any, frame: st
 
 
 def on_map(cost: Array, origin: Array, resolution: float, place: Map) -> tuple[Array, Array, float]:
-    """Return the part of a costmap whose cell centres are on the map, or the whole costmap if none is.
+    """Return the part of a costmap whose cell centres are on the map, or the whole costmap if no cell centre is on the map.
 
-    Cells outside the map are unknown, and RViz shows them in grey.
+    Cells outside the map are unknown, and RViz would show them in grey.
     """
     keep = []
     for axis, count in enumerate(cost.shape[::-1]):
@@ -81,7 +83,7 @@ _SHARES = _shares()
 
 
 def from_grid(message: Any) -> Map:
-    """Return the map in a ``nav_msgs/OccupancyGrid``.
+    """Return the map from a ``nav_msgs/OccupancyGrid``.
 
     Raises:
         InputError: the grid is rotated or too small.
@@ -103,7 +105,7 @@ _DEPTHS = {"32FC1": (np.float32, 1.0), "16UC1": (np.uint16, 1e-3), "mono16": (np
 
 
 def from_image(message: Any) -> Array:
-    """Return the image in a ``sensor_msgs/Image`` as (rows, columns, 3) uint8: red, green and blue.
+    """Return the image from a ``sensor_msgs/Image`` as (rows, columns, 3) uint8: red, green and blue.
 
     Raises:
         InputError: the encoding is not supported, or the number of bytes does not match.
@@ -116,8 +118,8 @@ def from_image(message: Any) -> Array:
 
 
 def from_depth(message: Any) -> Floats:
-    """Return the depths (rows, columns), m, in a ``sensor_msgs/Image`` that follows REP 118 (metres or millimetres); NaN and 0 mean
-    unknown.
+    """Return the depths (rows, columns), m, from a ``sensor_msgs/Image`` that follows REP 118 (metres or millimetres); NaN and 0
+    mean unknown.
 
     Raises:
         InputError: as for `from_image`.

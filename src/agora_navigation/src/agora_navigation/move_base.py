@@ -1,4 +1,4 @@
-"""The move_base interface for one robot: action, goal topic, plans on request, and clearing of costmaps."""
+"""The move_base interface for one robot: the action, the goal topic, and the services that return plans and clear costmaps."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _SAME = 1e-3  # m and rad, maximum difference between two goals that count as th
 
 
 class MoveBase:
-    """Takes goals and reports their results. The owner calls `poll` often; this class does not make callbacks by itself.
+    """Takes goals and reports their results. The owner calls `poll` often, because this class does not call its owner.
 
     Args:
         robot: name of the robot, which prefixes its topics.
         make_plan: function that answers ``nav_msgs/GetPlan``.
         clear: function that clears the costmaps.
-        in_map: function that transforms a pose (3,) from a frame to the map frame; returns None if no transform is known.
+        in_map: function that transforms a pose (3,) from a given frame to the map frame, or returns None if no transform is known.
         topic: whether goals are also accepted on ``<robot>/move_base_simple/goal``.
     """
 
@@ -66,7 +66,7 @@ class MoveBase:
         return bool(self._server.is_active())
 
     def poll(self) -> tuple[Array | None, bool]:
-        """Return a goal (3,) that has arrived since the last call, and whether the previous goal was cancelled."""
+        """Return a goal (3,) that has arrived since the last call, if there is one, and whether the previous goal was cancelled."""
         goal, cancelled = None, False
         if self._server.is_new_goal_available():
             goal, stamp = self._checked(self._server.accept_new_goal().target_pose), self._server.current_goal.get_goal_id().stamp
@@ -86,7 +86,7 @@ class MoveBase:
         return goal, cancelled
 
     def _checked(self, target: Any) -> Array | None:
-        """Return the pose (3,) of a goal; None, with a log line, if the goal is invalid."""
+        """Return the pose (3,) of a goal in the map frame; None, with a log line, if the goal is invalid."""
         given, frame = from_pose(target.pose), target.header.frame_id
         pose = self._in_map(given, frame) if all(map(math.isfinite, given)) else None
         if pose is None:
@@ -123,7 +123,9 @@ class MoveBase:
 
 
 def is_same(goal: Array, other: Array | None) -> bool:
-    """Return whether two goals (3,) are the same; the task generator announces every goal in the episode, whatever its origin."""
+    """Return whether two goals (3,) are the same. The task generator announces every goal in the episode, including goals from this
+    interface.
+    """
     return (
         other is not None and math.dist(goal[:2], other[:2]) < _SAME and abs(math.remainder(goal[2] - other[2], math.tau)) < _SAME
     )

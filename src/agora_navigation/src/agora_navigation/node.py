@@ -1,4 +1,4 @@
-"""The navigation node: it drives all robots in an episode that use Agora's planners, or one robot on a map."""
+"""The navigation node, which drives all robots in an episode that use Agora's planners, or one robot on a map."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ from agora_navigation.messages import from_grid
 from agora_navigation.port import Port
 
 _SAME = 1e-6  # s, maximum difference between two stamps that count as equal
-_EARLY = 0.95  # share of a control period after which odometry counts as due, because stamps of real robots are irregular
-_LATE = 0.015  # s of wall time by which messages of the same moment may differ
+_EARLY = 0.95  # fraction of a control period after which odometry counts as due, because stamps of real robots are irregular
+_LATE = 0.015  # s of wall time by which the arrivals of messages with the same stamp may differ
 _WAKE = 0.05  # s between two checks for goals and overdue messages
 
 
@@ -47,8 +47,8 @@ class Crew:
 
     Attributes:
         navigator: navigator with the states of all robots.
-        ports: ports of the robots that the navigator drives.
-        planned: stamp of the last decision, s.
+        ports: ports of the robots that the navigator drives (`Port`).
+        planned: time stamp of the last decision, s.
     """
 
     navigator: Navigator
@@ -58,15 +58,15 @@ class Crew:
 
 @dataclass
 class Assignment:
-    """The robots to drive: those in an episode, or robots on a map.
+    """The robots to drive: the robots in an episode, or robots on a map.
 
     Attributes:
         number: number of the episode, -1 if there is no episode.
         names: names of all robots.
         crews: crews of the robots that this node drives.
         dt: physics step, s.
-        active: robots that have not ended.
-        began: stamp of the first decision, s.
+        active: robots whose episodes have not ended.
+        began: time stamp of the first decision, s.
         adopted: ROS time at which the node took over the assignment, s.
     """
 
@@ -80,14 +80,18 @@ class Assignment:
 
 
 def perception_of(source: str, legs: bool) -> Perception:
-    """Return the perception of a robot on a map: from the topic, or from its scans, which show bodies or legs."""
+    """Return the perception settings of a robot on a map: pedestrians come from the topic, or from its scans, which show bodies or
+    legs.
+    """
     if source not in ("topic", "scan"):
         raise InputError(f"~pedestrians: expected topic or scan, got {source!r}")
     return Perception("tracked", Detector(legs=legs or None)) if source == "scan" else Perception("truth")
 
 
 class NavigationNode:
-    """Callbacks only store messages; the work is done by `spin` or, in lock step, by the ``navigation/plan`` service."""
+    """The navigation node. Callbacks only store messages; the work is done by `spin` or, in lock step, by the ``navigation/plan``
+    service.
+    """
 
     def __init__(self) -> None:
         get = rospy.get_param
@@ -165,7 +169,7 @@ class NavigationNode:
                     port.close()
 
     def _begin(self, request: Any) -> BeginEpisodeResponse:
-        """Build the episode's batch for each pair of planners, and the topics of the robots."""
+        """Create a navigator for each combination of planners in the episode, and the topics of the robots."""
         episode = request.episode
         try:
             start, stage = from_episode(episode)
@@ -201,7 +205,7 @@ class NavigationNode:
 
     @staticmethod
     def _compile(start: Start, conditions: Conditions, planner: Any) -> None:
-        """Compile kernels now instead of during the first moments of the episode, and exclude them from garbage collection."""
+        """Compile kernels now rather than in the first moments of the episode, and exclude them from garbage collection."""
         first = Navigator(start, conditions, planner)
         first.prepare()
         first.decide(0.0, 0, np.ones(len(start.robots), np.bool_))
@@ -213,7 +217,7 @@ class NavigationNode:
         return Port(name, number, navigator, self._changed, self._localisation, episode=episode)
 
     def _adopt_map(self) -> None:
-        """Drive the robot on a map, without an episode."""
+        """Take over a new map, on which the robot is driven without an episode."""
         message, self._map = self._map, None
         try:
             periods = Periods(physics=self._control, control=self._control, crowd=self._control, sensor=self._control)
@@ -234,8 +238,8 @@ class NavigationNode:
         rospy.loginfo(f"{model.name} is driven by {label} on a map of {size}; goals come from {goal}")
 
     def _follow_status(self, played: Assignment) -> None:
-        """Take from the simulator the current goal of each robot, and which robots have ended; newer goals may have arrived
-        since.
+        """Take over from the simulator's status each robot's current goal, and which robots' episodes have ended; newer goals may
+        have arrived since.
         """
         status, self._status = self._status, None
         if status is None or status.number != played.number:
@@ -249,7 +253,7 @@ class NavigationNode:
                     port.follow(robots[port.name])
 
     def _serve_crew(self, played: Assignment, crew: Crew) -> None:
-        """Plan for a crew when its odometry has advanced by a control period; stop the crew if odometry does not arrive."""
+        """Plan for a crew when its odometry has advanced by a control period, and stop the crew if no odometry arrives."""
         nav = crew.navigator
         for port in crew.ports:
             port.poll_goals()
@@ -268,11 +272,11 @@ class NavigationNode:
                 port.say("drive", overdue[port.number])
 
     def _complete(self, crew: Crew, stamp: float) -> bool:
-        """Return whether all messages of one moment have arrived."""
+        """Return whether all of the crew's messages with this time stamp have arrived."""
         return all(port.has_come(stamp) for port in crew.ports)
 
     def _advance(self, played: Assignment, crew: Crew, stamp: float) -> None:
-        """Plan from the messages up to ``stamp``, and drive."""
+        """Plan from the messages up to ``stamp``, and drive the robots."""
         nav = crew.navigator
         if np.isnan(played.began) or stamp < crew.planned:
             played.began = stamp
@@ -307,7 +311,7 @@ class NavigationNode:
             port.stand()
 
     def _note(self, stamp: Any, decided: list[tuple[Crew, Decision]]) -> None:
-        """Publish the planners' notes, in one message for all robots planned for at the same moment."""
+        """Publish the planners' notes, in one message for all robots whose decisions have the same stamp."""
         if not self._notes.get_num_connections():
             return
         message = Notes()
@@ -319,7 +323,7 @@ class NavigationNode:
         self._notes.publish(message)
 
     def _see(self, played: Assignment, nav: Navigator, robots: Any, people: Any) -> None:
-        """Overwrite robots and pedestrians with the latest messages; None if there are none yet."""
+        """Overwrite the navigator's robots and pedestrians with the given messages, if any."""
         if robots is not None and list(robots.name) == played.names:
             from_robots(robots, nav.robots)
         if people is not None and nav.reads_pedestrians:
@@ -329,7 +333,7 @@ class NavigationNode:
                 rospy.logwarn_throttle(10.0, str(error))
 
     def _plan(self, request: Any) -> PlanResponse:
-        """In lock step: plan for the moment of the request, once its scans have arrived."""
+        """In lock step, plan for the time of the request once the scans from that time have arrived."""
         with self._changed:
             played = self._played
             if played is None or not self._lock_step:
@@ -373,7 +377,7 @@ class NavigationNode:
         return decision
 
     def _missing(self, played: Assignment, stamp: float, step: int, active: Bools) -> list[str]:
-        """Return the scans of a moment that planning needs and that are missing."""
+        """Return the scans that planning needs for this step and that have not arrived."""
         missing = []
         for crew in played.crews:
             sensor = round(crew.navigator.sensor / played.dt)

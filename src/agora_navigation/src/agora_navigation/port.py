@@ -1,7 +1,7 @@
 """The port of one robot: its topics, whose messages are stored until the node processes them.
 
-In an episode the simulator owns the robot's goal: its status announces every goal (`Port.follow`), and goals from the
-``move_base`` action are set in the simulator. On a map without an episode, the port's own goals are used.
+In an episode, the simulator owns the robot's goal: the simulator's status announces every goal (`Port.follow`), and goals from the
+``move_base`` action are set in the simulator. On a map without an episode, the port uses its own goals.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ _GLOBAL_EVERY = 1.0  # s between two global costmaps
 
 
 class Port:
-    """Stores a robot's odometry and scans, publishes its twists, paths and costmaps.
+    """Stores a robot's odometry and scans, and publishes its twists, paths and costmaps.
 
     Args:
         name: name of the robot.
-        number: number of the robot in the navigator.
-        navigator: navigator that drives it.
+        number: index of the robot in the navigator.
+        navigator: navigator that drives the robot.
         changed: condition that is notified when a message arrives; it also guards the stored data.
         localisation: transforms odometry and goals to the map frame; None in lock step, which needs neither.
-        takes_goals: whether it accepts goals of its own, in free running.
+        takes_goals: whether the port itself accepts goals, in free running.
         episode: sets goals in the episode; None on a map, where the port's own goals are used.
     """
 
@@ -95,14 +95,14 @@ class Port:
         return GetPlanResponse(to_path(points, rospy.Time.now()))
 
     def _clear(self) -> None:
-        """Clear the memory that is kept between decisions: the seen obstacles and the path."""
+        """Clear the memory between decisions: the observed obstacles and the path."""
         with self._changed:
             self.navigator.forget_obstacles(self.number)
             if self.navigator.goal(self.number) is not None:
                 self.navigator.replan(self.number)
 
     def take_scan(self) -> None:
-        """Pass on the last scan; a scan that cannot be read is dropped with a log line."""
+        """Pass the last scan on to the navigator; a scan that cannot be read is dropped with a log line."""
         if self.scan is None:
             return
         try:
@@ -113,19 +113,21 @@ class Port:
         self._taken, self.scan = self.scan.header.stamp.to_sec(), None
 
     def lacks_scan(self, since: float) -> bool:
-        """Return whether the planner reads scans but no scan with this stamp, s, or a later one has arrived."""
+        """Return whether a scan is missing: the planner reads scans, but none with the stamp ``since``, s, or a later one has
+        arrived.
+        """
         seen = self._taken if self.scan is None else self.scan.header.stamp.to_sec()
         return self.navigator.beams(self.number) > 0 and seen < since
 
     def has_come(self, stamp: float) -> bool:
-        """Return whether odometry for a moment has arrived, and, if a scan was due, a scan since the last decision."""
+        """Return whether odometry with this stamp has arrived and, if a scan was due, a scan since the last decision."""
         scanned = (
             self.navigator.beams(self.number) == 0 or self.scan is not None or self._taken + self.navigator.sensor > stamp + 1e-6
         )
         return scanned and self.odometry is not None and self.odometry.header.stamp.to_sec() >= stamp - 1e-6
 
     def take_odometry(self) -> None:
-        """Pass on the last odometry."""
+        """Pass the last odometry on to the navigator."""
         odometry, self.odometry = self.odometry, None
         pose = None if odometry is None or self._localisation is None else self._localisation.pose(odometry)
         if pose is None:
@@ -148,7 +150,7 @@ class Port:
             self._leave()
 
     def _set_in_episode(self, episode: EpisodeGoals, goal: Array) -> None:
-        """Make a goal (3,) from the action the robot's goal in the episode, or reject it."""
+        """Set a goal (3,) from the action as the robot's goal in the episode, or reject it."""
         assert self.move_base is not None
         answer = episode.set(self.name, goal)
         if answer.number:
@@ -217,7 +219,7 @@ class Port:
             self._global.publish(to_grid(*nav.global_costmap(n), stamp))
 
     def say(self, what: str, text: str) -> None:
-        """Warn about a problem once until it is resolved; changed numbers in the text do not cause another warning."""
+        """Warn about a problem only once until it is resolved; changed numbers in the text do not cause another warning."""
         gist = re.sub(r"[-\d.]+", "", text)
         if gist != self._said.get(what):
             self._said[what] = gist

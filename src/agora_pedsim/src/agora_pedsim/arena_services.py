@@ -40,7 +40,7 @@ _DISC = RobotModel(name="robot", kinematics="holonomic", radius=0.3, vx=(-2.0, 2
 
 
 class ArenaServices:
-    """Spawns, moves and removes pedestrians, walls and obstacles between two steps.
+    """Offers the services, which spawn, move and remove pedestrians, walls and obstacles between two steps.
 
     ``success`` in a response says whether the request was carried out; if not, the reason is logged.
     """
@@ -120,8 +120,8 @@ class ArenaServices:
         return TriggerResponse(self._node.change("remove_all_obstacles", Crowd.clear_things), "")
 
     def _register(self, request: Any) -> Any:
-        """Register a robot that is followed through its odometry; the robots in an episode are received with
-        ``simulator/robots``.
+        """Register a robot whose odometry the crowd follows; the robots of an episode are received with ``simulator/robots``
+        instead.
         """
         node, name = self._node, request.name
         if name in node.robot_names:
@@ -146,7 +146,7 @@ class ArenaServices:
 
 
 def _place(crowd: Crowd, name: str, number: int, message: Any) -> None:
-    """Move a robot to the pose in its odometry message, whose frame is taken as the map frame."""
+    """Move a robot to the pose in its odometry message, whose frame is treated as the map frame."""
     robots = crowd.robots
     if number >= robots.x.shape[1]:
         return
@@ -161,7 +161,7 @@ def _place(crowd: Crowd, name: str, number: int, message: Any) -> None:
 
 
 def _pedestrian(ped: Any) -> Pedestrian:
-    """Return the pedestrian in a message; values of 0 that are meaningless count as not given."""
+    """Return the pedestrian described by a message; fields that are 0 where 0 has no meaning count as not given."""
     given = {name: getattr(ped, name) for name in _GIVEN_ABOVE_ZERO if getattr(ped, name) > 0}
     given |= {name: getattr(ped, name) for name, time in _PROBABILITIES.items() if getattr(ped, time) > 0}
     try:
@@ -175,7 +175,7 @@ def _pedestrian(ped: Any) -> Pedestrian:
 
 
 def _thing(obstacle: Any) -> Thing:
-    """Return the furniture in a message: the model after which its type or its file is named."""
+    """Return the piece of furniture described by a message, whose type or file is named after the furniture model."""
     stem = Path(obstacle.yaml_path).name.partition(".")[0]
     model = next((name for name in (obstacle.type, stem) if name in MODELS), obstacle.type or stem)
     model_of(model)

@@ -17,7 +17,7 @@ _NAME = "pedsim_simulator"
 
 
 class ArenaTopics:
-    """The topics that the fork publishes, under the same names."""
+    """Publishes the topics of the fork, under the same names."""
 
     def __init__(self) -> None:
         kinds = {
@@ -31,7 +31,7 @@ class ArenaTopics:
         self._edges: tuple[Any, list[msg.Wall]] = (None, [])
 
     def publish(self, crowd: Crowd, robots: list[str], header: Header, *, data: bool) -> None:
-        """Publish the topics that have subscribers; if ``data``, also the topics for plugins."""
+        """Publish the topics that have subscribers and, if ``data``, the topics for plugins."""
         made = {
             "simulated_agents": lambda: msg.AgentStates(header, messages.agent_states(crowd, header)),
             "simulated_groups": lambda: msg.AgentGroups(header, messages.agent_groups(crowd, header)),

@@ -1,4 +1,4 @@
-"""The crowd node: it moves the pedestrians of one world, given the robot states that the simulator publishes."""
+"""The crowd node, which moves the pedestrians of one world, given the robot states that the simulator publishes."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ _SIDE = 50.0  # m from the centre to the border of the map if there is no episod
 class CrowdNode:
     """Keeps the crowd of one episode (`agora.node_logic.crowd.Crowd`) and moves it.
 
-    Lock step (``synchronous``): one step per call of ``pedsim_simulator/step``. Free running: the crowd advances to the step of
-    every ``simulator/robots`` message that is at least a crowd period ahead. If nothing publishes these messages, the crowd
-    advances by itself with ROS time (/clock under use_sim_time), at 30 steps per second if there is no episode. Robot messages that
-    arrive late, twice or for another episode have no effect; a service call with such robots is answered with the error. The node
-    does not publish any cmd_vel.
+    In lock step (``synchronous``), the crowd takes one step per call of ``pedsim_simulator/step``. In free running, it advances to
+    the step of every ``simulator/robots`` message that is at least a crowd period ahead. If no node publishes these messages, the
+    crowd advances by itself with ROS time (/clock under use_sim_time), at 30 steps per second if there is no episode. Robot
+    messages that arrive late, twice or for another episode have no effect; a service call with such robots returns the error. The
+    node does not publish any cmd_vel.
     """
 
     def __init__(self) -> None:
@@ -75,13 +75,13 @@ class CrowdNode:
 
     @property
     def header(self) -> Header:
-        """Return the header of messages about the current generation."""
+        """Return the message header for the current generation."""
         nanoseconds = self._since + round(self.crowd.time * 1e9)
         return Header(stamp=rospy.Time(nanoseconds // 1_000_000_000, nanoseconds % 1_000_000_000), frame_id="map")
 
     @property
     def begun(self) -> bool:
-        """True while there is an episode."""
+        """True during an episode."""
         return self._begun
 
     def pause(self, paused: bool) -> None:
@@ -92,7 +92,7 @@ class CrowdNode:
                 self._since = _now() - round(self.crowd.time * 1e9)
 
     def change(self, what: str, how: Callable[[Crowd], Any]) -> bool:
-        """Change the crowd between two steps; log the error, if any, and return whether the change succeeded."""
+        """Change the crowd between two steps, log any error, and return whether the change succeeded."""
         with self._lock:
             try:
                 how(self.crowd)
@@ -140,7 +140,7 @@ class CrowdNode:
             return StepCrowdResponse(True, "", self._show())
 
     def _refused(self, robots: Any) -> str:
-        """Return the reason why a robots message cannot be used for a step; empty if it can."""
+        """Return the reason why a robots message cannot be used for a step; empty if it can be used."""
         if not self._begun:
             return f"there is no episode: call {rospy.resolve_name(_NAME)}/begin first"
         if list(robots.name) != self.robot_names:

@@ -1,4 +1,4 @@
-"""The feedback of a plugin on the pedestrians (``pedsim_simulator/pedsim_agents_feedback``)."""
+"""A plugin's feedback for the pedestrians (``pedsim_simulator/pedsim_agents_feedback``)."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ _SAME = 1e-6
 
 
 class Feedback:
-    """The latest forces from a plugin; they act until newer forces arrive or until they are ``~feedback_timeout`` s old.
+    """The latest forces from a plugin, which act until newer forces arrive or until they are ``~feedback_timeout`` s old.
 
-    A force replaces the crowd model's force or is added to it (``~feedback``: in_place or added). As in Arena's fork, ``vmax`` is a
-    factor of the pedestrian's own speed. ``vmax`` and ``social_state`` have an effect only if they differ from the pedestrian's
-    values, so a plugin that does not set them changes nothing. Non-finite values and unknown pedestrians are ignored and logged.
+    A force either replaces the crowd model's force or is added to it (``~feedback``: in_place or added). As in Arena's fork,
+    ``vmax`` is a factor of the pedestrian's own speed. ``vmax`` and ``social_state`` have an effect only if they differ from the
+    pedestrian's values, so a plugin that does not set them changes nothing. Non-finite values and unknown pedestrians are ignored
+    and logged.
 
     In lock step, each step waits for the plugin's answer to its own data, for at most ``~plugin_timeout`` s.
     """
@@ -47,7 +48,7 @@ class Feedback:
         return self._synchronous and self._subscriber.get_num_connections() > 0
 
     def forget(self) -> None:
-        """Reset: earlier messages no longer have an effect."""
+        """Discard the feedback, so that earlier messages no longer have an effect."""
         with self._came:
             self._latest: Any = None
             self._new, self._age, self._acts = False, 0.0, False
@@ -68,7 +69,7 @@ class Feedback:
             self._say(f"no feedback for {stamp.to_sec():.3f} s within {self._patience:g} s: the crowd's own model continues")
 
     def apply(self, crowd: Crowd) -> None:
-        """Apply the latest feedback to the step that is about to be taken."""
+        """Apply the latest feedback to the next step."""
         with self._came:
             message, new, self._new = self._latest, self._new, False
         if new:

@@ -1,9 +1,9 @@
 """Shows the crowd in RViz: each pedestrian as a body of simple shapes on its contact disc, with a name, and lines for groups and
 waypoints.
 
-A body consists of torso, legs, head and nose, and is as wide as the disc. Pedestrians that sit are lower and have thighs;
-pedestrians that are on the phone or texting have an arm and a phone. Colours are the same as in the library's pictures
-(`agora.viewer.scene`): one for each family of social states.
+A body consists of torso, legs, head and nose, and is as wide as the disc. Sitting pedestrians are lower and have thighs;
+pedestrians that phone or text have an arm and a phone. Colours are the same as in the library's pictures (`agora.viewer.scene`),
+one for each family of social states.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _KEPT = rospy.Duration(1.0)
 
 
 def _colour(code: str, alpha: float = 1.0) -> ColorRGBA:
-    """Return the colour for a code #rrggbb."""
+    """Return the colour message for a code #rrggbb."""
     return ColorRGBA(*(int(code[k : k + 2], 16) / 255 for k in (1, 3, 5)), alpha)
 
 
@@ -58,7 +58,7 @@ class _Part(NamedTuple):
 
 
 def _upright(seat: float) -> tuple[_Part, ...]:
-    """Return the torso, head and nose above hips at this height, m."""
+    """Return the torso, head and nose above hips at the height ``seat``, m."""
     return (
         _Part(Marker.CYLINDER, 0.0, 0.0, seat + 0.3, (1.0, 1.75, 0.6)),
         _Part(Marker.SPHERE, 0.05, 0.0, seat + 0.72, (0.75, 0.7, 0.25), _SKIN),
@@ -79,7 +79,7 @@ _BODIES = {"sitting": _SITTING, "phone": _TELEPHONING, "texting": _TELEPHONING}
 
 
 def cleared() -> MarkerArray:
-    """Return a message that deletes all markers."""
+    """Return the message that deletes all markers."""
     return MarkerArray([Marker(action=Marker.DELETEALL)])
 
 

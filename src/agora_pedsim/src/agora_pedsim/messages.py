@@ -18,7 +18,7 @@ _WAYPOINT_RADIUS = 0.3
 
 
 def agent_ids(crowd: Crowd) -> list[str]:
-    """Return the name used in messages for the pedestrian in each slot: its own name or, if it has none, its number."""
+    """Return the name by which messages refer to the pedestrian in each slot: its own name if that is unique, otherwise its id."""
     numbers, names = crowd.traits.id[0, : crowd.start.crowd_size].tolist(), list(crowd.start.names)
     names += [""] * (len(numbers) - len(names))
     once = {name for name in names if name and names.count(name) == 1}
@@ -77,12 +77,12 @@ def waypoints(crowd: Crowd) -> list[msg.Waypoint]:
 
 
 def walls(segments: Array) -> list[msg.Wall]:
-    """Return walls as messages, given segments (K, 4) x0, y0, x1, y1, m."""
+    """Return messages with walls, given as segments (K, 4) x0, y0, x1, y1, m."""
     return [msg.Wall(Point(a, b, 0.0), Point(c, d, 0.0), 0) for a, b, c, d in segments.tolist()]
 
 
 def obstacles(crowd: Crowd) -> list[msg.Obstacle]:
-    """Return the furniture in the episode, including all additions."""
+    """Return the furniture of the episode, including furniture that was added later."""
     return [
         msg.Obstacle(
             thing.name, thing.furniture.model,
@@ -94,7 +94,7 @@ def obstacles(crowd: Crowd) -> list[msg.Obstacle]:
 
 
 def robot_states(crowd: Crowd, names: list[str]) -> list[msg.RobotState]:
-    """Return the robots; their velocities are in the map frame."""
+    """Return the states of the robots, with velocities in the map frame."""
     robots = crowd.robots
     rows = zip(
         names, *(getattr(robots, name)[0].tolist() for name in ("x", "y", "heading", "world_vx", "world_vy", "omega")), strict=False

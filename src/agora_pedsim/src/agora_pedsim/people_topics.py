@@ -24,7 +24,7 @@ from agora_pedsim.markers import cleared, markers
 
 _NAME = "pedsim_simulator"
 _SEMANTIC = tuple(name for name in ATTRIBUTES if "." not in name)
-_LETHAL = 254.0  # on costmap_2d's scale; published as 100 in an OccupancyGrid
+_LETHAL = 254.0  # lethal cost on costmap_2d's scale, published as 100 in an OccupancyGrid
 _LAYERS = ("personal_space", "visibility", "semantic(attribute=pedestrian)")
 
 
@@ -104,7 +104,7 @@ class PeopleTopics:
 
 
 class SemanticTopics:
-    """``crowdsim_agents/semantic/<attribute>``: the library's semantic values, in the map frame."""
+    """Publishes ``crowdsim_agents/semantic/<attribute>``: the library's semantic points, in the map frame."""
 
     def __init__(self) -> None:
         self._publishers = {
@@ -122,7 +122,7 @@ class SemanticTopics:
 
 
 def grid(crowd: Crowd, header: Header, values: Array) -> OccupancyGrid:
-    """Return values (rows, columns) from 0 to 100 as a grid over the crowd's map."""
+    """Return an OccupancyGrid over the crowd's map with values (rows, columns) from 0 to 100."""
     place = crowd.start.map
     message = OccupancyGrid(header=header, data=values.ravel().tolist())
     info = message.info
@@ -134,7 +134,7 @@ def grid(crowd: Crowd, header: Header, values: Array) -> OccupancyGrid:
 
 
 def _discs(crowd: Crowd) -> Array:
-    """Return 100 in the cells that pedestrians cover (at least the cell of their centre) and 0 elsewhere."""
+    """Return a grid with 100 in the cells that pedestrians cover (at least the cell of their centre), and 0 elsewhere."""
     place, now = crowd.start.map, crowd.pedestrians
     values = np.zeros(place.shape, np.int8)
     for k in crowd.slots.tolist():

@@ -1,7 +1,7 @@
 """Forces on pedestrians from a user-written plugin, which works on arrays or, as in Arena, on lists of messages.
 
 A plugin that works on arrays is a crowd model (`agora.interfaces.CrowdModel`, or a function with
-`agora.pedestrians.function.crowd_model`): ``compute(scene)`` returns accelerations or velocities. Every crowd model in the library
+`agora.pedestrians.function.crowd_model`): ``compute(scene)`` returns accelerations or velocities. Every crowd model of the library
 can also be used as a plugin. A plugin that works on messages is a `Forcemodel`: ``compute(in_data, work_data)`` changes
 ``work_data`` in place.
 """
@@ -32,7 +32,7 @@ from agora.robots.model import RobotModel
 from agora.world.start import PedestrianStarts, RobotStart, Start
 
 _WALKING = SOCIAL_STATES.index("walking")
-_MARGIN = 20.0  # m of free space around all known objects
+_MARGIN = 20.0  # m, free space around all known objects
 _DISC = RobotModel(name="robot", kinematics="holonomic", radius=0.3, vx=(-2.0, 2.0), vy=2.0, omega=3.0)
 
 
@@ -56,12 +56,12 @@ class InData:
 
 
 class WorkData:
-    """The output of a plugin that works on messages; it is initialised with what pedsim would do itself.
+    """The output of a plugin that works on messages, initialised with the values that pedsim itself would use.
 
     Attributes:
         id: ids of the n pedestrians.
-        force: (n, 3) forces per mass, m/s2.
-        social_state: social states, n names.
+        force: (n, 3) forces per unit mass, m/s2.
+        social_state: names of the n social states.
         vmax: (n,) factors of the pedestrians' own speeds, initially 1.
     """
 
@@ -86,7 +86,7 @@ class WorkData:
 
 
 class Forcemodel:
-    """Base class of plugins that work on messages; the name is Arena's. A new instance is created at every reset."""
+    """Base class of plugins that work on messages, named as in Arena. A new instance is created at every reset."""
 
     class Name(Enum):
         """The names used by Arena; any other string is also allowed."""
@@ -98,7 +98,7 @@ class Forcemodel:
         EVACUATION = "evacuation"
 
     def compute(self, in_data: InData, work_data: WorkData) -> None:
-        """Change ``work_data`` in place."""
+        """Compute the forces, by changing ``work_data`` in place."""
         raise NotImplementedError
 
 
@@ -119,14 +119,14 @@ class Forcemodels:
 
 
 class Plugin(Protocol):
-    """The plugin interface that the node calls."""
+    """The interface of plugins that the node calls."""
 
     def feedback(self, data: PedsimAgentsDataframe) -> AgentFeedbacks:
         """Return the forces for one message."""
 
 
 def find_plugin(text: str, modules: list[str], dt: float, radius: float) -> Callable[[], Plugin]:
-    """Return the factory of a plugin.
+    """Return a function that creates a plugin.
 
     Args:
         text: the name of a registered `Forcemodel`, ``module:Name`` of a `Forcemodel` or a crowd model, or the name of one of the
@@ -157,7 +157,7 @@ def find_plugin(text: str, modules: list[str], dt: float, radius: float) -> Call
 
 
 def _ready(make: Callable[[], Plugin]) -> Callable[[], Plugin]:
-    """Compile kernels and detect errors in a plugin before any node waits for an answer."""
+    """Compile a plugin's kernels and detect its errors before any node waits for an answer."""
     make().feedback(PedsimAgentsDataframe(agent_states=[AgentState(id="nobody")]))
     return make
 
@@ -187,7 +187,7 @@ class OverMessages:
 
 
 class OverArrays:
-    """A crowd model as a plugin: a crowd is set to the state in the message, and its next velocities are converted to forces.
+    """A crowd model used as a plugin: a crowd is set to the state in the message, and its next velocities are converted to forces.
 
     Whether the model returns accelerations or velocities, the force is f = (v' - v) / dt, where v' is the velocity after one step
     of ``dt``, including the speed limit.
@@ -227,7 +227,7 @@ class OverArrays:
         self._last = stamp
 
     def _put(self, data: Any) -> Crowd:
-        """Return the crowd with all pedestrians and robots in the state given by the message."""
+        """Set the crowd's pedestrians and robots to the state in the message, and return the crowd."""
         agents, robots = data.agent_states, data.robot_states
         walls = np.array([(w.start.x, w.start.y, w.end.x, w.end.y) for w in data.walls], float).reshape(-1, 4)
         places = np.array([(a.pose.position.x, a.pose.position.y) for a in agents])

@@ -1,4 +1,4 @@
-"""The plugin node: it computes forces on pedestrians from the messages of a crowd node."""
+"""The plugin node, which computes forces on pedestrians from the messages of a crowd node."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CONNECT = 5.0  # s of wall time to wait for the crowd to subscribe
 
 
 class PluginNode:
-    """Answers every ``pedsim_agents_data`` message with a plugin's output, with the same stamp (`agora_pedsim.plugin`).
+    """Answers every ``pedsim_agents_data`` message with the output of a plugin (`agora_pedsim.plugin`), with the same stamp.
 
     Between ``reset_start`` and ``reset_end`` the node does not answer; a new plugin is created at each ``reset_start``.
     ``crowdsim_agents/begin`` also ends this pause, and returns once the crowd has subscribed, so that no episode begins without the

@@ -1,4 +1,4 @@
-"""Crowd model weights set through dynamic_reconfigure, with the names used in Arena's fork of pedsim_ros."""
+"""Sets crowd model weights through dynamic_reconfigure, under the names used in Arena's fork of pedsim_ros."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _FIELDS = {
 
 
 class ForceWeights:
-    """The weights of crowd models. Changes apply to every model that has the weight, until the next episode; weights that no model
-    has are logged.
+    """The weights of crowd models. A change applies to every model that has the weight, until the next episode; a weight that no
+    model has is logged.
     """
 
     def __init__(self, node: CrowdNode) -> None:

@@ -1,4 +1,4 @@
-"""Service calls over a persistent connection, with separate methods for request and response, so that several calls can run
+"""Service calls over persistent connections, with separate methods for request and response, so that several calls can run
 concurrently.
 """
 
@@ -15,7 +15,7 @@ from rospy.core import parse_rosrpc_uri
 from rospy.exceptions import ROSException, TransportException, TransportTerminated
 from rospy.impl.tcpros_base import TCPROSTransport
 
-_SLICE = 0.02  # s between two checks whether to give up
+_SLICE = 0.02  # s between two checks of whether to give up
 
 
 class CallError(Exception):
@@ -32,7 +32,7 @@ class Call(rospy.ServiceProxy):
     Args:
         name: name of the service.
         kind: class of the service.
-        patience: wall time after which waiting for an answer ends, s.
+        patience: maximum time to wait for an answer, s of wall time.
     """
 
     def __init__(self, name: str, kind: Any, patience: float) -> None:
@@ -41,7 +41,7 @@ class Call(rospy.ServiceProxy):
 
     @property
     def standing(self) -> bool:
-        """True if the node that answered last is still connected."""
+        """True if the connection to the node that answered last still exists."""
         if self.transport is None or self.transport.socket is None:
             return False
         line = self.transport.socket
@@ -104,7 +104,7 @@ class Call(rospy.ServiceProxy):
             raise
 
     def drop(self) -> None:
-        """Close the connection; an outstanding answer is never read."""
+        """Close the connection; an outstanding answer is discarded."""
         if self.transport is not None:
             self.transport.close()
             self.transport = None

@@ -1,4 +1,4 @@
-"""Logs every few seconds that kernels are being compiled, which happens once per machine and takes up to a minute."""
+"""Logs every few seconds that kernels are being compiled. Compilation happens once per machine and takes up to a minute."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _EVERY = 5.0  # s of wall time between two lines
 
 
 class Compiling(event.Listener):  # type: ignore[misc]
-    """Follows Numba's compilation; functions loaded from its cache do not count."""
+    """Observes Numba's compilation; functions loaded from its cache do not count."""
 
     def __init__(self) -> None:
         self._depth, self._count, self._spent, self._began = 0, 0, 0.0, 0.0
@@ -21,7 +21,7 @@ class Compiling(event.Listener):  # type: ignore[misc]
         threading.Thread(target=self._tell, daemon=True).start()
 
     def on_start(self, _: Any) -> None:
-        """The compilation of a function has started, possibly while another function is compiled."""
+        """Record that the compilation of a function has started, possibly while another function is being compiled."""
         if self._depth == 0:
             self._began = time.monotonic()
         self._depth += 1

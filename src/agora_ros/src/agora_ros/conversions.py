@@ -1,6 +1,6 @@
-"""Conversions between messages and the library's objects: pure functions, exact for every float32.
+"""Conversions between ROS messages and the library's objects: pure functions that are exact for every float32.
 
-Messages are decoded by `agora.datasets.messages`, so bags can also be read without ROS. Stamps are rounded to nanoseconds.
+`agora.datasets.messages` decodes the messages, so bags can also be read without ROS. Stamps are rounded to nanoseconds.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def quaternion(heading: float, pitch: float = 0.0, roll: float = 0.0) -> Quatern
 
 
 def to_pose(pose: Any) -> Pose:
-    """Return a ``geometry_msgs/Pose`` for x, y, heading."""
+    """Return a ``geometry_msgs/Pose`` for x, y and heading, m and rad."""
     message = Pose()
     message.position.x, message.position.y = float(pose[0]), float(pose[1])
     message.orientation = quaternion(float(pose[2]))
@@ -77,12 +77,12 @@ def to_pose(pose: Any) -> Pose:
 
 
 def to_pose2d(pose: Any) -> Pose2D:
-    """Return a ``geometry_msgs/Pose2D`` for x, y, heading."""
+    """Return a ``geometry_msgs/Pose2D`` for x, y and heading, m and rad."""
     return Pose2D(*(float(v) for v in pose))
 
 
 def to_twist(twist: Any) -> Twist:
-    """Return a ``geometry_msgs/Twist`` for vx, vy, omega."""
+    """Return a ``geometry_msgs/Twist`` for vx, vy and omega, m/s and rad/s."""
     message = Twist()
     message.linear.x, message.linear.y, message.angular.z = (float(v) for v in twist)
     return message
@@ -132,33 +132,33 @@ def model_of(text: str) -> RobotModel:
 
 
 def to_pedestrians(people: state.Pedestrians, traits: state.Traits, minds: state.Minds, step: int) -> msg.Pedestrians:
-    """Return the message for one generation of the first world's pedestrians."""
+    """Return the message with one generation of the first world's pedestrians."""
     now = PedestriansNow.of(people, traits, minds)
     numbers = {name: getattr(now, name).tolist() for name in PEDESTRIANS}
     return msg.Pedestrians(step=step, present=now.present.astype(np.uint8).tobytes(), **numbers)
 
 
 def from_pedestrians(message: Any, people: state.Pedestrians, traits: state.Traits, minds: state.Minds) -> None:
-    """Write a message into the first world of records that have enough slots."""
+    """Write the pedestrians in a message into the first world of records that have enough slots."""
     present = np.frombuffer(bytes(message.present), np.uint8) != 0
     PedestriansNow(present=present, **_numbers(PedestriansNow, PEDESTRIANS, message)).put(people, traits, minds)
 
 
 def _numbers(record: type, names: Iterable[str], message: Any) -> dict[str, Any]:
-    """Return the values of a snapshot that a message holds under the same names, with the types declared by the record."""
+    """Return the values of a record's fields from the message fields of the same names, with the types that the record declares."""
     arrays = declared_arrays(record)
     return {name: np.asarray(getattr(message, name), arrays[name].kind) for name in names}
 
 
 def to_robots(robots: state.Robots, radius: Floats, names: list[str], step: int, commands: Floats | None = None) -> msg.Robots:
-    """Return the message for one generation of the first world's robots.
+    """Return the message with one generation of the first world's robots.
 
     Args:
         robots: state of the robots.
         radius: (R,) radii of the robots, m.
         names: names of the robots.
-        step: physics steps since the episode began.
-        commands: (R, 3) commanded twists in the robots' frames; zeros by default.
+        step: number of physics steps since the episode began.
+        commands: (R, 3) commanded twists in the robots' frames, m/s and rad/s; by default zeros.
     """
     now, told = RobotsNow.of(robots), np.zeros((len(names), 3), np.float32) if commands is None else commands
     numbers = {field: getattr(now, field).tolist() for field in ROBOTS}
@@ -167,13 +167,13 @@ def to_robots(robots: state.Robots, radius: Floats, names: list[str], step: int,
 
 
 def from_robots(message: Any, robots: state.Robots) -> None:
-    """Write a message into the first world of a record with the same number of robots."""
+    """Write the robots in a message into the first world of a record with the same number of robots."""
     active = np.frombuffer(bytes(message.active), np.uint8) != 0
     RobotsNow(active=active, **_numbers(RobotsNow, ROBOTS, message)).put(robots)
 
 
 def add_notes(message: msg.Notes, names: list[str], noted: Mapping[str, ArrayLike], planning_time: float = math.nan) -> None:
-    """Append notes on robots (`agora.interfaces.NOTES`), and the wall time of the planner's call per robot, s.
+    """Append to a message the robots' notes (`agora.interfaces.NOTES`) and, per robot, the wall time of the planner's call, s.
 
     Missing notes are set to 0 or NaN.
     """
@@ -188,10 +188,10 @@ def to_episode(start: Start, stage: Stage, robots: list[msg.Robot], number: int)
     """Return the message for an episode.
 
     Args:
-        start: resolved start of the episode.
+        start: start of the episode.
         stage: conditions of the episode.
-        robots: name, navigation and planners of each robot; model, pose and goals are filled in by this function, for human readers
-            and other nodes.
+        robots: name, navigation and planners of each robot; this function fills in model, pose and goals, for human readers and
+            other nodes.
         number: number of the reset.
     """
     for message, robot in zip(robots, start.robots, strict=True):

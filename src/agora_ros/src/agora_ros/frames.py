@@ -21,8 +21,8 @@ class Frames:
         self._listener = tf2_ros.TransformListener(self._buffer, queue_size=10, tcp_nodelay=True)
 
     def in_map(self, pose: Array, frame: str) -> Array | None:
-        """Return a pose (3,) in the map frame, given the pose in another frame, using the latest transform; None if there is
-        none.
+        """Transform a pose (3,) from another frame to the map frame, using the latest transform; return None if there is no
+        transform.
         """
         frame = frame.strip("/")
         if frame in (MAP, ""):

@@ -1,6 +1,4 @@
-"""Keeps subscribers connected to a publisher that withdraws its topic and advertises it again immediately, as RViz does while it
-opens.
-"""
+"""Keeps subscribers connected to publishers that withdraw a topic and advertise it again at once, as RViz does while it opens."""
 
 from __future__ import annotations
 
@@ -19,8 +17,8 @@ class Hearing:
     """Checks periodically whether this node is connected to all publishers of its topics.
 
     rospy connects when the master announces the publishers of a topic, but it may mistake a connection that the other end is just
-    closing for a lasting one, and the master does not announce the publisher again. If a publisher has no connection in two
-    consecutive checks, this class repeats the master's announcement.
+    closing for a lasting one, and the master does not announce the publisher again. If this node has no connection to a publisher
+    in two consecutive checks, this class repeats the master's announcement.
     """
 
     def __init__(self) -> None:

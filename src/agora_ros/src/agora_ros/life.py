@@ -1,4 +1,4 @@
-"""The life cycle of a node: it works, and exits soon after it is asked to, whatever it is doing."""
+"""The life cycle of a node, which exits soon after it is asked to, whatever it is doing."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def live(name: str, work: Callable[[], object]) -> NoReturn:
     """Run a node until the work is done, SIGINT or SIGTERM arrives, or ``rosnode kill`` requests shutdown.
 
     By default, rospy cleans up inside the signal handler, i.e. in the main thread. If that thread was in a call to the master, it
-    waits forever for its own lock, and afterwards Python waits for all of rospy's threads. Here another thread cleans up, the main
-    thread continues until it checks ``rospy.is_shutdown()``, and then the process exits without waiting. Work that is still running
-    after 1.5 s, such as compiling a kernel or waiting for a master that does not answer, is aborted.
+    waits endlessly for its own lock, and at exit Python waits for all of rospy's threads. With this function, another thread cleans
+    up, the main thread continues until it checks ``rospy.is_shutdown()``, and then the process exits without waiting. Work that is
+    still running after 1.5 s, such as compiling a kernel or waiting for a master that does not answer, is aborted.
 
     Args:
-        name: name of the node, unless another one is given.
+        name: name of the node, unless the command line gives another name.
         work: function that does all the work. An `AgoraError` is reported in one line and gives exit status 2.
     """
     asked: queue.SimpleQueue[str] = queue.SimpleQueue()  # put() must be reentrant, because it is called in signal handlers
@@ -82,7 +82,7 @@ def stand_where_started() -> None:
 
 
 def _end(name: str, asked: queue.SimpleQueue[str], ending: threading.Event) -> None:
-    """Shut the node down once this is requested."""
+    """Shut the node down once a shutdown is requested."""
     reason = asked.get()
     ending.set()
     for handler in logging.getLogger("rosout").handlers:  # rospy closes topics first, and reports a running callback as an error

@@ -1,4 +1,4 @@
-"""Handles invalid parameters: the node logs one line and checks again, instead of exiting and being restarted forever."""
+"""Handles invalid parameters: the node logs one line and checks again, instead of exiting and being restarted endlessly."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _AGAIN = 1.0  # s of wall time between two checks
 
 
 def until_right(make: Callable[[], T]) -> T:
-    """Return the result of ``make`` once it succeeds; log the reason for a failure whenever it changes.
+    """Call ``make`` until it succeeds, and return its result; log the reason for a failure whenever the reason changes.
 
-    A node that roslaunch restarts whenever it exits would repeat the same message every second.
+    Otherwise, a node that roslaunch restarts whenever it exits would repeat the same message every second.
 
     Args:
         make: function that reads parameters; if it raises `AgoraError`, it must leave nothing behind.

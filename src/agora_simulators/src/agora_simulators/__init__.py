@@ -1,1 +1,1 @@
-"""The simulator node: the same services for the library's registered simulators, Flatland, Gazebo and Unity."""
+"""The simulator node, which offers the same services for the library's registered simulators, Flatland, Gazebo and Unity."""

@@ -1,4 +1,6 @@
-"""The topics of a robot's camera, named as in RGB-D drivers: images, their projection, and the point cloud from the depth."""
+"""The topics of a robot's camera, named as in RGB-D drivers: images, their projection, and the point cloud computed from the depth
+image.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ _QUIET = 30.0  # s between two log lines about a camera that cannot render
 
 
 class CameraTopics:
-    """Publishers of one robot's camera, which takes images only if there are subscribers.
+    """Publishes the topics of one robot's camera, which takes images only if there are subscribers.
 
     Args:
         space: namespace of the robot.
@@ -47,7 +49,7 @@ class CameraTopics:
             self._points = rospy.Publisher(f"{space}/rgbd/depth/points", PointCloud2, queue_size=depth, tcp_nodelay=True)
 
     def frame(self, base: str) -> TransformStamped:
-        """Return the camera's optical frame relative to the robot's base or, for a fixed camera, to the map."""
+        """Return the transform of the camera's optical frame relative to the robot's base or, for a fixed camera, to the map."""
         camera, frame = self._camera, TransformStamped(child_frame_id=self._frame)
         frame.header.frame_id = "map" if camera.fixed else base
         place = frame.transform.translation
@@ -57,7 +59,7 @@ class CameraTopics:
         return frame
 
     def show(self, look: Callable[[Camera], Mapping[str, Array]], stamp: Any) -> None:
-        """Publish the images that are due if there are subscribers; ``look`` returns the camera's images."""
+        """Publish the images that are due, if there are subscribers; ``look`` returns the camera's images."""
         if not any(topic.get_num_connections() for topic in self._topics()):
             return
         try:
@@ -89,7 +91,7 @@ class CameraTopics:
         )
 
     def _cloud(self, depth: Array, rgb: Array | None) -> PointCloud2:
-        """Return the points of a depth image, row by row; points without a reading are NaN."""
+        """Return a point cloud with the points of a depth image, row by row; points without a reading are NaN."""
         lens, names = self._camera.pinhole, ("x", "y", "z") if rgb is None else ("x", "y", "z", "rgb")
         rows, columns = np.indices(depth.shape, np.float32)
         z = np.where(depth > 0.0, depth, np.float32("nan"))

@@ -1,4 +1,4 @@
-"""`/clock`, which never goes back, even if the simulator is restarted."""
+"""Publishes `/clock`, which never goes back, even if the simulator is restarted."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from rosgraph_msgs.msg import Clock
 FIRST = 1.0
 """Stamp at which the first episode begins, s; ROS interprets 0 as no time."""
 
-_AHEAD = 60.0  # s of stamps reserved for this process; a simulator that is started later begins after them
+_AHEAD = 60.0  # s, range of stamps reserved for this process; a simulator that is started later begins after this range
 _GRID = 0.1  # s
 
 
 class SimulationClock:
-    """Stamps that only increase, even if the clock of an external simulator goes back.
+    """Gives time stamps that only increase, even if the clock of an external simulator goes back.
 
     The latest stamp that may have been published is stored in the `~clock` parameter; a restarted node continues after it.
     """
@@ -38,7 +38,7 @@ class SimulationClock:
         return round((math.floor(self._now / _GRID + 1e-6) + 1) * _GRID, 9)
 
     def tell(self, stamp: Any, *, ticks: bool = True) -> None:
-        """Record the time, and publish it if ``ticks``."""
+        """Record the time, and publish it if this clock ``ticks``."""
         self._now = stamp.to_sec()
         if not ticks:
             return
@@ -52,7 +52,7 @@ class SimulationClock:
         self._publisher.publish(Clock(stamp))
 
     def _look_for_others(self) -> None:
-        """Log an error if another node also publishes the time, which makes time jump for every node."""
+        """Log an error if another node also publishes the time, because time would then jump for every node."""
         shared = self._everybody.get_num_connections() > 1
         if shared and not self._shared:
             topic = self._everybody.resolved_name

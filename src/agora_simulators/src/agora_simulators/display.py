@@ -1,4 +1,4 @@
-"""The messages of the simulator node: each step once, and the status of the episode whenever it changes."""
+"""Publishes the messages of the simulator node: each step once, and the status of the episode whenever it changes."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Display:
         news: condition that is notified at every command for a robot.
 
     Attributes:
-        clock: stamps of the messages.
-        topics: topics of the robots, by name.
-        robots: the robots message of the step published last.
+        clock: clock that stamps the messages.
+        topics: topics of the robots, keyed by robot name.
+        robots: robots message of the last published step.
     """
 
     def __init__(self, driver: Driver, news: threading.Condition) -> None:
@@ -63,8 +63,8 @@ class Display:
             self.topics[name].tell_start(self._driver.robots, r, self.stamp())
 
     def adopt_robots(self) -> dict[str, int]:
-        """Create topics for the driver's robots, and remove all others; return the number of commands that each robot has received
-        so far.
+        """Create topics for the driver's robots, remove the topics of all other robots, and return the number of commands that each
+        robot has received so far.
         """
         here = dict(zip(self._driver.names, self._driver.models, strict=True))
         for name in [name for name, topics in self.topics.items() if here.get(name) != topics.model]:
@@ -77,7 +77,7 @@ class Display:
         return {name: self.topics[name].received for name in here}
 
     def show(self, *, ticks: bool) -> None:
-        """Publish the messages that are due at the current step, once; also the time if ``ticks``."""
+        """Publish the messages that are due at the current step, once, and the time if the clock ``ticks``."""
         if self.is_shown:
             return
         driver, stamp = self._driver, self.stamp()
@@ -105,7 +105,9 @@ class Display:
             self._contacts.publish(_headed(Contact(robot=driver.names[r], kind=contact.kind, party=contact.party, **where), stamp))
 
     def tell_status(self, episode: Any, interrupted: str) -> None:
-        """Publish the status of the episode if it has changed; ``interrupted`` is the reason for an interruption, or empty."""
+        """Publish the status of the episode if it has changed; ``interrupted`` is the reason for an interruption, empty if there
+        was none.
+        """
         driver = self._driver
         standing, done = tuple(driver.standing()), driver.done
         now = (episode.number, episode.entry, driver.began, done, interrupted, driver.names, standing)

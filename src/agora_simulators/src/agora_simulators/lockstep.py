@@ -1,6 +1,6 @@
 """Lock step: no node continues before all nodes have answered.
 
-In step k, the crowd is asked for the pedestrians of step k + 1 and, if k is a control step, the navigation is concurrently asked
+In step k, the node asks the crowd for the pedestrians of step k + 1 and, if k is a control step, concurrently asks the navigation
 for the twists of step k. Externally driven robots must send a new command after they have seen step k; otherwise their last command
 remains in effect.
 """
@@ -25,16 +25,16 @@ from agora_simulators.robots import RobotTopics
 
 
 class LockStep:
-    """The barrier of one node.
+    """The barrier at which the simulator node waits for the other nodes.
 
     Args:
-        patience: wall time to wait for the crowd and the navigation to answer, s.
-        command_patience: wall time to wait for a new `cmd_vel` of an externally driven robot, s.
+        patience: maximum wall time to wait for the crowd and the navigation to answer, s.
+        command_patience: maximum wall time to wait for a new `cmd_vel` for an externally driven robot, s.
         news: condition that is notified at every command.
-        give_up: function that returns whether something else was requested in the meantime.
+        give_up: function that returns whether to stop waiting, because another task was requested in the meantime.
 
     Attributes:
-        missed: number of times that an externally driven robot sent no new command.
+        missed: number of times that an externally driven robot did not send a new command.
     """
 
     def __init__(self, patience: float, command_patience: float, news: threading.Condition, give_up: Callable[[], bool]) -> None:
@@ -47,7 +47,7 @@ class LockStep:
         self.missed = 0
 
     def begin(self, driven: Mapping[str, bool], has_crowd: bool) -> None:
-        """Take over an episode's settings: which robots the navigation node drives, and whether it contains pedestrians."""
+        """Take over an episode's settings: which robots the navigation node drives, and whether there are pedestrians."""
         self._driven, self._has_crowd, self._people, self.missed = dict(driven), has_crowd, Pedestrians(), 0
 
     def observe(self, topics: Mapping[str, RobotTopics]) -> None:
@@ -96,7 +96,7 @@ class LockStep:
         return answer.pedestrians
 
     def _planned(self, names: tuple[str, ...]) -> tuple[dict[str, Floats], dict[int, str]]:
-        """Return twists by name and failures by number for the robots that the navigation drives."""
+        """Return the twists by robot name, and the failures by robot index, of the robots that the navigation drives."""
         answer = self._plan.answer(self._give_up)
         if not answer.success:
             raise CallError(f"the navigation refused to plan: {answer.message}")
@@ -123,6 +123,6 @@ class LockStep:
                 self._news.wait(min(left, 0.05))
 
     def close(self) -> None:
-        """Close the connections; outstanding answers are never read."""
+        """Close the connections; outstanding answers are discarded."""
         self._plan.drop()
         self._crowd.drop()

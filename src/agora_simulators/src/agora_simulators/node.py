@@ -2,8 +2,8 @@
 
 Service handlers and subscribers only queue work or store data; only the thread in `SimulatorNode.run` uses the driver. Stale data:
 a `cmd_vel` is valid for ``cmd_vel_timeout`` s of simulated time, after which the robot stops; pedestrians continue at their
-velocity for 1 s and then stop; data from another episode is ignored. Nothing in this node waits on simulated time, because the node
-produces it.
+velocities for 1 s and then stop; data from another episode is ignored. Nothing in this node waits for simulated time, because the
+node itself produces it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def parameter(name: str, default: Any) -> Any:
     """Return a private parameter, or the graph's parameter with the same name.
 
     Raises:
-        InputError: the value has a different type from the default, or is a number that is not above 0.
+        InputError: the value has a different type from the default, or is a number that is not positive.
     """
     value = own_or_graphs(name, default)
     if isinstance(default, bool) != isinstance(value, bool) or not isinstance(value, type(default) | int):
@@ -117,7 +117,7 @@ class SimulatorNode:
         rospy.Service(f"simulator/{name}", kind, answer)
 
     def _ask(self, task: Callable[[], Any]) -> Any:
-        """Run a task between two steps and return its result; called in service threads."""
+        """Have a task run between two steps, and return its result; called in service threads."""
         future: Future[Any] = Future()
         self._work.put((task, future))
         return future.result()
@@ -154,7 +154,7 @@ class SimulatorNode:
             future.set_exception(error)
 
     def _tick(self) -> None:
-        """Take a physics step."""
+        """Advance the world by one physics step."""
         try:
             self._tick_together() if self._synchronous else self._tick_freely()
         except SimulatorLostError as error:
@@ -275,7 +275,7 @@ class SimulatorNode:
 
     @property
     def _plays(self) -> bool:
-        """True once an episode has begun; from then on, all nodes of the graph share its robots and its map."""
+        """True once an episode has begun; from then on, all nodes of the graph share the episode's robots and map."""
         return bool(self._episode.entry)
 
     def _spawn(self, request: Any) -> None:
@@ -310,7 +310,7 @@ class SimulatorNode:
         self._adopt_robots()
 
     def _set_goal(self, request: Any) -> dict[str, Any]:
-        """Give a robot a goal; if time had stopped because all robots had ended, it resumes."""
+        """Give a robot a goal, and resume time if it had stopped because all robots' episodes had ended."""
         stood = self._driver.done and not self._interrupted
         number = self._driver.set_goal(request.robot, from_pose2d(request.goal))
         self._display.tell_status(self._episode, self._interrupted)

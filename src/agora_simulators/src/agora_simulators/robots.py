@@ -1,4 +1,4 @@
-"""The topics of one robot: it publishes sensor messages and receives `cmd_vel`."""
+"""The topics of one robot: sensor messages are published, and `cmd_vel` is received."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class RobotTopics:
         name: name of the robot.
         model: model of the robot.
         received: number of commands received so far.
-        camera: topics of its camera; None if it has no camera.
+        camera: topics of the robot's camera; None if it has no camera.
     """
 
     def __init__(self, name: str, model: RobotModel, news: threading.Condition) -> None:
@@ -78,12 +78,12 @@ class RobotTopics:
             return self._command, self.received
 
     def forget(self) -> None:
-        """Discard the last command: the robot stands still until the next one."""
+        """Discard the last command, so that the robot stands still until the next command."""
         with self._news:
             self._command = np.zeros(3, np.float32)
 
     def tell_start(self, robots: Robots, r: int, stamp: Any) -> None:
-        """Publish the robot's initial pose for AMCL, if AMCL locates it."""
+        """Publish the robot's initial pose for AMCL, if AMCL localises the robot."""
         if self._start is None:
             return
         message = PoseWithCovarianceStamped()
@@ -94,8 +94,8 @@ class RobotTopics:
         self._start.publish(message)
 
     def frames(self) -> list[TransformStamped]:
-        """Return the static frames: the sensor relative to the robot and, unless AMCL provides it, the odometry frame, which is
-        exact, relative to the map.
+        """Return the static transforms: from the robot to its sensor and, unless AMCL provides it, from the map to the odometry
+        frame, which is exact.
         """
         fixed = [_transform(MAP, f"{self.space}/odom", 0.0, 0.0, 0.0)] if self._located else []
         if (lidar := self.model.lidar) is not None:
@@ -106,7 +106,7 @@ class RobotTopics:
         return fixed
 
     def show(self, robots: Robots, r: int, stamp: Any) -> TransformStamped:
-        """Publish the odometry of a robot, and return its frame."""
+        """Publish the odometry of a robot, and return the transform of the robot's frame."""
         pose = [float(getattr(robots, name)[0, r]) for name in ("x", "y", "heading")]
         frame = _transform(f"{self.space}/odom", self._base, *pose)
         frame.header.stamp = stamp
@@ -132,7 +132,7 @@ class RobotTopics:
         self._scan.publish(message)
 
     def show_contact(self, touches: bool) -> None:
-        """Publish whether the robot touches something, if this has changed."""
+        """Publish whether the robot touches an object, if this has changed."""
         if touches != self._touches:
             self._touches = touches
             self._collision.publish(touches)

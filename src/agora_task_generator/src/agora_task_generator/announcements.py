@@ -1,4 +1,4 @@
-"""The announcements of the task generator: the topics and parameters of a reset, and the goal of each robot."""
+"""Publishes the task generator's announcements: the topics and parameters of a reset, and the goal of each robot."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LARGEST = 2**15  # range of std_msgs/Int16; reset numbers wrap around after it
 
 
 class Announcements:
-    """The publishers of the task generator; goals are latched and published again only if they change."""
+    """The publishers of the task generator. Goals are latched, and published again only if they change."""
 
     def __init__(self) -> None:
         self._start = rospy.Publisher("reset_start", Empty, queue_size=10)
@@ -62,7 +62,7 @@ class Announcements:
             self._goal.publish(message)
 
     def given_up(self, episode: Episode, reason: str) -> None:
-        """Announce that an episode was given up because it was interrupted too often."""
+        """Announce that an episode has been given up because it was interrupted too often."""
         status = EpisodeStatus(number=episode.number, entry=episode.entry, seed=episode.seed, interrupted=True, reason=reason)
         status.header.stamp = rospy.Time.now()
         self._given_up.publish(status)

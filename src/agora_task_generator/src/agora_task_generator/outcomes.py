@@ -1,4 +1,4 @@
-"""The outcomes of episodes for the log: how each episode ended, and the totals."""
+"""Describes the outcomes of episodes for the log: how each episode ended, and the totals."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Outcomes:
         Args:
             status: status of the episode at its end.
             episode: episode as it began.
-            endless: whether its robots receive one goal after another until the time limit, so that reaching the limit is not a
-                failure.
+            endless: whether the episode's robots receive one goal after another until the time limit, so that reaching the limit is
+                not a failure.
         """
         ends = [_end(robot, endless) for robot in status.robots]
         self._count.update(ends)
@@ -32,7 +32,7 @@ class Outcomes:
         return f"episode {status.number}: " + "; ".join(f"{name}{end}, {_more(robot, count)}" for name, end, robot, count in parts)
 
     def all(self) -> str:
-        """Return a text with the number of robots per outcome."""
+        """Return a text that lists the number of robots per outcome."""
         return ", ".join(f"{count} {end}" for end, count in self._count.most_common()) or "no robot has finished"
 
 
@@ -46,7 +46,8 @@ def _end(robot: RobotStatus, endless: bool) -> str:
 
 
 def _reached(robot: RobotStatus, begun: Robot) -> int:
-    """Return the number of goals that a robot has reached; the position at which it waits for a waypoint does not count.
+    """Return the number of goals that a robot has reached; the position at which a guided robot waits for a waypoint does not
+    count.
 
     Of the goals set by hand, only the last one is known to have been reached.
     """

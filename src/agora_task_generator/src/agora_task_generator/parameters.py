@@ -12,10 +12,10 @@ from agora.node_logic.arguments import Arguments, arguments_of
 
 
 class Parameters(Arguments):
-    """The launch arguments, from which the task generator reads those for modes, robots and crowds; names are those in the launch
-    file.
+    """The launch arguments, under their names in the launch file. The task generator reads the arguments for modes, robots and
+    crowds.
 
-    ``seed``, ``periods``, ``synchronous`` and ``suite`` are read at the start, all others at each reset.
+    ``seed``, ``periods``, ``synchronous`` and ``suite`` are read at the start, and all others at each reset.
     """
 
     @staticmethod
@@ -24,7 +24,7 @@ class Parameters(Arguments):
         server.
 
         Args:
-            before: the parameters as previously stored on the server; some of these may have lost their effect when modes were
+            before: the parameters as previously stored on the server; some of them may have lost their effect when modes were
                 switched.
 
         Raises:

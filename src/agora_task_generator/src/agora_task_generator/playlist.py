@@ -1,4 +1,4 @@
-"""The playlist of episodes, from a suite or from task modes that can be changed at run time."""
+"""The playlist of episodes, from a suite or from task modes, which can be changed at run time."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Turn:
     """An episode to be run.
 
     Attributes:
-        start: resolved start of the episode.
+        start: start of the episode.
         stage: conditions of the episode.
         robots: planner of each robot.
     """
@@ -88,7 +88,7 @@ class Playlist(Protocol):
 
     @property
     def finished(self) -> bool:
-        """True if all episodes have been run."""
+        """True once all episodes have been run."""
 
     def next(self) -> Turn:
         """Return the next episode.
@@ -98,30 +98,30 @@ class Playlist(Protocol):
         """
 
     def adopt(self, parameters: Parameters, settings: Settings) -> None:
-        """Use the parameters and settings from the next episode on.
+        """Use these parameters and settings from the next episode on.
 
         Raises:
-            InputError: something does not exist or does not fit; nothing has changed.
+            InputError: a named item does not exist, or the values are inconsistent; nothing has changed.
         """
 
     def memory(self) -> dict[str, Any]:
         """Return the position in the list as plain values, for `recall` after a restart of the node."""
 
     def recall(self, memory: dict[str, Any], again: bool) -> None:
-        """Continue from that position, beginning with the last episode if ``again``; a position from another playlist is
-        ignored.
+        """Continue from a position returned by `memory`, beginning with the last episode if ``again``; a position from another
+        playlist is ignored.
         """
 
 
 class TaskModes:
-    """Episodes from Arena's task modes.
+    """Episodes created by Arena's task modes.
 
     Args:
         parameters: parameters of the graph.
         settings: settings of modes and modules.
 
     Raises:
-        InputError: something does not exist or does not fit.
+        InputError: a named item does not exist, or the values are inconsistent.
     """
 
     def __init__(self, parameters: Parameters, settings: Settings) -> None:
@@ -133,7 +133,7 @@ class TaskModes:
 
     @property
     def finished(self) -> bool:
-        """True if the number of episodes in the settings has been run."""
+        """True once the number of episodes given by the settings has been run."""
         return self.generator.finished
 
     def adopt(self, parameters: Parameters, settings: Settings) -> None:
@@ -154,7 +154,7 @@ class TaskModes:
         return Turn.of(plan, self._contestants(plan))
 
     def new_map(self, algorithm: str, maps: int = 1) -> None:
-        """Use other maps from the next episode on, from another generator if one is given.
+        """Use other maps from the next episode on, and another generator if one is given.
 
         Raises:
             InputError: the generator is unknown, or episodes do not use generated maps.
@@ -181,7 +181,7 @@ class TaskModes:
 
     @property
     def goes_on(self) -> bool:
-        """True if, in this robots mode, everything except the robots stays in place at a time-out."""
+        """True if, in the current robots mode, everything except the robots stays in place at a time-out."""
         return self.generator.stage.robots.name in ("explore", "zones", "guided")
 
     @property
@@ -190,13 +190,13 @@ class TaskModes:
         return self.generator.stage.robots.name == "guided" and not self.generator.waypoints
 
     def carry_on(self, last: Start, people: Present, poses: dict[int, Array]) -> Turn:
-        """Return an episode that continues with the pedestrians in place; robots have new goals and, unless they are guided, new
-        positions.
+        """Return an episode in which the pedestrians stay where they are, and the robots get new goals and, unless they are guided,
+        new positions.
 
         Args:
             last: start of the episode to continue.
             people: current pedestrians.
-            poses: (3,) poses of robots by number; guided robots keep theirs.
+            poses: poses (3,) of robots, keyed by robot index; guided robots keep their poses.
 
         Raises:
             InputError: there is not enough room.
@@ -212,7 +212,7 @@ class TaskModes:
         return Turn(start, plan.stage, (*self._robots,) * count)
 
     def _contestants(self, plan: ResetPlan) -> list[RobotEntry]:
-        """Return the robots; if the ``benchmark`` module runs a contest, they are driven by the contestant whose turn it is."""
+        """Return the robots. If the ``benchmark`` module runs a contest, the contestant whose turn it is drives them."""
         contest = next((m.part for m in plan.stage.modules if isinstance(m.part, Benchmark)), None)
         if contest is None:
             return self._robots
@@ -229,8 +229,8 @@ class SuiteEntries:
     Args:
         parameters: parameters of the graph.
         name: name of the suite, or path of its file.
-        seed: seed to use instead of the suite's, like ``agora bench --seed``.
-        episodes: number of episodes to run, from the beginning of the suite; all if None or below 0.
+        seed: seed to use instead of the suite's, as with ``agora bench --seed``.
+        episodes: number of episodes to run, from the beginning of the suite; None or a negative number for all.
 
     Raises:
         InputError: the suite does not exist, is invalid, or has fewer episodes.
@@ -245,13 +245,13 @@ class SuiteEntries:
         self._follow(parameters)
 
     def _follow(self, parameters: Parameters) -> None:
-        """Take over the robots' planners, and the models from a robot setup file, which must match the suite's."""
+        """Take over the robots' planners, and the models from a robot setup file; these models must match the suite's."""
         self._robots = driven(parameters)
         self._models = [robot.model for robot in self._robots] if parameters.robot_setup_file else []
 
     @property
     def finished(self) -> bool:
-        """True if all entries have been run."""
+        """True once all episodes have been run."""
         return self._played == len(self._entries)
 
     def adopt(self, parameters: Parameters, settings: Settings) -> None:
@@ -296,7 +296,7 @@ def playlist_of(parameters: Parameters, settings: Settings) -> Playlist:
     """Return the episodes that the parameters select: from a suite, or from task modes.
 
     Raises:
-        InputError: something does not exist or does not fit.
+        InputError: a named item does not exist, or the values are inconsistent.
     """
     if parameters.suite:
         return SuiteEntries(parameters, parameters.suite, seed=parameters.seed, episodes=parameters.episodes)

@@ -1,7 +1,7 @@
-"""Compiles the kernels of a graph before any of its nodes is started, and reports progress.
+"""Compiles the kernels of a graph before any of its nodes are started, and reports progress.
 
-Otherwise every node would compile its own kernels while others wait for it, and the first episode would begin two minutes after
-RViz opens.
+Otherwise, every node would compile its own kernels while other nodes wait for it, and the first episode would begin only two
+minutes after RViz opens.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from agora_task_generator.playlist import playlist_of
 
 
 def main() -> int:
-    """Compile for the arguments ``name:=value`` on the command line; errors in them are reported by the nodes."""
+    """Compile the kernels for the arguments ``name:=value`` on the command line; the nodes report errors in these arguments."""
     given = dict(argument.split(":=", 1) for argument in sys.argv[1:])
     compiled = Compiled(repr(sorted(given.items())))
     config, simulator = (given.pop(name, "") for name in ("config", "simulator"))
@@ -44,12 +44,12 @@ def main() -> int:
 
 
 def tell(text: str) -> None:
-    """Print a text for the user who called roslaunch, which reads standard output itself."""
+    """Print a text for the user who called roslaunch; roslaunch itself reads the standard output."""
     print(f"agora: {text}", file=sys.stderr, flush=True)
 
 
 def planners(parameters: Parameters) -> list[Named]:
-    """Return the planners of the robots that the library drives, each once.
+    """Return the planners of the robots that the library drives, without duplicates.
 
     Raises:
         InputError: a planner, robot or robot setup file does not exist.
@@ -59,8 +59,8 @@ def planners(parameters: Parameters) -> list[Named]:
 
 
 def first_episode(parameters: Parameters, config: str) -> tuple[Start, Stage]:
-    """Return the first episode that the task generator would begin; ``config`` is the path of its configuration file, empty for the
-    default one.
+    """Return the first episode that the task generator would begin; ``config`` is the path of the task generator's configuration
+    file, empty for the default.
 
     Raises:
         InputError: no episode can be created from the parameters.

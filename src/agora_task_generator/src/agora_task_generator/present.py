@@ -1,5 +1,5 @@
-"""The current positions of pedestrians and robots. The node subscribes to them only in modes that need them, because both topics
-have one message per physics step.
+"""The current positions of pedestrians and robots. The node subscribes to these topics only in modes that need them, because both
+topics have one message per physics step.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ class Present:
 
     @staticmethod
     def of(message: Any) -> Present:
-        """Return the pedestrians that are present in an ``agora_msgs/Pedestrians``; no pedestrians if the message is None."""
+        """Return the pedestrians that are present according to an ``agora_msgs/Pedestrians`` message; no pedestrians if the message
+        is None.
+        """
         if message is None:
             return Present(np.zeros(0, np.int32), np.zeros((0, 2)), np.zeros((0, 2)), np.zeros(0), np.zeros(0))
         there = np.frombuffer(bytes(message.present), np.uint8) != 0
@@ -45,12 +47,12 @@ class Present:
         return Present(column["id"], position, velocity, column["heading"], column["radius"])
 
     def discs(self) -> Array:
-        """(K, 3) discs where there is no room for a robot: x, y, radius, m."""
+        """(K, 3) discs in which there is no room for a robot: x, y and radius, m."""
         return np.column_stack([self.position, self.radius + _ROOM])
 
 
 class LatestMessages:
-    """The latest messages about pedestrians and robots, while switched on."""
+    """Stores the latest messages about pedestrians and robots, while switched on."""
 
     def __init__(self) -> None:
         self._ears: list[Any] = []
@@ -58,7 +60,7 @@ class LatestMessages:
         self._robots: Any = None
 
     def switch(self, on: bool) -> None:
-        """Subscribe to the topics, or unsubscribe."""
+        """Subscribe to the topics if ``on``, otherwise unsubscribe."""
         if on and not self._ears:
             self._ears = [
                 rospy.Subscriber("pedsim_simulator/pedestrians", Pedestrians, self._on_people, queue_size=1, tcp_nodelay=True),
@@ -82,7 +84,7 @@ class LatestMessages:
 
     @property
     def poses(self) -> dict[int, Array]:
-        """The poses (3,) of the robots by number; empty before the first message."""
+        """The poses (3,) of the robots, keyed by robot index; empty before the first message."""
         last = self._robots
         if last is None:
             return {}

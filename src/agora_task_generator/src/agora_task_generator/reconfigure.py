@@ -1,4 +1,4 @@
-"""Arena's parameters of the task generator, set through dynamic_reconfigure, ``rosparam set`` or a watched file.
+"""Arena's parameters of the task generator, which can be set through dynamic_reconfigure, ``rosparam set`` or a watched file.
 
 Values are read from the private parameters. dynamic_reconfigure and ``rosparam set`` write to them, and a changed file is copied to
 them, so the latest change applies, whatever its source.
@@ -53,7 +53,7 @@ def description(values: dict[str, Any]) -> Any:
 
 
 def _shown(values: dict[str, Any]) -> dict[str, Any]:
-    """Return values as dynamic_reconfigure shows them."""
+    """Return values in the form in which dynamic_reconfigure shows them."""
     return {name: str(value) if name in _EITHER else value for name, value in values.items()}
 
 
@@ -66,8 +66,8 @@ def _read(name: str, value: Any) -> Any:
 
 
 class _Server(Server):
-    """A dynamic_reconfigure server that writes a parameter only to change it, so that it never undoes a ``rosparam set`` that
-    arrives between reading and writing.
+    """A dynamic_reconfigure server that writes only parameters that change, so that it never undoes a ``rosparam set`` that arrives
+    between reading and writing.
 
     Args:
         values: values in use, which become the defaults.
@@ -79,7 +79,7 @@ class _Server(Server):
         super().__init__(description(values), lambda config, _: config)
 
     def _copy_from_parameter_server(self) -> None:
-        """The values in use have been read already."""
+        """Do nothing, because the values in use have already been read."""
 
     def _copy_to_parameter_server(self) -> None:
         for name in self.type.defaults:
@@ -91,11 +91,11 @@ class _Server(Server):
 
 
 class Reconfigure:
-    """The settings in use, and everything that can change them.
+    """The settings in use, and the sources of changes to these settings.
 
     Args:
-        file: Arena's ``task_generator.yaml``; if empty, the one that comes with Agora.
-        given: values that override those in the file, by Arena's names.
+        file: path of Arena's ``task_generator.yaml``; if empty, the file that comes with Agora.
+        given: values that override the values in the file, keyed by Arena's names.
 
     Attributes:
         settings: settings in use.
@@ -115,7 +115,7 @@ class Reconfigure:
         self._server = _Server(_shown(self._seen), self._stored(private))
 
     def look(self, private: dict[str, Any], given: dict[str, Any]) -> None:
-        """Apply changes in the file, the launch arguments and the private parameters; log the reason if one is invalid."""
+        """Apply changes in the file, the launch arguments and the private parameters; if a change is invalid, log the reason."""
         fresh = self._file()
         fresh |= {name: value for name, value in given.items() if self._given.get(name) != value}
         self._given = given
@@ -138,7 +138,7 @@ class Reconfigure:
         self._server.update_configuration(_shown(self._seen))
 
     def _stored(self, private: dict[str, Any]) -> dict[str, Any]:
-        """Return the private parameters of these settings as dynamic_reconfigure shows them."""
+        """Return the private parameters for these settings in the form in which dynamic_reconfigure shows them."""
         return _shown({name: _read(name, private[name]) for name in self._seen if name in private})
 
     def _file(self) -> dict[str, Any]:

@@ -1,9 +1,9 @@
-"""The task generator node: it runs one episode after another, announces each to all nodes, and loses none.
+"""The task generator node, which runs one episode after another, announces each to all nodes, and does not lose any.
 
 Callbacks put work into one queue, which one thread processes, so a reset is never interrupted by another; the main thread is free
-to handle signals. The node waits by the wall clock, because simulated time stands still during a reset. Stale data: a status that
-does not belong to the current episode is ignored, unless the simulator has no episode at all. The node does not publish any
-``cmd_vel``. Invalid parameters are reported in one line, and episodes continue with the last valid parameters.
+to handle signals. Waiting times are measured by the wall clock, because simulated time stands still during a reset. Stale data: a
+status that does not belong to the current episode is ignored, unless the simulator has no episode at all. The node does not publish
+any ``cmd_vel``. Invalid parameters are reported in one line, and episodes continue with the last valid parameters.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ class TaskGeneratorServer:
     """The ``task_generator_server`` node.
 
     Private parameters: ``config`` (path of a ``task_generator.yaml``), ``parts`` (the nodes to which episodes are announced),
-    ``manual`` (begin no episode before `PlayEpisode`), ``patience`` (time to wait for an answer, s), and Arena's parameters
-    (`Reconfigure`). The node stores its position in ``progress``: if it is killed and restarted, it repeats the current episode and
-    continues from there.
+    ``manual`` (whether to begin episodes only on `PlayEpisode`), ``patience`` (time to wait for an answer, s), and Arena's
+    parameters (`Reconfigure`). The node stores its position in ``progress``: after it has been killed and restarted, it repeats the
+    current episode and continues from there.
 
     Attributes:
         playlist: episodes to run; None as long as the parameters are invalid.
         episode: current episode, None between episodes.
-        say: publishes the announcements.
+        say: publishers of the announcements.
         watch: current positions of pedestrians and robots, in modes that continue an episode.
     """
 
@@ -131,7 +131,7 @@ class TaskGeneratorServer:
             self.later(lambda: self._play(*progress["asked"], PlayEpisodeResponse()))
 
     def later(self, work: Callable[[], None] | None) -> None:
-        """Let the reset thread run a task, or check the episode."""
+        """Queue a task for the reset thread; without a task, the thread checks the episode."""
         self._work.put(work)
 
     def reset(self) -> None:
@@ -140,7 +140,7 @@ class TaskGeneratorServer:
         self._next()
 
     def request_new_map(self, algorithm: str) -> None:
-        """Begin the next episode on a new map, from another generator if one is given.
+        """Begin the next episode on a new map, using another generator if one is given.
 
         Raises:
             InputError: the generator is unknown, or episodes do not use generated maps.
@@ -167,7 +167,7 @@ class TaskGeneratorServer:
         self._begin_turn(turn)
 
     def show(self, settings: Settings) -> None:
-        """Use these settings."""
+        """Use these settings from now on."""
         self._reconfigure.show(settings)
 
     def _read_settings(self) -> Reconfigure:
@@ -236,7 +236,9 @@ class TaskGeneratorServer:
                 self._after(status)
 
     def _after(self, status: EpisodeStatus) -> None:
-        """Continue after the end of an episode; in modes that continue an episode, only the robots are moved at a time-out."""
+        """Continue after the end of an episode: begin the next one or, at a time-out in modes that continue an episode, move only
+        the robots.
+        """
         rospy.loginfo(self._outcomes.add(status, self.episode, self._goes_on))
         late = all(robot.outcome == Outcome.TIMEOUT for robot in status.robots)
         if late and not self._manual and self._goes_on and not self.playlist.finished:
@@ -265,7 +267,7 @@ class TaskGeneratorServer:
         return "the simulator was restarted" if idle else ""
 
     def _follow_goals(self, status: EpisodeStatus) -> None:
-        """Announce the robots' new goals, both the episode's goals and goals set by hand."""
+        """Announce the robots' new goals, including goals that were set by hand."""
         first = self.episode.robots[0].name
         for robot in status.robots:
             if robot.goal > self._goals.get(robot.name, robot.goal):
@@ -273,7 +275,7 @@ class TaskGeneratorServer:
                 self.say.goal(robot.name, robot.target, first=robot.name == first)
 
     def _adopt(self) -> bool:
-        """Apply parameters and settings; return whether anything has changed or must be tried for the first time."""
+        """Apply parameters and settings, and return whether any have changed or are used for the first time."""
         try:
             parameters, private, tree = Parameters.read(self._tree)
         except InputError as error:
@@ -300,7 +302,7 @@ class TaskGeneratorServer:
         return True
 
     def _next(self) -> None:
-        """Begin the next episode; if it cannot be placed, begin the one after it."""
+        """Begin the next episode; if it cannot be placed, try the episodes after it."""
         self.episode = None
         self._adopt()
         for _ in range(self._most):
@@ -354,7 +356,7 @@ class TaskGeneratorServer:
         self._waits = waits
 
     def _say_names(self, turn: Turn) -> None:
-        """Log which robots have a different name in ROS, unless this has already been logged."""
+        """Log which robots have a different name in ROS, unless these names have already been logged."""
         others = {given: name for given, name in zip(turn.given_names(), turn.names(), strict=True) if given != name}
         for given in others.keys() - self._renamed.keys():
             rospy.loginfo(
@@ -383,7 +385,7 @@ class TaskGeneratorServer:
         self.say.given_up(episode, reason)
 
     def _deliver(self, episode: Episode) -> bool:
-        """Deliver an episode to all nodes, starting again from the beginning if a node is lost in the meantime."""
+        """Deliver an episode to all nodes; if a node is lost in the meantime, start again from the beginning."""
         while True:
             try:
                 self._hand_out(episode)
@@ -407,7 +409,7 @@ class TaskGeneratorServer:
         return [(part, begin) for part, begin in self._begin.items() if part in self._wanted]
 
     def _hand_out(self, episode: Episode) -> None:
-        """Perform one reset as defined in the contract."""
+        """Perform one reset, in the order defined by the contract."""
         agora = any(robot.navigation == "agora" for robot in episode.robots)
         recorded = bool(rospy.get_param("record_data", False))
         absent = {

@@ -1,5 +1,5 @@
-"""Services of other nodes that start late, answer late or die. The node waits for them with occasional log lines and reconnects;
-failures are never fatal.
+"""Calls services of other nodes, which may start late, answer late or die. The node waits for them, logs a line from time to time,
+and reconnects; failures are never fatal.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _EVERY = 5.0  # s between two log lines about the same wait
 
 
 class Service(Call):
-    """A service that is waited for and whose rejection is raised as an error.
+    """A service of another node. A call waits for the service, and raises an error if the service rejects the request.
 
     Args:
         name: name of the service, relative to the graph's namespace.
@@ -26,7 +26,7 @@ class Service(Call):
         """Wait for the service, call it, and return its answer.
 
         Raises:
-            CallError: the service's node died in the meantime, or did not answer in time.
+            CallError: the node that offers the service died in the meantime, or did not answer in time.
             RefusedError: the service rejected the request.
         """
         if not self.standing:
@@ -65,7 +65,7 @@ class _Word:
         self._line, self._begun, self._told = line, time.monotonic(), 0.0
 
     def is_said(self) -> bool:
-        """Log the time waited so far if a line is due; always return False, so that waiting continues."""
+        """Log the time waited so far, if a log line is due, and always return False, so that waiting continues."""
         waited = time.monotonic() - self._begun
         if waited - self._told >= _EVERY:
             self._told = waited

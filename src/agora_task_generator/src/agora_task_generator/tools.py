@@ -1,4 +1,6 @@
-"""RViz tools, and requests from other nodes that concern the current episode: poses, goals, resets, and stages of a curriculum."""
+"""Handles RViz tools, and requests from other nodes that concern the current episode: poses, goals, resets, and stages of a
+curriculum.
+"""
 
 from __future__ import annotations
 
@@ -27,12 +29,12 @@ _CONNECT = 2.0  # s of wall time to wait for the first transforms
 
 
 class Tools:
-    """Implements Arena's modules ``rviz_ui``, ``staged`` and ``dynamic_map`` at run time; requests are handled between resets, in
-    the server's thread.
+    """Implements the run-time part of Arena's modules ``rviz_ui``, ``staged`` and ``dynamic_map``; requests are handled between
+    resets, in the server's thread.
 
     Args:
-        server: server of the episodes.
-        patience: time to wait for the simulator's answers, s.
+        server: task generator server that runs the episodes.
+        patience: maximum time to wait for the simulator's answers, s.
     """
 
     def __init__(self, server: TaskGeneratorServer, patience: float) -> None:
@@ -68,8 +70,8 @@ class Tools:
         self._server.later(lambda: self._try(lambda: use(self._in_map(from_pose(pose), message.header.frame_id))))
 
     def _in_map(self, pose: Array, frame: str) -> Array:
-        """Return a pose (3,) in the map frame, given the pose in another frame; the node listens to tf only after the first pose in
-        another frame has arrived.
+        """Transform a pose (3,) from another frame to the map frame. The node listens to tf only once the first pose in another
+        frame has arrived.
 
         Raises:
             InputError: there is no transform from the frame to the map.
@@ -99,7 +101,7 @@ class Tools:
         return modes if isinstance(modes, TaskModes) and modes.generator.stage.robots.name == "guided" else None
 
     def _estimate(self, pose: Array) -> None:
-        """Move the first robot to a pose; guided robots forget their waypoints."""
+        """Move the first robot to a pose, and delete the waypoints of guided robots."""
         if (modes := self._guided) is not None:
             self._guide(modes, lambda: modes.generator.estimate_pose(self._in_file(pose)), {**self._server.watch.poses, 0: pose})
             return
@@ -117,7 +119,7 @@ class Tools:
         return x, y, heading
 
     def _guide(self, modes: TaskModes, change: Callable[[], None], poses: dict[int, Array]) -> None:
-        """Change the list of waypoints and continue with it; a waypoint that cannot be reached is discarded."""
+        """Change the list of waypoints, and continue with the new list; a waypoint that cannot be reached is discarded."""
         before = modes.generator.setup.robots
         change()
         try:
@@ -127,8 +129,8 @@ class Tools:
             raise
 
     def _go(self, robots: list[str], pose: Array) -> None:
-        """Give robots another goal; it appears in the status, which the server announces. A robot that cannot be at the goal keeps
-        its old one.
+        """Give robots another goal, which appears in the status and is then announced by the server. A robot that cannot stand at
+        the goal keeps its old goal.
         """
         for name in robots:
             try:
@@ -137,7 +139,7 @@ class Tools:
                 rospy.logwarn(f"a goal is ignored: {error}")
 
     def _new_map(self, algorithm: str) -> None:
-        """Begin an episode on a new map, from another generator if one is given."""
+        """Begin an episode on a new map, using another generator if one is given."""
         try:
             self._server.request_new_map(algorithm)
         except InputError as error:

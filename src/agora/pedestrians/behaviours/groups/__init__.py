@@ -2,9 +2,9 @@
 
 Walking: S. Sarker Roy et al., TAGA, 2025 (the leader is chosen at random among the members; a follower's velocity is the leader's
 plus a fraction of the follower's own distance to its place), with the rows of M. Moussaid et al., "The walking behaviour of
-pedestrian social groups and its impact on crowd dynamics", PLoS ONE 5(4), 2010. Arena 3.0, in contrast, gives every member the
-leader's goal plus an offset on a ring, so members that are pushed off their points turn on the spot when they arrive. Standing: A.
-Kendon, Conducting Interaction, 1990.
+pedestrian social groups and its impact on crowd dynamics", PLoS ONE 5(4), 2010. In contrast, Arena 3.0 gives every member the
+leader's goal plus an offset on a ring, so members that have been pushed off their points turn on the spot when they arrive.
+Standing: A. Kendon, Conducting Interaction, 1990.
 """
 
 from __future__ import annotations
@@ -80,42 +80,43 @@ def _groups(c, settings, dt, people, traits, minds, goals, maps, clock, first, l
 
 @dataclass(frozen=True)
 class Groups(Checked):
-    """Members of a group (`agora.core.state.Traits.group`) walk together, or stand and talk together.
+    """Makes members of a group (`agora.core.state.Traits.group`) walk together, or stand and talk.
 
-    In a walking group, one member, chosen at random with the episode's key, leads at the speed of the slowest member. The others
-    walk next to it in rows. The rows turn with the distance that the leader walks, not with its heading, so that no one turns
-    unnecessarily. Followers drift around their places; the initial drift of a follower is the deviation of its first position from
-    its place. A follower that has no room next to the leader, or cannot see its place, follows the leader's path. Followers speed
-    up when behind and slow down when ahead; the leader slows down when a member falls behind. A follower whose leader is gone
-    continues along its own waypoints.
+    In a walking group, one member leads at the speed of the slowest member. It is chosen at random, using the episode's key. The
+    others walk next to the leader in rows. The rows turn with the distance that the leader walks, not with its heading, so that no
+    one turns unnecessarily. Followers drift around their places; the initial drift of a follower is the deviation of its first
+    position from its place. A follower that has no room next to the leader, or cannot see its place, follows the leader's path.
+    Followers speed up if they are behind their places and slow down if they are ahead; the leader slows down if a member falls
+    behind. A follower whose leader is gone continues along its own waypoints.
 
     A group whose members are talking, listening or telling a story at the start stands around its o-space, whose centre its members
-    look at. Members that are pushed away return to their places and turn to the others. A pedestrian that is given the number of a
-    group joins the group and gets a place; a pedestrian that loses the number continues along its own waypoints. Lone walkers may
-    also join, and members may leave, at random. If a single member remains, it no longer belongs to a group. Groups of one and
-    recorded pedestrians are unaffected.
+    look at. Members that are pushed away return to their places and turn to the others. A pedestrian that is assigned to a group
+    joins it and gets a place; a pedestrian that is removed from a group continues along its own waypoints. At random, lone walkers
+    may also join a conversation, and members may leave it. A member that is left alone no longer belongs to a group. Groups of one
+    and recorded pedestrians are unaffected.
 
     Attributes:
         period: time between decisions, s.
         abreast: maximum number of members in a row.
         spacing: distance between neighbours in a row, m; fitted to ETH/UCY, as are ``drift`` and ``drift_time``.
         row_gap: distance between rows, and between members walking in single file, m.
-        bend: distance ahead of the row's middle per metre to its side; this bends a row of three or more into a V.
+        bend: distance of a member ahead of the row's middle, per metre of its sideways distance from the middle; bends a row of
+            three or more into a V.
         margin: free space that a place next to the leader needs in addition to the follower's radius, m.
         drift: standard deviation of a follower's deviation from its place, ahead and sideways, m.
-        drift_time: time in which this deviation decays to 37 %, s.
-        early: distance at which a leader's waypoint counts as reached, m. It is needed because members next to the leader keep it
-            away from the point.
-        wheel: distance that a leader walks while the direction of travel turns by 63 % of the difference in direction, m.
-        gain: fraction of the distance to its place that a follower tries to make up per second, 1/s.
+        drift_time: time in which a deviation decays to 37 %, s.
+        early: distance at which a leader's waypoint counts as reached, m; needed because members next to the leader keep it away
+            from the waypoint.
+        wheel: distance that a leader walks while the group's direction of travel makes up 63 % of a change of direction, m.
+        gain: fraction of its distance to its place that a follower tries to make up per second, 1/s.
         catch_up: maximum speed of a follower, as a multiple of its preferred speed.
         slack: distance of a follower from its place at which its leader starts to slow down, m.
         torn: distance of a follower from its place at which its leader nearly stops, m.
         patience: time for which a leader waits, s; it then walks on for the same time before it waits again.
-        join_rate: probability per second that a lone walker within ``notice`` metres of a conversation joins it, if the
-            conversation has fewer than ``most`` members and there is room. A walker does not rejoin the conversation that it left
-            last.
-        leave_rate: probability per second that a member leaves, if it has another destination.
+        join_rate: probability per second that a lone walker within ``notice`` metres of a conversation joins it, provided that the
+            conversation has fewer than ``most`` members and room for another. A walker does not rejoin the conversation that it
+            left last.
+        leave_rate: probability per second that a member leaves a conversation, if it has another destination.
         notice: distance from a conversation within which a lone walker may join it, m.
         most: maximum number of members that a conversation may reach when others join.
     """
@@ -178,8 +179,8 @@ class AttachedGroups:
         )
 
     def reset(self, world: int, start: Start) -> None:
-        """Start an episode. Conversations are recognised by their members' states; the kernel finds walking groups on its first
-        call.
+        """Start an episode. Conversations are recognised by the states of their members; the kernel finds walking groups on its
+        first call.
         """
         company, replay = self.company, self._world.replay
         for field in company:

@@ -1,4 +1,4 @@
-"""The groups of pedestrians and the roles of their members, recomputed when a group changes."""
+"""Determines the groups of pedestrians and the roles of their members, whenever a group changes."""
 
 from __future__ import annotations
 
@@ -16,27 +16,29 @@ from agora.seeds import uniform_at
 
 _LEADER = 101  # index of the random draw
 _BESIDE = np.float32(3.0)  # m, distance from the leader within which a member starts next to it
-_HERE = np.float32(1.0)  # m, a pedestrian without a waypoint farther away than this stays
+_HERE = np.float32(1.0)  # m, a pedestrian whose waypoints are all within this distance stays
 _TINY = np.float32(1e-12)
 
 
 class GroupMemory(NamedTuple):
-    """The memory of each pedestrian and its group; arrays (W, P) unless stated otherwise.
+    """The memory of each pedestrian and its group, in arrays (W, P) unless stated otherwise.
 
     Attributes:
         stale: (W,) whether the groups of a world must be recomputed.
         steered: whether the pedestrian is simulated; recorded pedestrians follow their recording.
         member: group of the pedestrian at the last update; -1 if none.
         left: last group that the pedestrian left.
-        leader: slot of the leader, or of the speaker; -1 for pedestrians that are not in a group of two or more.
+        leader: slot of the leader of a walking group, or of the speaker in a conversation; -1 for pedestrians that are not in a
+            group of two or more.
         number: number of members, in the leader's slot.
-        hosted: whether the group moves the pedestrian; ``count`` and ``mode`` then store those of its own waypoint list.
+        hosted: whether the group moves the pedestrian; if so, ``count`` and ``mode`` store the length and mode of the pedestrian's
+            own waypoint list.
         ahead: place of a follower, m ahead of the leader.
         aside: place of a follower, m to the left of the leader.
         behind: place of a follower in single file, m behind the leader.
-        ux: direction of travel, x.
-        uy: direction of travel, y.
-        beside: 1 if the follower is at its place in the row, 0 if in single file.
+        ux: direction of travel, unit vector, x.
+        uy: direction of travel, unit vector, y.
+        beside: 1 if the follower walks at its place in the row, 0 if it walks in single file; in between while it changes.
         pace: in the leader's slot: preferred speed of the slowest member, m/s.
         gap: in the leader's slot: maximum distance between a member and its place, m.
         waited: in the leader's slot: time for which the leader has waited, s.
@@ -48,7 +50,7 @@ class GroupMemory(NamedTuple):
         place_x: the pedestrian's place in the conversation, x, m.
         place_y: the pedestrian's place in the conversation, y, m.
         lean_x: distance by which a member aims beyond its place, to counter people who push it away, x, m; ahead, for a walker.
-        lean_y: like ``lean_x``, y, m; to the left, for a walker.
+        lean_y: as ``lean_x``, y, m; to the left, for a walker.
         drift_x: deviation of a follower from its place, positive ahead, m.
         drift_y: deviation of a follower from its place, positive to the left, m.
         bearing: bearing of a member from the centre, rad; used to space members.
@@ -121,7 +123,9 @@ class GroupParameters(NamedTuple):
 
 @hidden
 def _set_single_waypoint(c, minds, goals, w, i):
-    """Replace a pedestrian's waypoint list by a single point at which to stay, so that crowd models let it come to rest there."""
+    """Replace a pedestrian's waypoint list with a single point at which to stay, so that crowd models let the pedestrian come to
+    rest there.
+    """
     if not c.hosted[w, i]:
         minds.led[w, i] = True
         c.hosted[w, i], c.count[w, i], c.mode[w, i] = True, goals.count[w, i], goals.mode[w, i]
@@ -130,7 +134,7 @@ def _set_single_waypoint(c, minds, goals, w, i):
 
 @hidden
 def _restore_waypoints(c, traits, minds, goals, w, i):
-    """Give a pedestrian its own waypoint list back."""
+    """Restore a pedestrian's own waypoint list."""
     if c.hosted[w, i]:
         c.hosted[w, i], minds.led[w, i] = False, False
         goals.count[w, i], goals.mode[w, i] = c.count[w, i], c.mode[w, i]
@@ -145,8 +149,8 @@ def _restore_waypoints(c, traits, minds, goals, w, i):
 
 @hidden
 def _choose(c, traits, key, w, first, count, number):
-    """Return the leader of a group (the previous leader or, if there is none, the member with the lowest random number) and the
-    number of members.
+    """Return the leader's slot (the previous leader or, if there is none, the member with the lowest random number) and the number
+    of members of a group.
     """
     members, leader, lowest, old = 0, -1, 2.0, -1
     for i in range(first, count):
@@ -172,7 +176,7 @@ def _visible_drift(c, people, w, i, leader):
 
 @hidden
 def _line_up(c, people, traits, minds, goals, settings, w, first, count, leader, members):
-    """Give the members of a walking group their places in rows, in their current order from right to left."""
+    """Assign places in rows to the members of a walking group, in their current order from right to left."""
     number, x, y = c.member[w, leader], people.x[w, leader], people.y[w, leader]
     if c.hosted[w, leader]:
         _restore_waypoints(c, traits, minds, goals, w, leader)
@@ -237,7 +241,7 @@ def _dismiss_last(c, people, traits, minds, goals, w, i):
 
 @hidden
 def regroup(c, people, traits, minds, goals, settings, key, w, count):
-    """Find the members of each group, and give every pedestrian its role."""
+    """Find the members of each group, and assign a role to every pedestrian."""
     for i in range(count):
         group = traits.group[w, i] if people.active[w, i] and c.steered[w, i] else -1
         if group != c.member[w, i]:

@@ -1,4 +1,4 @@
-"""Conversations of standing groups: the places around the o-space, and members who join and leave."""
+"""Conversations of standing groups: places around the o-space, and people who join and leave."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ _ELSEWHERE = np.float32(1.0)  # m, a member whose waypoints end within this dist
 
 @hidden
 def rank_of(c, traits, w, first, count, number, i):
-    """Return the number of members of a group with a smaller bearing, or with the same bearing and a smaller id."""
+    """Return the rank of member i around the o-space: the number of members with a smaller bearing, or with the same bearing and a
+    smaller id.
+    """
     rank = 0
     for j in range(first, count):
         if c.member[w, j] == number:

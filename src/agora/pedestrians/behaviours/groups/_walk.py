@@ -15,10 +15,10 @@ CRUMBS = 24
 """Number of places stored for a leader's trail."""
 
 _CRUMB = np.float32(0.4)  # m, distance between two places on the trail
-_SLIM = np.float32(0.15)  # m, half the width of the strip that must be free for a person to be seen
+_SLIM = np.float32(0.15)  # m, half the width of the strip that must be free for a point to be visible
 _REVERSED = np.float32(-0.5)  # cosine of the turn from which a group walks back instead of wheeling
 _WALKING = np.float32(0.2)  # m/s
-_FELL_BEHIND = np.float32(3.0)  # m, from its place, at which a follower walks there in any direction
+_FELL_BEHIND = np.float32(3.0)  # m, distance from its place at which a follower walks there in any direction
 _CREEP = np.float32(0.3)  # fraction of its speed that a waiting leader keeps
 _STROLL = np.float32(0.4)  # minimum speed of a follower, as a multiple of its preferred speed: at speed 0 it could not make way
 _ELSEWHERE = np.float32(0.6)  # m
@@ -33,7 +33,7 @@ _TINY = np.float32(1e-12)
 
 @hidden
 def is_visible(maps, m, x0, y0, x1, y1, clearance):
-    """Return whether a thin strip between two points is free of walls; the strip is traversed in steps of the local clearance."""
+    """Return whether a thin strip between two points is free of walls, checked in steps of the local clearance."""
     dx, dy = x1 - x0, y1 - y0
     length = math.sqrt(dx * dx + dy * dy + _TINY)
     done = clearance
@@ -116,8 +116,8 @@ def is_leaving(people, goals, w, leader):
 
 @hidden
 def aim_beyond(c, w, i, dx, dy, dt):
-    """Aim beyond a place that other people block, by integrating the remaining distance; the integral decays while the distance is
-    large.
+    """Aim beyond the place of member i if other people keep it away, by integrating the remaining distance; the integral decays
+    while the distance is large.
     """
     if dx * dx + dy * dy >= _NEAR * _NEAR:
         c.lean_x[w, i], c.lean_y[w, i] = c.lean_x[w, i] * (ONE - _LEAN * dt), c.lean_y[w, i] * (ONE - _LEAN * dt)
@@ -140,8 +140,8 @@ def _is_in_the_way(c, people, traits, goals, w, i):
 
 @hidden
 def _go_ahead(c, people, traits, minds, goals, settings, w, i):
-    """Let a follower walk to its leader's waypoint at the leader's speed; it waits if it is farther ahead than its gap in single
-    file.
+    """Let a follower walk to its leader's waypoint at the leader's speed, but wait if it is farther ahead of the leader than its
+    gap in single file.
     """
     leader = c.leader[w, i]
     dx, dy = people.x[w, i] - people.x[w, leader], people.y[w, i] - people.y[w, leader]
@@ -165,8 +165,10 @@ def _drift(c, traits, clock, settings, w, i):
 
 @hidden
 def follow_leader(c, people, traits, minds, goals, maps, clock, settings, w, i, dt):
-    """Set a follower's waypoint and speed. The follower does not walk backwards while its leader walks, or to cover a few steps
-    sideways, unless it has fallen behind.
+    """Set a follower's waypoint and speed.
+
+    Unless it has fallen behind, the follower does not walk backwards while its leader is walking or about to walk. While the leader
+    stands, a follower that is close to its place stays where it is.
     """
     leader, m = c.leader[w, i], maps.index[w]
     x, y, ux, uy = people.x[w, i], people.y[w, i], c.ux[w, leader], c.uy[w, leader]
@@ -222,7 +224,7 @@ def follow_leader(c, people, traits, minds, goals, maps, clock, settings, w, i, 
 
 @hidden
 def wait_for_members(c, traits, settings, w, i, dt):
-    """Let a leader walk at the speed of its group, and wait for a limited time for members that have fallen behind."""
+    """Let a leader walk at its group's speed, and wait for members that have fallen behind, but only for a limited time."""
     slack, torn = settings.slack[0], settings.torn[0]
     gap = c.gap[w, i]
     if gap <= slack:

@@ -1,10 +1,9 @@
-"""Social states, after Kaestner et al., "Arena 3.0", RSS 2024, Table II, and its statechart; and reactions to robots, after
-HuNavSim.
+"""Social states as in Arena 3.0 (Kaestner et al., RSS 2024, Table II and statechart), and reactions to robots as in HuNavSim.
 
 Reactions: Perez-Higueras, Otero, Caballero and Merino, "HuNavSim: A ROS 2 human navigation simulator for benchmarking human-aware
 robot navigation", RA-L 8, 2023. Differences from Arena's code: time is simulated time; changes are per second instead of per tick,
 and events occur at rates, so that results do not depend on the time step; the cone of vision points along the heading; and
-pedestrian types differ as specified in their data.
+pedestrian types differ as their data specify.
 """
 
 from __future__ import annotations
@@ -44,8 +43,8 @@ def _normals(key, identities, out, first, last):
 
 
 class _Kinds(NamedTuple):
-    """Means and standard deviations (types, normals) for every type, and the values that are the same for all pedestrians of one
-    type.
+    """Means and standard deviations (types, normals) of the drawn values of every type, and the values that all pedestrians of a
+    type share.
     """
 
     names: tuple[str, ...]
@@ -56,18 +55,19 @@ class _Kinds(NamedTuple):
 
 @dataclass(frozen=True)
 class SocialStates(Checked):
-    """Activities of pedestrians besides walking: idling, running, talking, telling stories, texting, phoning, using furniture,
-    queueing, panicking, and reacting to robots.
+    """Gives pedestrians activities other than walking: idling, running, talking, telling stories, texting, phoning, using
+    furniture, queueing, panicking, and reacting to robots.
 
-    Stress, energy and social need lie in [0, 1] and drift depending on the state; each pedestrian compares them with its own
-    thresholds (`agora.draft.pedestrian_types`). Paces are multiples of the preferred speed set by the preceding behaviours; the
-    values for running (2) and phoning (0.5) are Arena's. A waypoint is replaced only while a state needs a different one.
+    Stress, energy and social need lie in [0, 1], and each drifts at a rate that depends on the state; a pedestrian compares them
+    with its own thresholds (`agora.draft.pedestrian_types`). Paces are multiples of the preferred speed set by the preceding
+    behaviours; the values for running (2) and phoning (0.5) are from Arena. The behaviour replaces a waypoint only while a state
+    needs a different one.
 
     Attributes:
-        running_rate: running events per second, per unit of energy above the high threshold (Arena: 1).
-        phone_rate: phoning events per second, per unit of social need above the high threshold (Arena: 1).
+        running_rate: rate of starting to run, per unit of energy above the high threshold, 1/s (Arena: 1).
+        phone_rate: rate of starting to use a phone, per unit of social need above the high threshold, 1/s (Arena: 1).
         texting_share: fraction of the pedestrians using a phone who text instead of talking.
-        seek_rate: rate of approaching a visible person to talk if social need is above the high threshold, 1/s.
+        seek_rate: rate of approaching a visible person to talk, while social need is above the high threshold, 1/s.
         chat_rate: rate of starting a conversation between two people, 1/s (Arena: probability 0.01 every 0.5 s).
         story_rate: rate of starting to tell a story, 1/s (Arena: as ``chat_rate``).
         group_rate: rate of starting a conversation in the walking group, 1/s (Arena: as ``chat_rate``).
@@ -81,8 +81,8 @@ class SocialStates(Checked):
         pause_rate: rate of pausing to stand idle, 1/s.
         pause_time: duration of such a pause, s.
         errand_rate: rate of going to a piece of furniture, regardless of energy, 1/s.
-        rest_rate: rate of going to a piece of furniture when energy is low, 1/s.
-        errand_reach: distance within which pedestrians go to furniture, m.
+        rest_rate: rate of going to a piece of furniture while energy is low, 1/s.
+        errand_reach: maximum distance of the furniture that pedestrians go to, m.
         errand_time: time spent at furniture, s.
         service_time: time spent at the head of a queue, s.
         notice: distance within which reactions to a robot begin, m.
@@ -91,15 +91,15 @@ class SocialStates(Checked):
         play_distance: distance from a robot at which curious pedestrians stay, m.
         play_pace: pace of curious pedestrians.
         interest_time: time for which curious pedestrians stay near a robot, s.
-        block_distance: distance from a robot's centre at which threatening pedestrians step in front of it, m.
+        block_distance: distance from a robot's centre at which threatening pedestrians stand in front of the robot, m.
         block_pace: pace of threatening pedestrians.
         threat_time: time for which threatening pedestrians block the robot, s.
         surprise_time: time for which surprised pedestrians stop to look, s.
-        indifference: time until a robot or a piece of furniture is of interest again, s.
-        fear_of_speed: increase in stress per second, for each m/s by which the speed of a robot that is too near exceeds 0.7 m/s.
+        indifference: time after an encounter until a robot or a piece of furniture is of interest again, s.
+        fear_of_speed: increase in stress per second, for each m/s by which a robot that is too near exceeds 0.7 m/s.
         phone_pace: pace of walking while using a phone.
-        thinking_time: time between decisions, s, rounded to a whole number of crowd periods; in between, pedestrians repeat their
-            last decision.
+        thinking_time: time between decisions, s, rounded to a whole number of crowd periods; between decisions, pedestrians repeat
+            their last one.
     """
 
     running_rate: NotNegative = 1.0
@@ -150,7 +150,7 @@ class AttachedSocialStates:
     """Social states attached to one world.
 
     Attributes:
-        memory: memory of the social states, which changes from tick to tick.
+        memory: memory of the social states, updated at every tick.
         character: characters of the pedestrians.
         spots: spots where furniture is used.
     """
@@ -226,7 +226,7 @@ class AttachedSocialStates:
         self.spots.use[w, : len(poses)] = uses
 
     def _duration(self, state: str) -> float:
-        """Return the duration of the state in which an episode begins, s; `FOREVER` if the state has no time limit."""
+        """Return the duration of an initial state, s; `FOREVER` if the state has no time limit."""
         rules = self._rules
         times = {"interested": rules.interest_time, "surprised": rules.surprise_time, "threatening": rules.threat_time}
         times |= dict.fromkeys(("interacting", "sitting", "working", "queueing"), rules.errand_time)

@@ -1,4 +1,4 @@
-"""Decisions of pedestrians: first the individual decisions, based on generation t; then those that involve two people, lowest id
+"""Decisions of pedestrians: first individual decisions, based on generation t; then decisions that involve two people, lowest id
 first.
 """
 
@@ -41,9 +41,9 @@ from agora.pedestrians.behaviours.social_states._records import (
 from agora.pedestrians.shared.neighbours import SEES_PEDESTRIANS, SEES_ROBOTS, lanes
 from agora.seeds import uniform_at
 
-_CLOSE = np.float32(1.1)  # a robot within this many personal radii is noticed in every direction
-_LOSE = np.float32(1.2)  # a pedestrian that reacts to a robot loses sight of it at this many ranges of vision
-_SLACK = np.float32(1.25)  # a pedestrian that avoids a robot stops avoiding at this many times the distance at which it started
+_CLOSE = np.float32(1.1)  # multiple of the personal radius within which a robot is noticed in every direction
+_LOSE = np.float32(1.2)  # multiple of the range of vision at which a pedestrian that reacts to a robot loses sight of it
+_SLACK = np.float32(1.25)  # a pedestrian stops avoiding a robot at this multiple of the distance at which it started
 _SLOW_ROBOT = np.float32(0.7)  # m/s, above which a robot's speed is frightening (Arena)
 _AGES = HALF * FOREVER  # s, more than any drawn duration
 _UNLIT = np.float32(-1.0)
@@ -58,13 +58,13 @@ _EVENTS = (NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, CHAT, SEEK, STORY_TIME, 
 
 @lean_inlined
 def draw(minds, traits, memory, clock, w, i, use):
-    """Return the uniform random number for a pedestrian, a step and a use."""
+    """Return the uniform random number of a pedestrian for the current step and a given use."""
     return np.float32(uniform_at(memory.key[w], traits.id[w, i], clock.step[w], use))
 
 
 @lean_inlined
 def enter_state(minds, memory, w, i, state, left):
-    """Enter a state that lasts ``left`` seconds; the conversation or spot of the previous state is given up."""
+    """Enter a state that lasts ``left`` seconds, and give up the conversation or spot of the previous state."""
     minds.state[w, i], minds.partner[w, i] = state, -1
     memory.since[w, i], memory.left[w, i] = ZERO, left
     memory.talk[w, i], memory.spot[w, i], memory.arrived[w, i] = -1, -1, 0
@@ -73,8 +73,8 @@ def enter_state(minds, memory, w, i, state, left):
 
 @lean_inlined
 def _notice(people, robots, character, minds, memory, sees, top, w):
-    """Find, for each pedestrian, the nearest robot that it notices (in the cone of vision, very near, or already reacted to), and
-    the distance to it.
+    """For each pedestrian, find the nearest robot that it notices, and the distance to that robot; a pedestrian notices robots in
+    its cone of vision, robots very near to it, and the robot that it already reacts to.
     """
     x, y, heading, state = people.x[w], people.y[w], people.heading[w], minds.state[w]
     vision, cone, personal = character.vision[w], character.cosine[w], character.personal_radius[w]
@@ -127,7 +127,7 @@ def _drift(dt, rules, table, robots, character, minds, memory, top, w):
 
 @lean_inlined
 def _rates(rules, company, grouped, furniture, social, energy, idle, curious, limits, rates):
-    """Compute the event rates, 1/s, for a pedestrian that walks or stands idle, in the order of `_OUTCOMES`."""
+    """Compute the event rates of a pedestrian that is walking or idle, 1/s, in the order of `_OUTCOMES`."""
     energy_low, energy_high, social_high = limits
     chat, story, group, stroll = rates
     lively = max(energy - energy_high, ZERO)
@@ -165,7 +165,7 @@ def _all_rates(rules, spots, sees, traits, minds, character, memory, w, i):
 
 @lean_inlined
 def _add_hazards(dt, rules, spots, sees, traits, waypoints, minds, character, memory, top, w):
-    """Accumulate the event rates of pedestrians that walk or stand idle, and mark those that have something to decide."""
+    """Integrate the event rates of pedestrians that are walking or idle, and mark the pedestrians that have a decision to make."""
     state, reaction, mode = minds.state[w], minds.reaction[w], waypoints.mode[w]
     stress, energy, social = minds.stress[w], minds.energy[w], minds.social[w]
     since, hazard, fuse, busy, left = memory.since[w], memory.hazard[w], memory.fuse[w], memory.busy[w], memory.left[w]
@@ -193,7 +193,7 @@ def _add_hazards(dt, rules, spots, sees, traits, waypoints, minds, character, me
 
 @lean_inlined
 def _is_at_end(people, waypoints, w, i):
-    """Return whether a pedestrian has reached its last waypoint, stays there and is not walking to another point."""
+    """Return whether a pedestrian stays at its last waypoint, i.e. has reached it and is not walking to another point."""
     n, k = waypoints.count[w, i], waypoints.index[w, i]
     x, y = waypoints.list_x[w, i, k], waypoints.list_y[w, i, k]
     if waypoints.mode[w, i] != STAY or k < n - 1 or n < 1 or waypoints.x[w, i] != x or waypoints.y[w, i] != y:
@@ -204,7 +204,7 @@ def _is_at_end(people, waypoints, w, i):
 
 @lean_inlined
 def _finish_state(rules, people, waypoints, minds, robots, character, memory, w, i, r, distance):
-    """Leave the state if its time is up, its cause has disappeared or its resource is used up."""
+    """Leave the current state if its time is up, its cause has disappeared, or its resource is used up."""
     state, since, over = minds.state[w, i], memory.since[w, i], memory.left[w, i] <= ZERO
     low = minds.energy[w, i] <= character.energy_low[w, i]
     quiet = minds.social[w, i] <= character.social_low[w, i]
@@ -244,7 +244,7 @@ def _is_approaching(people, robots, w, i, r):
 
 @lean_inlined
 def _is_in_the_way(people, waypoints, robots, w, i, r):
-    """Return whether the robot approaches, or is on the side that the pedestrian is walking towards."""
+    """Return whether the robot is approaching the pedestrian, or is in the half-plane that the pedestrian is walking into."""
     if r < 0:
         return False
     dx, dy = robots.x[w, r] - people.x[w, i], robots.y[w, r] - people.y[w, i]
@@ -276,7 +276,7 @@ def _react(rules, people, traits, waypoints, minds, robots, memory, clock, w, i,
 
 @lean_inlined
 def _draw_event(rules, spots, sees, traits, minds, character, memory, clock, w, i):
-    """Draw one of the possible events for a pedestrian that walks or stands idle, with probabilities proportional to the rates."""
+    """Draw an event for a pedestrian that is walking or idle, with probabilities proportional to the event rates."""
     rates = _all_rates(rules, spots, sees, traits, minds, character, memory, w, i)
     total = ZERO
     for rate in rates:
@@ -321,8 +321,8 @@ def _decide_one(rules, sees, people, traits, waypoints, minds, robots, clock, ch
 
 @lean_inlined
 def decide(dt, rules, table, sees, people, traits, waypoints, minds, robots, clock, character, memory, spots, w):
-    """Make the individual decisions for world w: update the drift, end states, react to robots, start activities. Return whether
-    any pedestrian wants to do something that involves others.
+    """Make the individual decisions in world w: update drifting values, end states, react to robots, start activities. Return
+    whether any pedestrian wants to start an activity that involves others.
     """
     count, wishes, others = memory.count[w], False, False
     top = lanes(count)

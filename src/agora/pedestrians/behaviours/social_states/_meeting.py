@@ -54,7 +54,7 @@ def _is_available(people, minds, memory, w, j):
 
 @lean_inlined
 def _partner(people, traits, minds, character, memory, w, i, reach, looks):
-    """Return the slot of the nearest available person within ``reach`` (if ``looks``, only in the cone of vision); -1 if none."""
+    """Return the slot of the nearest available person within ``reach`` m and, if ``looks``, in the cone of vision; -1 if none."""
     best, least = -1, reach * reach
     sine, cosine = sincos(people.heading[w, i])
     for j in range(memory.count[w]):
@@ -71,7 +71,9 @@ def _partner(people, traits, minds, character, memory, w, i, reach, looks):
 
 @lean_inlined
 def _start_conversation(people, traits, minds, character, memory, w, i, event, length):
-    """Start a conversation between two people. The person being sought is the host, so that the other one approaches."""
+    """Start a conversation between two people. The partner whom the pedestrian seeks is the host, so that the pedestrian approaches
+    the partner.
+    """
     seeks = event == SEEK
     reach = character.vision[w, i] if seeks else character.talk_distance[w, i]
     j = _partner(people, traits, minds, character, memory, w, i, reach, seeks)
@@ -86,7 +88,7 @@ def _start_conversation(people, traits, minds, character, memory, w, i, event, l
 
 @lean_inlined
 def _gather(people, traits, minds, character, memory, w, i, event, length):
-    """Start a story for the people nearby, or a conversation in the group; the pedestrian that starts it is the host."""
+    """Start a story for the people nearby, or a conversation in the group, with the pedestrian that starts it as the host."""
     tells = event == STORY_TIME
     reach = character.talk_distance[w, i] * (ONE if tells else TWO)
     left = (character.story_time[w, i] if tells else character.group_time[w, i]) * length
@@ -104,7 +106,7 @@ def _gather(people, traits, minds, character, memory, w, i, event, length):
 
 @lean_inlined
 def _go_to_spot(rules, people, minds, character, memory, spots, w, i, length):
-    """Go to the nearest free spot (a seat if tired); the end of a queue counts as free while the queue is short enough."""
+    """Go to the nearest free spot, or to a seat if tired; the end of a queue counts as free while the queue is short enough."""
     tired = minds.energy[w, i] <= character.energy_low[w, i]
     best, least, ahead = -1, rules.errand_reach * rules.errand_reach, 0
     for s in range(spots.count[w]):
@@ -128,7 +130,7 @@ def _go_to_spot(rules, people, minds, character, memory, spots, w, i, length):
 
 @hidden
 def carry_out_wishes(rules, people, traits, minds, character, memory, spots, clock, w):
-    """Carry out the joint actions that pedestrians of world w want, lowest id first."""
+    """Carry out the joint actions that pedestrians of world w want to start, lowest id first."""
     while True:
         i, lowest = -1, _LAST
         for j in range(memory.count[w]):
@@ -156,7 +158,7 @@ def _precedes(traits, memory, w, i, j):
 
 @lean_inlined
 def _form_circle(people, traits, minds, memory, w):
-    """List the pedestrians that talk or queue; return the number of those that queue, who come first, and the total."""
+    """List the pedestrians that queue, and then those that talk; return the number of queueing pedestrians and the total."""
     queueing, size = 0, 0
     for i in range(memory.count[w]):
         talks = memory.talk[w, i] >= 0
@@ -230,7 +232,7 @@ def _rank(traits, memory, w, size, i):
 
 @lean_inlined
 def update_turns(rules, people, traits, minds, character, memory, w):
-    """Update the turns of conversations and the places in queues of world w; all of them are computed first and then written."""
+    """Update the turns in conversations and the places in queues of world w; all are computed before any is written."""
     queueing, size = _form_circle(people, traits, minds, memory, w)
     for k in range(queueing):
         i = memory.circle[w, k]

@@ -1,4 +1,6 @@
-"""Motion of pedestrians in each social state: the points that they walk to, their paces, and the gaze of standing pedestrians."""
+"""Motion of pedestrians in each social state: the points that they walk to, their paces, and the gaze directions of standing
+pedestrians.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +59,7 @@ def _unit(dx, dy):
 
 @lean_inlined
 def _threat(people, robots, character, memory, sees, w, i):
-    """Return the vector, x and y, away from the nearest threatening person who approaches; 0, 0 if there is none."""
+    """Return the vector (x, y) away from the nearest threatening person who approaches; (0, 0) if there is none."""
     away_x, away_y, least = ZERO, ZERO, character.personal_radius[w, i]
     x, y = people.x[w, i], people.y[w, i]
     if sees & SEES_ROBOTS:
@@ -77,8 +79,8 @@ def _threat(people, robots, character, memory, sees, w, i):
 
 @lean_inlined
 def _evade(rules, people, waypoints, minds, robots, w, i, r):
-    """Return the walking direction of a pedestrian that avoids a robot: sideways, the more so the nearer the robot is; directly
-    away if the pedestrian is scared.
+    """Return the walking direction of a pedestrian that avoids a robot: increasingly sideways as the robot comes nearer, or
+    directly away from it if the pedestrian is scared.
     """
     ax, ay, distance = _unit(people.x[w, i] - robots.x[w, r], people.y[w, i] - robots.y[w, r])
     gx, gy, _ = _unit(waypoints.x[w, i] - people.x[w, i], waypoints.y[w, i] - people.y[w, i])
@@ -92,8 +94,8 @@ def _evade(rules, people, waypoints, minds, robots, w, i, r):
 
 @lean_inlined
 def _point_near_robot(rules, people, minds, robots, w, i, r):
-    """Return, for a pedestrian that plays with or blocks a robot, the point to walk to (x, y), the pace, and the distance to that
-    point that is close enough, m.
+    """For a pedestrian that plays with or blocks a robot, return the point to walk to (x, y), the pace, and the distance at which
+    the point counts as reached, m.
     """
     rx, ry = robots.x[w, r], robots.y[w, r]
     if minds.state[w, i] == THREATENING:
@@ -141,7 +143,9 @@ def _pace_at_spot(people, traits, memory, spots, w, i):
 
 @lean_inlined
 def _pace_in_conversation(people, memory, w, i):
-    """Return the pace in a conversation: the pedestrian approaches the host, then stands and looks at the partner, or walks on."""
+    """Return the pace in a conversation: a pedestrian approaches the host, and then either stands and looks at its partner, or
+    walks on.
+    """
     if memory.talk[w, i] < 0:
         return ZERO
     if memory.kind[w, i] == STROLL:
@@ -174,7 +178,7 @@ def _pace_near_robot(rules, people, waypoints, minds, robots, character, memory,
 
 @lean_inlined
 def _pace(rules, sees, people, traits, waypoints, minds, robots, character, memory, spots, w, i):
-    """Return the pace in a state other than plain walking; write a goal if the waypoint does not suit the state."""
+    """Return the pace in a state other than plain walking, and write a goal if the waypoint does not suit the state."""
     state = minds.state[w, i]
     if state == IDLE:
         dx, dy = _threat(people, robots, character, memory, sees, w, i)

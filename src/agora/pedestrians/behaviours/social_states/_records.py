@@ -1,4 +1,4 @@
-"""The data for the social states of W worlds, as read by the kernels: rules, characters, memories and spots."""
+"""The data that the kernels read for the social states of W worlds: rules, characters, memories and spots."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class Character(NamedTuple):
         energy_high: threshold of high energy, in [0, 1].
         social_low: threshold of low social need, in [0, 1].
         social_high: threshold of high social need, in [0, 1].
-        minimum_time: minimum time in a state, s.
+        minimum_time: minimum duration of a state, s.
         vision: range of vision, m.
         personal_radius: radius of the personal space, m.
-        cosine: cosine of the half-angle of vision.
+        cosine: cosine of half the angle of vision.
         running: pace when running.
-        fear: rate of fear, 1/s.
-        curiosity: rate of curiosity, 1/s.
+        fear: increase in stress per second near a robot, 1/s.
+        curiosity: rate of approaching a visible robot, 1/s.
         chat_rate: rate of starting a conversation between two people, 1/s.
         story_rate: rate of starting to tell a story, 1/s.
         group_rate: rate of starting a conversation in the walking group, 1/s.
@@ -70,7 +70,7 @@ class Character(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """The memory of social states, which changes from tick to tick; all arrays except the last two are (W, P).
+    """The memory of social states, updated at every tick; all arrays except the last two are (W, P).
 
     Attributes:
         since: time spent in the state so far, s.
@@ -78,12 +78,12 @@ class Memory(NamedTuple):
         weary: time until robots are of interest again, s.
         rested: time until furniture is of interest again, s.
         pace: current speed, as a multiple of the undisturbed speed.
-        wanted: target value of the pace.
+        wanted: target pace.
         goal_x: point to walk to instead of the waypoint, x, m.
         goal_y: point to walk to instead of the waypoint, y, m.
         gaze: direction to which the pedestrian turns while standing, rad; `FOREVER` if it does not turn.
         trigger: distance at which a robot ends the initial wait, m; 0 if none.
-        robot: number of the robot that the pedestrian notices; -1 if none.
+        robot: index of the robot that the pedestrian notices; -1 if none.
         talk: id of the host of the conversation; -1 if none.
         kind: kind of the conversation.
         host: slot of the host of the conversation; -1 if none.
@@ -91,11 +91,11 @@ class Memory(NamedTuple):
         spot: number of the spot that the pedestrian uses; -1 if none.
         place: place in the queue.
         arrived: whether the pedestrian is at the spot.
-        event: event that the pedestrian wants to start; all such decisions are made first and then carried out.
+        event: event that the pedestrian wants to start; events are carried out after all pedestrians have decided.
         hazard: time integral of the event rates since the last event.
-        fuse: value of ``hazard`` at which the next event occurs; -1 if not drawn yet.
+        fuse: value of ``hazard`` at which the next event occurs; -1 until it is drawn.
         circle: slots of pedestrians that talk or queue; only the leading entries are used.
-        busy: whether there is something to decide.
+        busy: whether the pedestrian has a decision to make.
         near: distance to the robot that the pedestrian notices, m.
         count: (W,) number of slots that have states.
         key: (W,) key of the random numbers.
@@ -134,9 +134,9 @@ class Spots(NamedTuple):
     """The spots where furniture is used; all arrays except the last are (W, S).
 
     Attributes:
-        x: pose of the user, x, m.
-        y: pose of the user, y, m.
-        heading: pose of the user, heading, rad.
+        x: position of the user, x, m.
+        y: position of the user, y, m.
+        heading: heading of the user, rad.
         use: index into `agora.pedestrians.shared.spots.USES`.
         count: (W,) number of spots in each world.
     """
@@ -149,8 +149,8 @@ class Spots(NamedTuple):
 
 
 def drifts() -> Floats:
-    """Return the change in stress, energy and social need per second, (3, states) (Arena's statechart; states that it does not have
-    use the values of the most similar state).
+    """Return the change in stress, energy and social need per second, (3, states), from Arena's statechart; states that are not in
+    it use the values of the most similar state.
     """
     rest, tiring, chatting = (-0.05, 0.15, 0.05), (-0.01, -0.05, 0.01), (-0.01, 0.01, -0.05)
     handling = (-0.01, -0.05, 0.05)

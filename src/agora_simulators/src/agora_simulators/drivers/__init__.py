@@ -24,7 +24,7 @@ def make_driver(name: str) -> Driver:
 
     Raises:
         UnknownNameError: no driver has this name.
-        InputError: its simulator cannot be reached.
+        InputError: the driver's simulator cannot be reached.
     """
     own = available("simulators")
     if name in own:

@@ -1,7 +1,7 @@
 """Flatland: avidbots' flatland_server, or Arena's fork, which can be stepped.
 
-The server is started with a world without a map (`EMPTY_WORLD`). Walls and furniture are one static model, so that a new map does
-not require a new server. Models are passed to the server as files, so it must run on this machine or share the folder.
+The server is started with a world without a map (`EMPTY_WORLD`). Walls and furniture are one static model, so a new map does not
+require a new server. Models are passed to the server as files, so the server must run on this machine or share the folder.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from agora_simulators.drivers.foreign import Foreign
 
 EMPTY_WORLD = "properties: {velocity_iterations: 10, position_iterations: 10}\nlayers: []\n"
 """An empty Flatland world; the flatland_server parameter ``world_path`` gives the path of a file with this content."""
-_PATIENCE, _STANDS = 10.0, 0.2  # s of wall time: to wait for a message that is due; without a tick if a clock has stopped
+_PATIENCE, _STANDS = 10.0, 0.2  # s of wall time: to wait for a message that is due; without a tick, after which a clock has stopped
 
 
 class Flatland(Foreign):
     """Drives a flatland_server, with robots that can turn in place and do not move sideways.
 
-    Arena's fork is recognised by its ``/step_world`` service, offered by the process that spawns models. With its parameter
-    ``/train_mode`` it waits to be stepped, as lock step requires. This driver corrects the differences in the fork's laser and
-    DiffDrive messages (see `agora.robots.flatland`), but not the missing acceleration limits.
+    Arena's fork is recognised by its ``/step_world`` service, offered by the process that spawns models. If its parameter
+    ``/train_mode`` is set, the fork waits to be stepped, as lock step requires. This driver corrects the differences in the fork's
+    laser and DiffDrive messages (see `agora.robots.flatland`), but not the missing acceleration limits.
     """
 
     name: ClassVar[str] = "flatland"
@@ -64,7 +64,7 @@ class Flatland(Foreign):
         self._pause, self._resume = self._service("pause", Empty), self._service("resume", Empty)
 
     def pause(self) -> None:
-        """Pause time. A stepped fork stands between two steps anyway, and ignores steps while it is paused."""
+        """Pause time. A stepped fork waits between two steps anyway, and would ignore steps while it is paused."""
         if not self._stepped:
             super().pause()
 
@@ -74,8 +74,8 @@ class Flatland(Foreign):
             super().resume()
 
     def advance(self) -> None:
-        """Take a physics step with a fork that waits for it; pedestrians are moved first, because the scan at the end of the step
-        sees them.
+        """Advance a stepped fork by one physics step; pedestrians are moved first, because the scan at the end of the step sees
+        them.
         """
         if not self._stepped:
             super().advance()
@@ -88,7 +88,7 @@ class Flatland(Foreign):
             self._judge(self.step + 1)
 
     def _arrive(self, step: int) -> None:
-        """Wait for the robots' odometry at a step, and for their scans if they are due."""
+        """Wait for the robots' odometry at a step, and for their scans if scans are due."""
         due = self._moment(step) - self._step_size / 2
 
         def told() -> bool:
@@ -120,7 +120,7 @@ class Flatland(Foreign):
             super()._halt()
 
     def _set_off(self) -> None:
-        """Step until the fork's own initial steps are over and scans are due, which happens at multiples of their period."""
+        """Advance until the fork's own initial steps are over and scans are due, at a multiple of the scan period."""
         if not self._stepped:
             return
         if abs(self.dt / self._step_size - round(self.dt / self._step_size)) > 1e-3:
@@ -145,7 +145,7 @@ class Flatland(Foreign):
         self._wait_for(lambda: self._alive > before, "the clock after a step")
 
     def _wait_for(self, condition: Callable[[], bool], what: str) -> None:
-        """Wait for something that the server does by itself, checking 1,000 times per second."""
+        """Wait for a condition that the server fulfils by itself, checking 1,000 times per second."""
         end = time.monotonic() + _PATIENCE
         while not condition():
             if time.monotonic() > end:
@@ -185,8 +185,8 @@ class Flatland(Foreign):
         self._delete_model(name)
 
     def _commands(self, topic: str) -> rospy.Publisher:
-        """Return the publisher of a robot's twists. It has no queue, because with a queue, a thread would send the twists some time
-        after `command`.
+        """Return the publisher of a robot's twists. It has no queue, because with a queue, a thread would send the twists only some
+        time after `command`.
         """
         if not self._stepped:
             return super()._commands(topic)

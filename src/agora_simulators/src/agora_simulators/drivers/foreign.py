@@ -1,10 +1,10 @@
-"""Common base of the drivers for external simulators: set up an episode, observe it, and let the referee apply the rules.
+"""The common base of drivers for external simulators, which set up an episode, observe it, and let the referee apply the rules.
 
 The simulator has its own time, which it publishes on ``<driver>/clock`` and which restarts at 0 when the simulator is restarted.
-Stamps in the graph are the start of the episode plus the time elapsed since. A driver stores the last clock message, the odometry
-of every robot and the received scans. `wait` converts them to physics steps of the episode: a step is reached when the clock and
-the odometry of every robot have reached its time, and the poses are those at that time. Pedestrians are placed at the positions
-given by the crowd; between updates they keep their velocity.
+Stamps in the graph are the stamp of the start of the episode plus the time that has elapsed since. A driver stores the last clock
+message, the odometry of every robot and the received scans. `wait` converts this data to physics steps of the episode: a step is
+reached when the clock and the odometry of every robot have reached its time, and the poses are those at that time. Pedestrians are
+placed at the positions given by the crowd, and keep their velocities between updates.
 """
 
 from __future__ import annotations
@@ -43,17 +43,17 @@ from agora.world.start import Start
 from agora_simulators.drivers.models import Models
 from agora_simulators.drivers.watched import Watched
 
-_BACK, _SILENCE = 0.5, 5.0  # s of simulated time, s of wall time
+_BACK, _SILENCE = 0.5, 5.0  # s of simulated time by which the clock may go back, s of wall time without messages
 _RESTS, _COMES_TO_REST = 0.01, 3.0  # m/s and rad/s; s of wall time after which a robot starts in its current state
 WALLS, PERSON = "agora_walls_", "pedestrian_"  # prefixes of the names of these models
-_AT_ONCE = 1e-6  # s: data from the very start may have been published before everything was in place
+_AT_ONCE = 1e-6  # s; data from the very start may have been published before all models were in place
 
 
 class Foreign(Models):
     """A simulator in another process.
 
     Args:
-        patience: time to wait for its services and for the first odometry of a robot, s.
+        patience: time to wait for the simulator's services and for the first odometry of a robot, s.
 
     Raises:
         InputError: the simulator's services do not appear.
@@ -85,7 +85,9 @@ class Foreign(Models):
         self._clock = rospy.Subscriber(f"{self.name}/clock", Clock, self._tick, queue_size=1, tcp_nodelay=True)
 
     def _service(self, name: str, kind: Any) -> Callable[..., Any]:
-        """Return a service of the simulator as a function of its request fields, which raises `CallError` if it is gone."""
+        """Return a function that calls a service of the simulator with the given request fields, and raises `CallError` if the
+        service is gone.
+        """
         call = Call(name, kind, self._patience)
         self._calls.append(call)
 
@@ -101,7 +103,7 @@ class Foreign(Models):
 
     @abstractmethod
     def _show_robot(self, name: str, model: RobotModel, pose: Array, scan_period: float) -> None:
-        """Add a robot to the world; its topics are given by `_topic`."""
+        """Add a robot to the world, with the topics given by `_topic`."""
 
     @abstractmethod
     def _show_pedestrian(self, name: str, radius: float, pose: Array) -> None:
@@ -130,11 +132,11 @@ class Foreign(Models):
             robot.alive = self._alive
 
     def _in_robot_frame(self, twist: Floats, heading: float) -> Floats:
-        """Return the twist in the robot's frame, given the twist in its odometry."""
+        """Convert the twist in a robot's odometry to the robot's frame."""
         return twist
 
     def _topic(self, robot: str, what: str) -> str:
-        """Return a robot's topic on the simulator's side; the topics of the graph's contract belong to the node."""
+        """Return the name of a robot's topic in the simulator; the topics of the graph's contract belong to the node."""
         return f"{robot}/{self.name}/{what}"
 
     @property
@@ -144,7 +146,7 @@ class Foreign(Models):
 
     @property
     def commands(self) -> Floats:
-        """The twists (R, 3) of the last `command`, before limits and delay."""
+        """The twists (R, 3) from the last `command`, before limits and delay."""
         return self._commanded
 
     @property
@@ -192,7 +194,7 @@ class Foreign(Models):
                 watched.track = Track(self._zero, robot.pose)
 
     def _halt(self) -> None:
-        """Pause time once the robots have stopped; otherwise they would begin an episode with their last command."""
+        """Pause time once the robots have stopped, which would otherwise begin an episode with their last command."""
         for robot in self._watched:
             assert robot.command is not None
             robot.command.publish(Twist())
@@ -204,10 +206,10 @@ class Foreign(Models):
         self.pause()
 
     def _set_off(self) -> None:  # noqa: B027 most have nothing to do
-        """Advance to the start of the episode, once everything is in place."""
+        """Advance to the start of the episode, once all models are in place."""
 
     def _learn_time(self) -> None:
-        """Wait for the clock of a newly connected simulator, which does not publish it while time is paused.
+        """Wait for the clock of a newly connected simulator, which does not publish its clock while time is paused.
 
         Raises:
             InputError: the simulator does not publish a clock.
@@ -227,7 +229,8 @@ class Foreign(Models):
     def set_map(self, place: Map) -> None:
         """Change the static surroundings.
 
-        Every map is a model with a new name, because gzserver 11.1 sometimes loses a model whose name was just deleted.
+        Every map is a model with a new name, because gzserver 11.1 sometimes loses a new model with the name of a model that was
+        just deleted.
         """
         bodies = solids(Place(place, self._furniture)).bodies
         if (told := repr(bodies)) == self._told:
@@ -335,7 +338,7 @@ class Foreign(Models):
             self._shown.add(name)
 
     def command(self, twists: Floats, failures: Mapping[int, str]) -> None:
-        """Send the robots their twists, within their limits; robots whose planner failed or whose episode has ended stop."""
+        """Send twists to the robots, within their limits; stop robots whose planner failed or whose episode has ended."""
         judge, self._commanded = self._referee, twists
         for number, reason in failures.items():
             judge.fail(number, reason)
@@ -348,7 +351,8 @@ class Foreign(Models):
         raise InputError(f"{self.name} cannot take single steps; start without synchronous:=true")
 
     def wait(self, seconds: float) -> bool:
-        """Wait until the world has advanced by a physics step, apply the rules to that step, and show the current pedestrians.
+        """Wait until the world has advanced by a physics step, apply the rules to that step, and update the positions of the
+        pedestrians.
 
         Raises:
             SimulatorLostError: the simulator is gone or was restarted; the next `begin` sets up everything again.
@@ -358,7 +362,7 @@ class Foreign(Models):
 
     @contextmanager
     def _noticing(self) -> Iterator[None]:
-        """Context manager that treats a service that does not answer as the loss of the simulator."""
+        """Treat a service that does not answer in this context as the loss of the simulator."""
         try:
             yield
         except CallError as error:
@@ -366,7 +370,7 @@ class Foreign(Models):
             raise self._give_up() from error
 
     def _give_up(self) -> SimulatorLostError:
-        """Return the error for a simulator that is gone; none of the added models exist any more."""
+        """Return the error for a simulator that is gone, and forget the models that were added to it."""
         self._shown.clear()
         self._walls = self._told = ""
         for call in self._calls:
@@ -400,7 +404,7 @@ class Foreign(Models):
         return min([self._now, *(robot.track.last.time for robot in self._watched)])
 
     def _silence(self) -> str:
-        """Return a description of the topics whose silence means that the simulator is lost; empty if there are none."""
+        """Return a description of the silent topics that show that the simulator is lost; empty if there are none."""
         now = time.monotonic()
         if now - self._alive > _SILENCE:
             return f"no message on {self._clock.resolved_name} for {_SILENCE:g} s"
@@ -417,7 +421,7 @@ class Foreign(Models):
         self.step = reached
 
     def readings(self) -> Sequence[Reading]:
-        """Return the scans that have arrived since the last call, up to the current step.
+        """Return the scans up to the current step that have arrived since the last call.
 
         A scan from the very start of the episode is left out, because it may have been taken while the world was being set up.
         """
@@ -436,11 +440,11 @@ class Foreign(Models):
         return self._referee.standing()
 
     def contacts(self) -> Sequence[tuple[int, Contact]]:
-        """Return the robots that were observed to begin touching something since the last call."""
+        """Return the robots that have been observed to begin touching an object since the last call."""
         return self._referee.contacts()
 
     def touching(self) -> Bools:
-        """Return which robots are currently touching something."""
+        """Return whether each robot is currently touching an object."""
         return self._referee.touching()
 
     def close(self) -> None:

@@ -1,4 +1,6 @@
-"""Gazebo 11 with gazebo_ros: models are spawned, moved and deleted through its services, robots drive by planar_move."""
+"""Gazebo 11 with gazebo_ros: models are spawned, moved and deleted through gazebo_ros's services, and planar_move drives the
+robots.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ _HEIGHT = 1.75
 
 
 class Gazebo(Foreign):
-    """Drives a gzserver started by gazebo_ros; pedestrians are upright massless cylinders that are moved to their positions.
+    """The driver of a gzserver started by gazebo_ros; pedestrians are upright massless cylinders that are moved to their positions.
 
     gazebo_ros publishes its clock at 10 Hz unless its ``pub_clock_frequency`` parameter is set higher, as the launch file does.
     """
@@ -51,7 +53,7 @@ class Gazebo(Foreign):
         self._resume = self._service("/gazebo/unpause_physics", Empty)
 
     def _set_off(self) -> None:
-        """Request the time, which is slightly later than the last published clock."""
+        """Request the current time, which is slightly later than the last published clock."""
         self._tick(Clock(rospy.Time.from_sec(self._world().sim_time)))
 
     def _spawn(self, name: str, text: str, pose: Array) -> str:

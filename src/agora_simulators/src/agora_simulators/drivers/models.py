@@ -1,4 +1,4 @@
-"""The models that a driver has added to an external simulator, and those left over from an earlier launch."""
+"""Manages the models that a driver has added to an external simulator, and models left over from an earlier launch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from agora.errors import InputError
 
 
 class Models(ABC):
-    """Adds models to a simulator and removes them. Their names are kept on the parameter server for later launches."""
+    """Adds models to a simulator and removes them. The names of the models are kept on the parameter server for later launches."""
 
     name: ClassVar[str]
 
@@ -22,7 +22,7 @@ class Models(ABC):
 
     @abstractmethod
     def _spawn(self, name: str, text: str, pose: Array) -> str:
-        """Ask the simulator to add a model to the world; return the reason if it refuses, otherwise an empty string."""
+        """Ask the simulator to add a model to the world; return the reason if the simulator refuses, otherwise an empty string."""
 
     @abstractmethod
     def _remove(self, name: str) -> None:
@@ -38,7 +38,7 @@ class Models(ABC):
         """Add a model to the world, replacing any model with the same name.
 
         Raises:
-            InputError: the simulator refuses it.
+            InputError: the simulator refuses the model.
         """
         rospy.set_param(self._memory, sorted({*self._shown, self._walls, name}))
         if self._spawn(name, text, pose):

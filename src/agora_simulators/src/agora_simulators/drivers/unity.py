@@ -1,4 +1,4 @@
-"""Unity, through ROS-TCP-Endpoint: a player that implements the contract in docs/reference/unity.md."""
+"""Unity, through ROS-TCP-Endpoint, with a player that implements the contract in docs/reference/unity.md."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from agora_simulators.drivers.foreign import Foreign
 
 
 class Unity(Foreign):
-    """Drives a Unity player, which receives all pedestrians on one topic."""
+    """The driver of a Unity player, which receives all pedestrians on one topic."""
 
     name: ClassVar[str] = "unity"
     services: ClassVar[tuple[str, ...]] = tuple(
@@ -60,7 +60,7 @@ class Unity(Foreign):
         self._tell_people.publish(to_pedestrians(people.now, people.traits, people.minds, people.step))
 
     def _show_pedestrian(self, name: str, radius: float, pose: Array) -> None:
-        """Do nothing: one message contains all pedestrians."""
+        """Do nothing, because one message contains all pedestrians."""
 
     def _place(self, name: str, pose: Array) -> None:
         self._set_state(ModelState(model_name=name, pose=to_pose(pose)))

@@ -1,4 +1,4 @@
-"""The data known about a robot in an external simulator: its track, scans and topics."""
+"""The data about a robot in an external simulator: its track, scans and topics."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Watched:
         track: track of the sightings.
         alive: wall time of the last odometry, s.
         topics: subscribers and publishers of the robot.
-        command: publisher of its twists.
+        command: publisher of the robot's twists.
     """
 
     name: str
@@ -43,8 +43,8 @@ class Watched:
         self.alive = time.monotonic()
 
     def reading(self, number: int, taken: float, ranges: Floats) -> Reading | None:
-        """Return a scan of this robot, which has the given number, taken at this time since the episode began, s; None if it does
-        not match the robot's lidar.
+        """Return a scan of this robot as a reading, given the robot's index and the time of the scan since the episode began, s;
+        None if the scan does not match the robot's lidar.
 
         Beams that hit nothing read the lidar's maximum range.
         """

@@ -7,7 +7,7 @@ using System.Threading;
 
 namespace Agora.Core
 {
-    /// <summary>A destination and a payload: a ROS 1 message, or JSON where the destination begins with two underscores.</summary>
+    /// <summary>A destination and a payload: a ROS 1 message, or JSON if the destination begins with two underscores.</summary>
     public struct Frame
     {
         public readonly string Destination;
@@ -21,13 +21,13 @@ namespace Agora.Core
     }
 
     /// <summary>
-    /// A connection to ROS-TCP-Endpoint 0.7: every frame is length and destination, length and payload. A thread of its own
-    /// reads; frames are taken and sent by one other thread.
+    /// A connection to ROS-TCP-Endpoint 0.7. Every frame consists of a length, the destination, a length and the payload. The
+    /// connection's own thread reads; a single other thread takes and sends frames.
     /// </summary>
     public sealed class Connection : IDisposable
     {
         const int Patience = 5000; // ms
-        const int Largest = 1 << 28; // bytes: a length above this is none of the protocol's
+        const int Largest = 1 << 28; // bytes: a higher length violates the protocol
 
         readonly TcpClient _client;
         readonly NetworkStream _stream;
@@ -35,8 +35,8 @@ namespace Agora.Core
         readonly MemoryStream _unsent = new MemoryStream();
         volatile string _lost = "";
 
-        /// <summary>Connects and reads the greeting of the endpoint.</summary>
-        /// <exception cref="IOException">Nobody listens there, or something that is no endpoint of ROS 1.</exception>
+        /// <summary>Connects, and reads the endpoint's greeting.</summary>
+        /// <exception cref="IOException">No program is listening at the address, or it is not a ROS 1 endpoint.</exception>
         public Connection(string host, int port)
         {
             string there = host + ":" + port;
@@ -60,20 +60,20 @@ namespace Agora.Core
             new Thread(Listen) { IsBackground = true, Name = "Agora" }.Start();
         }
 
-        /// <summary>Why the connection is lost; empty while it stands.</summary>
+        /// <summary>The reason why the connection was lost; empty while it exists.</summary>
         public string Lost
         {
             get { return _lost; }
         }
 
-        /// <summary>Takes the next frame that has come.</summary>
-        /// <returns>False where there is none.</returns>
+        /// <summary>Takes the next frame that has arrived.</summary>
+        /// <returns>False if there is none.</returns>
         public bool Take(out Frame frame)
         {
             return _frames.TryDequeue(out frame);
         }
 
-        /// <summary>Adds a frame to what <see cref="Flush"/> sends.</summary>
+        /// <summary>Adds a frame to the frames that <see cref="Flush"/> sends.</summary>
         public void Send(string destination, byte[] payload)
         {
             Writer frame = new Writer().Text(destination).Raw(payload);
@@ -81,7 +81,7 @@ namespace Agora.Core
             _unsent.Write(bytes, 0, bytes.Length);
         }
 
-        /// <summary>Sends all frames at once; waits a few seconds at most where the endpoint does not read.</summary>
+        /// <summary>Sends all frames at once; if the endpoint does not read them, waits for at most a few seconds.</summary>
         public void Flush()
         {
             if (_unsent.Length == 0)

@@ -2,7 +2,7 @@ using System.Collections.Generic;
 
 namespace Agora.Core
 {
-    /// <summary>What the player needs of the world that it plays in; frames are ROS's.</summary>
+    /// <summary>The interface of the world in which the player runs episodes; frames are ROS's.</summary>
     public interface IWorld
     {
         bool Has(string name);
@@ -11,19 +11,19 @@ namespace Agora.Core
 
         void Delete(string name);
 
-        /// <summary>Puts a model somewhere else; a robot stands there.</summary>
+        /// <summary>Moves a model; a robot is at rest at its new pose.</summary>
         void Place(string name, Pose pose);
 
-        /// <summary>The twist of a robot until the next.</summary>
+        /// <summary>Sets the twist of a robot until the next call.</summary>
         void Drive(string robot, Twist twist);
 
-        /// <summary>Shows everybody who is present, and takes away everybody else.</summary>
+        /// <summary>Shows all pedestrians who are present, and removes all others.</summary>
         void Show(List<Person> people);
 
-        /// <summary>Lets a time pass, s.</summary>
+        /// <summary>Advances the world by a time, s.</summary>
         void Step(double seconds);
 
-        /// <summary>Takes everything away.</summary>
+        /// <summary>Removes all models and pedestrians.</summary>
         void Clear();
 
         /// <summary>The names of the robots.</summary>
@@ -33,10 +33,10 @@ namespace Agora.Core
 
         Twist TwistOf(string robot);
 
-        /// <summary>The lidar of a robot; null for none.</summary>
+        /// <summary>The lidar of a robot; null if it has none.</summary>
         Lidar LidarOf(string robot);
 
-        /// <summary>The ranges of a robot's lidar, m; infinite where nothing is in range.</summary>
+        /// <summary>The ranges of a robot's lidar, m; infinite for beams with nothing in range.</summary>
         float[] Scan(string robot);
     }
 }

@@ -1,6 +1,6 @@
 namespace Agora.Core
 {
-    /// <summary>The messages that the player sends, field after field as their definitions have them.</summary>
+    /// <summary>The messages that the player sends, written field by field in the order of their definitions.</summary>
     public static class Messages
     {
         static readonly double[] NoCovariance = new double[36];
@@ -11,7 +11,7 @@ namespace Agora.Core
             return new Writer().Time(nanoseconds).Bytes();
         }
 
-        /// <summary>nav_msgs/Odometry of a robot: its pose in the map, its twist in its own frame.</summary>
+        /// <summary>nav_msgs/Odometry of a robot: its pose in the map frame, and its twist in the robot's frame.</summary>
         public static byte[] Odometry(long nanoseconds, string robot, Pose pose, Twist twist)
         {
             Writer message = new Writer().Header(nanoseconds, robot + "/odom").Text(robot + "/base_link");
@@ -27,14 +27,14 @@ namespace Agora.Core
             return message.Floats(ranges).Floats(new float[0]).Bytes();
         }
 
-        /// <summary>sensor_msgs/Image: rows from the top, without gaps.</summary>
+        /// <summary>sensor_msgs/Image, with rows from the top and without padding.</summary>
         public static byte[] Image(long nanoseconds, string frame, int width, int height, string encoding, byte[] pixels)
         {
             Writer message = new Writer().Header(nanoseconds, frame).UInt((uint)height).UInt((uint)width).Text(encoding);
             return message.Bool(false).UInt((uint)(pixels.Length / height)).Raw(pixels).Bytes();
         }
 
-        /// <summary>sensor_msgs/CameraInfo of a pinhole without distortion.</summary>
+        /// <summary>sensor_msgs/CameraInfo of a pinhole camera without distortion.</summary>
         public static byte[] CameraInfo(long nanoseconds, string frame, int width, int height, double focal)
         {
             double cx = width / 2.0, cy = height / 2.0;
@@ -47,7 +47,7 @@ namespace Agora.Core
             return message.UInt(0).UInt(0).UInt(0).UInt(0).Bool(false).Bytes();
         }
 
-        /// <summary>What answers every service of the player: whether it is done, and why not.</summary>
+        /// <summary>The response of every service of the player: whether the request succeeded, and the reason if not.</summary>
         public static byte[] Answer(string refusal)
         {
             return new Writer().Bool(refusal == "").Text(refusal).Bytes();

@@ -2,7 +2,7 @@ using System.Collections.Generic;
 
 namespace Agora.Core
 {
-    /// <summary>The lidar of a robot: its place on the base, m and rad, the angles of its beams, rad, and its range, m.</summary>
+    /// <summary>The lidar of a robot: its pose on the base, m and rad, the angles of its beams, rad, and its range, m.</summary>
     public sealed class Lidar
     {
         public double X;
@@ -15,22 +15,22 @@ namespace Agora.Core
         public int Beams;
     }
 
-    /// <summary>A box or an upright prism of a model; frames and order of axes are ROS's, metres and radians.</summary>
+    /// <summary>A box or an upright prism of a model; frames and the order of axes are ROS's; units are metres and radians.</summary>
     public sealed class Part
     {
-        /// <summary>Where it is in the model's frame: x, y, z.</summary>
+        /// <summary>Position in the model's frame: x, y, z.</summary>
         public double[] Position;
 
-        /// <summary>How it is turned: roll, pitch, yaw.</summary>
+        /// <summary>Rotation in the model's frame: roll, pitch, yaw.</summary>
         public double[] Turn;
 
-        /// <summary>Length, width and height of a box about its middle; null for a prism.</summary>
+        /// <summary>Length, width and height of a box, centred on its position; null for a prism.</summary>
         public double[] Box;
 
         /// <summary>Corners (x, y) of a prism, counter-clockwise; null for a box.</summary>
         public List<double[]> Outline;
 
-        /// <summary>Heights of a prism's faces.</summary>
+        /// <summary>Heights of a prism's lower and upper face.</summary>
         public double Bottom;
 
         public double Top;
@@ -38,19 +38,19 @@ namespace Agora.Core
         /// <summary>Whether the outline is convex.</summary>
         public bool Convex;
 
-        /// <summary>Whether it is touched and seen by lidars; others are only looked at.</summary>
+        /// <summary>Whether the part takes part in contacts and is seen by lidars; other parts are only visible.</summary>
         public bool Solid;
 
-        /// <summary>Red, green and blue in [0, 1]; null where it has no colour.</summary>
+        /// <summary>Red, green and blue in [0, 1]; null if the part has no colour.</summary>
         public double[] Colour;
     }
 
-    /// <summary>What is spawned: a robot, or something that stands.</summary>
+    /// <summary>An object to spawn: a robot or a static object.</summary>
     public sealed class Model
     {
         public bool IsRobot;
 
-        /// <summary>kg; 0 where the file has none.</summary>
+        /// <summary>Mass, kg; 0 if the file does not give it.</summary>
         public double Mass;
 
         public Lidar Lidar;

@@ -5,12 +5,12 @@ using System.Xml;
 
 namespace Agora.Core
 {
-    /// <summary>Reads the models that Agora sends: URDF of robots, SDF of walls and furniture; every link lies at the model's origin.</summary>
+    /// <summary>Reads the models that Agora sends: URDF for robots, SDF for walls and furniture; every link is at the model's origin.</summary>
     public static class ModelReader
     {
         static readonly char[] Gaps = { ' ', '\t', '\r', '\n' };
 
-        /// <exception cref="FormatException">The text is no such model.</exception>
+        /// <exception cref="FormatException">The text is not such a model.</exception>
         public static Model Read(string text)
         {
             XmlDocument document = new XmlDocument { XmlResolver = null };

@@ -6,10 +6,10 @@ namespace Agora.Core
     /// <summary>Polygons in the plane.</summary>
     public static class Outlines
     {
-        const double Finest = 0.0005; // m that a circle is off at most
+        const double Finest = 0.0005; // m, maximum deviation from a circle
         const int Fewest = 12, Most = 64; // sides; Unity's convex hulls have 255 faces
 
-        /// <summary>A circle about the origin, counter-clockwise.</summary>
+        /// <summary>A circle around the origin, counter-clockwise.</summary>
         public static List<double[]> Circle(double radius)
         {
             List<double[]> corners = new List<double[]>();
@@ -23,7 +23,7 @@ namespace Agora.Core
             return corners;
         }
 
-        /// <summary>Twice the area; below 0 where the corners go clockwise.</summary>
+        /// <summary>Twice the area; negative if the corners are in clockwise order.</summary>
         public static double TwiceArea(List<double[]> corners)
         {
             double sum = 0;
@@ -35,8 +35,8 @@ namespace Agora.Core
             return sum;
         }
 
-        /// <summary>Triangles that fill a polygon without holes, as numbers of corners, by cutting off its ears.</summary>
-        /// <param name="corners">Counter-clockwise.</param>
+        /// <summary>Triangles that fill a polygon without holes, as indices of corners, found by ear clipping.</summary>
+        /// <param name="corners">Corners of the polygon, counter-clockwise.</param>
         public static List<int> Triangles(List<double[]> corners)
         {
             List<int> left = new List<int>(), triangles = new List<int>();
@@ -56,7 +56,7 @@ namespace Agora.Core
             return triangles;
         }
 
-        /// <summary>A corner that can be cut off; the first where corners coincide or edges cross, so that there is none.</summary>
+        /// <summary>An ear, i.e. a corner that can be cut off; the first corner if there is no ear because corners coincide or edges cross.</summary>
         static int Ear(List<double[]> corners, List<int> left)
         {
             int count = left.Count;

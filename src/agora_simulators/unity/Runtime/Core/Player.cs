@@ -7,8 +7,8 @@ using System.Text.RegularExpressions;
 namespace Agora.Core
 {
     /// <summary>
-    /// Plays episodes: offers the services and topics of docs/reference/unity.md over a connection, in a world of somebody else's.
-    /// Call <see cref="Handle"/> often, and <see cref="Step"/> once each physics step unless <see cref="Paused"/>.
+    /// Runs episodes in a given world: offers the services and topics of docs/reference/unity.md over a connection.
+    /// Call <see cref="Handle"/> often, and <see cref="Step"/> once per physics step unless <see cref="Paused"/>.
     /// </summary>
     public sealed class Player
     {
@@ -23,10 +23,10 @@ namespace Agora.Core
         string _asked = "";
         long _steps;
 
-        /// <param name="connection">A fresh one.</param>
-        /// <param name="world">An empty one.</param>
+        /// <param name="connection">New connection.</param>
+        /// <param name="world">Empty world.</param>
         /// <param name="step">Length of a physics step, s.</param>
-        /// <param name="log">Takes what the endpoint complains of.</param>
+        /// <param name="log">Receives the endpoint's error messages.</param>
         public Player(Connection connection, IWorld world, double step, Action<string> log)
         {
             _connection = connection;
@@ -51,7 +51,7 @@ namespace Agora.Core
             _connection.Flush();
         }
 
-        /// <summary>Whether time stands.</summary>
+        /// <summary>Whether time is paused.</summary>
         public bool Paused { get; private set; }
 
         /// <summary>Time of the world, ns.</summary>
@@ -60,7 +60,7 @@ namespace Agora.Core
             get { return (long)Math.Round(_steps * _step * 1e9); }
         }
 
-        /// <summary>Takes everything that has come, and answers.</summary>
+        /// <summary>Handles all frames that have arrived, and sends the responses.</summary>
         public void Handle()
         {
             Frame frame;
@@ -78,7 +78,7 @@ namespace Agora.Core
             _connection.Flush();
         }
 
-        /// <summary>Lets one physics step pass and tells of it.</summary>
+        /// <summary>Advances the world by one physics step, and publishes its state.</summary>
         public void Step()
         {
             long before = Now;
@@ -98,14 +98,14 @@ namespace Agora.Core
             _connection.Flush();
         }
 
-        /// <summary>Whether a multiple of a period, s, lies after one time and not after another, ns.</summary>
+        /// <summary>Whether a multiple of a period, s, lies after one time, ns, and not after another.</summary>
         public static bool Due(long before, long now, double period)
         {
             long length = (long)Math.Round(period * 1e9), late = 1000; // 1 us: sums of steps are rounded
             return (now + late) / length > (before + late) / length;
         }
 
-        /// <summary>Publishes a message on any topic; <see cref="Handle"/> or <see cref="Step"/> sends it.</summary>
+        /// <summary>Queues a message for any topic; <see cref="Handle"/> or <see cref="Step"/> sends it.</summary>
         public void Publish(string topic, string type, byte[] message)
         {
             Announce("__publish", topic, type);
@@ -206,7 +206,7 @@ namespace Agora.Core
             return "";
         }
 
-        /// <summary>Registers a topic, once: a publisher that is made anew loses who listens for a moment.</summary>
+        /// <summary>Registers a topic only once, because a publisher that is created again loses its subscribers for a moment.</summary>
         void Announce(string command, string topic, string type)
         {
             if (_announced.Add(topic))

@@ -2,7 +2,7 @@ using System;
 
 namespace Agora.Core
 {
-    /// <summary>A place on the floor of the map: metres, and radians counter-clockwise from the x axis.</summary>
+    /// <summary>A pose on the floor, in the map frame: metres, and radians counter-clockwise from the x axis.</summary>
     public struct Pose
     {
         public readonly double X;
@@ -40,7 +40,7 @@ namespace Agora.Core
             }
         }
 
-        /// <summary>The twist that leads from one pose to another in a time, s; frames are those of the middle of the way.</summary>
+        /// <summary>The twist that leads from one pose to another in a time, s, in the frame halfway between the poses.</summary>
         public static Twist Between(Pose from, Pose to, double seconds)
         {
             double turn = Math.IEEERemainder(to.Heading - from.Heading, 2 * Math.PI);

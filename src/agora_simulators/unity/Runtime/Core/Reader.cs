@@ -4,7 +4,7 @@ using System.Text;
 
 namespace Agora.Core
 {
-    /// <summary>Reads the fields of a ROS 1 message one after the other.</summary>
+    /// <summary>Reads the fields of a ROS 1 message one after another.</summary>
     /// <exception cref="EndOfStreamException">The message ends before its last field.</exception>
     public sealed class Reader
     {
@@ -67,7 +67,7 @@ namespace Agora.Core
             Text();
         }
 
-        /// <summary>A geometry_msgs/Pose, of which what lies on the floor counts.</summary>
+        /// <summary>A geometry_msgs/Pose, of which only the components on the floor are used.</summary>
         public Pose Pose()
         {
             double x = Double(), y = Double();
@@ -76,7 +76,7 @@ namespace Agora.Core
             return new Pose(x, y, Math.Atan2(2 * (w * c + a * b), 1 - 2 * (b * b + c * c)));
         }
 
-        /// <summary>A geometry_msgs/Twist, of which what lies on the floor counts.</summary>
+        /// <summary>A geometry_msgs/Twist, of which only the components on the floor are used.</summary>
         public Twist Twist()
         {
             double vx = Double(), vy = Double();
@@ -86,7 +86,7 @@ namespace Agora.Core
             return new Twist(vx, vy, Double());
         }
 
-        /// <summary>The length of an array, refused where so much is not there.</summary>
+        /// <summary>The length of an array; a length that exceeds the remaining bytes is rejected.</summary>
         int Count(int width)
         {
             uint count = UInt();

@@ -2,7 +2,7 @@ using System.Collections.Generic;
 
 namespace Agora.Core
 {
-    /// <summary>gazebo_msgs/SpawnModel: a robot as URDF, or what stands as SDF.</summary>
+    /// <summary>gazebo_msgs/SpawnModel: a robot as URDF, or a static object as SDF.</summary>
     public sealed class SpawnRequest
     {
         public readonly string Name;
@@ -19,7 +19,7 @@ namespace Agora.Core
         }
     }
 
-    /// <summary>gazebo_msgs/SetModelState, of which name and pose count.</summary>
+    /// <summary>gazebo_msgs/SetModelState, of which only name and pose are used.</summary>
     public sealed class PlaceRequest
     {
         public readonly string Name;
@@ -33,7 +33,7 @@ namespace Agora.Core
         }
     }
 
-    /// <summary>A pedestrian who is present; metres.</summary>
+    /// <summary>A pedestrian who is present; units are metres.</summary>
     public struct Person
     {
         public readonly int Id;

@@ -3,7 +3,7 @@ using System.Text;
 
 namespace Agora.Core
 {
-    /// <summary>Writes the fields of a ROS 1 message one after the other; numbers are little-endian.</summary>
+    /// <summary>Writes the fields of a ROS 1 message one after another; numbers are little-endian.</summary>
     public sealed class Writer
     {
         readonly MemoryStream _memory = new MemoryStream();
@@ -52,7 +52,7 @@ namespace Agora.Core
             return Raw(Encoding.UTF8.GetBytes(value));
         }
 
-        /// <summary>An array of bytes with its length.</summary>
+        /// <summary>Writes an array of bytes, preceded by its length.</summary>
         public Writer Raw(byte[] value)
         {
             _out.Write((uint)value.Length);
@@ -60,7 +60,7 @@ namespace Agora.Core
             return this;
         }
 
-        /// <summary>An array of float32 with its length.</summary>
+        /// <summary>Writes an array of float32, preceded by its length.</summary>
         public Writer Floats(float[] values)
         {
             _out.Write((uint)values.Length);
@@ -71,7 +71,7 @@ namespace Agora.Core
             return this;
         }
 
-        /// <summary>A std_msgs/Header without a number; the endpoint's publisher counts.</summary>
+        /// <summary>Writes a std_msgs/Header without a sequence number, which the endpoint's publisher sets.</summary>
         public Writer Header(long nanoseconds, string frame)
         {
             return UInt(0).Time(nanoseconds).Text(frame);
@@ -82,13 +82,13 @@ namespace Agora.Core
             return UInt((uint)(nanoseconds / 1000000000L)).UInt((uint)(nanoseconds % 1000000000L));
         }
 
-        /// <summary>A geometry_msgs/Pose on the floor.</summary>
+        /// <summary>Writes a geometry_msgs/Pose on the floor.</summary>
         public Writer Pose(Pose pose)
         {
             return Doubles(pose.X, pose.Y, 0.0, 0.0, 0.0, System.Math.Sin(pose.Heading / 2), System.Math.Cos(pose.Heading / 2));
         }
 
-        /// <summary>A geometry_msgs/Twist on the floor.</summary>
+        /// <summary>Writes a geometry_msgs/Twist on the floor.</summary>
         public Writer Twist(Twist twist)
         {
             return Doubles(twist.Vx, twist.Vy, 0.0, 0.0, 0.0, twist.Omega);

@@ -6,14 +6,14 @@ using UnityEngine;
 namespace Agora.Scene
 {
     /// <summary>
-    /// Drop this on an empty game object: it connects to ROS-TCP-Endpoint, tries again until that is there, and plays what comes.
-    /// A built player takes the address from its command line: -agora HOST:PORT.
+    /// Drop this component on an empty game object: it connects to ROS-TCP-Endpoint, tries again until the endpoint answers, and
+    /// runs the episodes that it receives. A built player takes the address from its command line: -agora HOST:PORT.
     /// </summary>
     [AddComponentMenu("Agora/Player")]
     public sealed class AgoraPlayer : MonoBehaviour
     {
         const float Again = 1; // s between two attempts
-        const double MostBehind = 0.25; // s that are made up for; a slower machine runs slower than real time
+        const double MostBehind = 0.25; // s, maximum delay that is caught up; a slower machine runs slower than real time
 
         [Tooltip("Machine on which ROS-TCP-Endpoint listens")]
         public string Address = "127.0.0.1";
@@ -42,7 +42,7 @@ namespace Agora.Scene
 
         void Awake()
         {
-            Application.runInBackground = true; // time must not stand when another window is in front
+            Application.runInBackground = true; // time must not stop while another window is in front
             Physics.simulationMode = SimulationMode.Script;
             string[] words = Environment.GetCommandLineArgs();
             int at = Array.IndexOf(words, "-agora");
@@ -133,7 +133,7 @@ namespace Agora.Scene
                 {
                     string address = Address;
                     int port = Port;
-                    _connecting = Task.Run(() => new Connection(address, port)); // it may take seconds
+                    _connecting = Task.Run(() => new Connection(address, port)); // connecting may take seconds
                 }
                 return;
             }
@@ -155,7 +155,7 @@ namespace Agora.Scene
             Say("is connected to " + Address + ":" + Port, true);
         }
 
-        /// <summary>Ends a connection: the next one finds an empty world, for it may be another graph that knows of nothing.</summary>
+        /// <summary>Ends a connection. The next connection gets an empty world, because it may come from another graph.</summary>
         void Leave(string why)
         {
             _connection.Dispose();

@@ -4,7 +4,7 @@ using UnityEngine;
 namespace Agora.Scene
 {
     /// <summary>
-    /// Writes into the console what a robot touches. Outcomes do not depend on it: Agora judges contacts by where everybody is.
+    /// Logs to the console which objects a robot touches. Outcomes do not depend on this: Agora determines contacts from positions.
     /// </summary>
     public sealed class Contacts : MonoBehaviour
     {

@@ -4,8 +4,8 @@ using Pose = Agora.Core.Pose;
 namespace Agora.Scene
 {
     /// <summary>
-    /// ROS's frame (x forward, y left, z up, right-handed) in Unity's (z forward, y up, left-handed): (x, y, z) becomes (-y, z, x), as
-    /// in the scenes of agora map export, and what turns counter-clockwise turns the other way about y.
+    /// Converts ROS's frame (x forward, y left, z up, right-handed) to Unity's (z forward, y up, left-handed): (x, y, z) becomes
+    /// (-y, z, x), as in the scenes of agora map export, and counter-clockwise rotations change sign about y.
     /// </summary>
     public static class Frames
     {
@@ -32,13 +32,13 @@ namespace Agora.Scene
             return about * Quaternion.AngleAxis(Degrees(pitch), Vector3.right) * Quaternion.AngleAxis(Degrees(-roll), Vector3.forward);
         }
 
-        /// <summary>Puts something where a pose on the floor is.</summary>
+        /// <summary>Moves an object to a pose on the floor.</summary>
         public static void Put(Transform what, Pose pose)
         {
             what.SetPositionAndRotation(Point(pose.X, pose.Y, 0), Turn(pose.Heading));
         }
 
-        /// <summary>The pose on the floor of something.</summary>
+        /// <summary>The pose of an object on the floor.</summary>
         public static Pose PoseOf(Transform what)
         {
             Vector3 place = what.position, ahead = what.rotation * Vector3.forward;

@@ -4,7 +4,7 @@ using UnityEngine;
 
 namespace Agora.Scene
 {
-    /// <summary>The pedestrians who are present, as upright figures whose nose shows where they look.</summary>
+    /// <summary>The pedestrians who are present, as upright figures whose noses show where they look.</summary>
     sealed class People
     {
         const double Height = 1.75; // m
@@ -27,7 +27,7 @@ namespace Agora.Scene
             get { return _shown.Count; }
         }
 
-        /// <summary>Shows everybody where they are, and takes away whoever is not among them.</summary>
+        /// <summary>Shows all pedestrians at their positions, and removes figures of pedestrians who are no longer present.</summary>
         public void Show(List<Person> people)
         {
             HashSet<int> gone = new HashSet<int>(_shown.Keys);
@@ -37,7 +37,7 @@ namespace Agora.Scene
                 bool here = _shown.TryGetValue(person.Id, out figure);
                 if (here && figure.GetComponent<CapsuleCollider>().radius != (float)person.Radius)
                 {
-                    UnityWorld.Remove(figure); // somebody of another episode
+                    UnityWorld.Remove(figure); // a pedestrian from another episode
                     _shown.Remove(person.Id);
                     here = false;
                 }
@@ -69,7 +69,7 @@ namespace Agora.Scene
             CapsuleCollider capsule = figure.AddComponent<CapsuleCollider>();
             capsule.isTrigger = true;
             capsule.radius = (float)r;
-            capsule.height = (float)(Height + 2 * r); // its ends lie below the floor and above the head: round and upright in between
+            capsule.height = (float)(Height + 2 * r); // its round ends are below the floor and above the head, so the side is upright in between
             capsule.center = new Vector3(0, (float)Height / 2, 0);
             figure.AddComponent<Rigidbody>().isKinematic = true;
             return figure;

@@ -4,12 +4,12 @@ using Pose = Agora.Core.Pose;
 
 namespace Agora.Scene
 {
-    /// <summary>Measures distances by rays that the robot they come from does not stop. People are triggers, and are seen.</summary>
+    /// <summary>Measures distances with rays that ignore the robot from which they start. People are triggers, and are seen.</summary>
     public static class Rays
     {
-        const float Skin = 0.001f; // m: a ray goes on so far behind a face of its own robot
+        const float Skin = 0.001f; // m, distance behind a face of its own robot at which a ray continues
 
-        /// <summary>The distance to what a ray meets first, m; infinite where nothing is in range.</summary>
+        /// <summary>The distance to the first object that a ray hits, m; infinite if nothing is in range.</summary>
         public static float Distance(Vector3 from, Vector3 direction, float range, Transform own)
         {
             float gone = 0;
@@ -26,7 +26,7 @@ namespace Agora.Scene
             return float.PositiveInfinity;
         }
 
-        /// <summary>The ranges of a robot's lidar, beam after beam.</summary>
+        /// <summary>The ranges of a robot's lidar, beam by beam.</summary>
         public static float[] Scan(Transform robot, Lidar lidar)
         {
             Pose pose = Frames.PoseOf(robot);

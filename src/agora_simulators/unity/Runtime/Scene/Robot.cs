@@ -4,11 +4,11 @@ using Pose = Agora.Core.Pose;
 
 namespace Agora.Scene
 {
-    /// <summary>A robot as a body on the floor that takes up its twist at once, as far as nothing stops it.</summary>
+    /// <summary>A robot as a body on the floor, which takes up its twist immediately unless an object stops it.</summary>
     sealed class Robot
     {
-        const float Mass = 10; // kg, where the file has none
-        const float Fastest = 50; // rad/s; Unity's own bound is 7
+        const float Mass = 10; // kg, if the file does not give the mass
+        const float Fastest = 50; // rad/s; Unity's default limit is 7
 
         public readonly GameObject Body;
         public readonly Lidar Lidar;
@@ -26,7 +26,7 @@ namespace Agora.Scene
                 | RigidbodyConstraints.FreezeRotationZ;
             _rigid.maxAngularVelocity = Fastest;
             _rigid.sleepThreshold = 0;
-            _rigid.centerOfMass = Vector3.zero; // velocities are those of the centre of mass, twists those of the base
+            _rigid.centerOfMass = Vector3.zero; // velocities refer to the centre of mass, twists to the base
 #if UNITY_6000_0_OR_NEWER
             _rigid.linearDamping = 0;
             _rigid.angularDamping = 0;
@@ -37,13 +37,13 @@ namespace Agora.Scene
             body.AddComponent<Contacts>();
         }
 
-        /// <summary>What it was told to do.</summary>
+        /// <summary>The commanded twist.</summary>
         public Twist Told { get; set; }
 
-        /// <summary>What it did in the last step.</summary>
+        /// <summary>The twist in the last step.</summary>
         public Twist Seen { get; private set; }
 
-        /// <summary>Lets it stand where it has been put.</summary>
+        /// <summary>Brings the robot to rest at the pose to which it was moved.</summary>
         public void Stand()
         {
             Told = new Twist();
@@ -51,7 +51,7 @@ namespace Agora.Scene
             Set(Vector3.zero, 0);
         }
 
-        /// <summary>Gives it the velocities for a step, s: those of the middle of the arc, so that steps end on it.</summary>
+        /// <summary>Sets the velocities for a step, s: those in the middle of the arc, so that the step ends on the arc.</summary>
         public void Push(double seconds)
         {
             _before = Frames.PoseOf(Body.transform);
@@ -60,7 +60,7 @@ namespace Agora.Scene
             Set(velocity, Told.Omega);
         }
 
-        /// <summary>Looks what has become of a step.</summary>
+        /// <summary>Measures the motion in the last step.</summary>
         public void Look(double seconds)
         {
             Seen = Twist.Between(_before, Frames.PoseOf(Body.transform), seconds);

@@ -4,7 +4,7 @@ using UnityEngine;
 
 namespace Agora.Scene
 {
-    /// <summary>The RGB-D camera of every robot: looks forward from a place on the base, m.</summary>
+    /// <summary>The settings of every robot's RGB-D camera, which looks forward from a position on the base, m.</summary>
     [Serializable]
     public sealed class CameraSettings
     {
@@ -29,8 +29,8 @@ namespace Agora.Scene
     }
 
     /// <summary>
-    /// Publishes what a robot's camera sees under its topic rgbd: colours are rendered, depths are measured by rays on the solids,
-    /// one a pixel, so that they are the same in every render pipeline.
+    /// Publishes the images of a robot's camera under its topic rgbd. Colours are rendered; depths are measured with one ray per
+    /// pixel on the solids, so that they are the same in every render pipeline.
     /// </summary>
     public sealed class RobotCamera : MonoBehaviour
     {
@@ -40,7 +40,7 @@ namespace Agora.Scene
         Texture2D _picture;
         double _focal; // px
 
-        /// <summary>Sets it up; once.</summary>
+        /// <summary>Sets up the camera; called once.</summary>
         public void Prepare(CameraSettings settings)
         {
             _settings = settings;
@@ -49,15 +49,15 @@ namespace Agora.Scene
             eye.transform.SetParent(transform, false);
             eye.transform.localPosition = Frames.Point(settings.Forward, 0, settings.Up);
             _camera = eye.AddComponent<Camera>();
-            _camera.enabled = false; // it renders when it is asked
+            _camera.enabled = false; // renders only on request
             _camera.nearClipPlane = 0.02f;
-            _camera.fieldOfView = (float)(Math.Atan(settings.Height / 2.0 / _focal) * 360 / Math.PI); // Unity's is the vertical one
+            _camera.fieldOfView = (float)(Math.Atan(settings.Height / 2.0 / _focal) * 360 / Math.PI); // Unity's field of view is the vertical one
             _target = new RenderTexture(settings.Width, settings.Height, 24);
             _picture = new Texture2D(settings.Width, settings.Height, TextureFormat.RGB24, false);
             _camera.targetTexture = _target;
         }
 
-        /// <summary>Publishes a picture where one is due.</summary>
+        /// <summary>Publishes an image if one is due.</summary>
         public void Look(Player player, long before)
         {
             if (!Player.Due(before, player.Now, 1.0 / _settings.Rate))

@@ -4,13 +4,13 @@ using UnityEngine;
 
 namespace Agora.Scene
 {
-    /// <summary>Makes game objects of the parts of models: what is solid gets a collider, everything else is shown.</summary>
+    /// <summary>Creates game objects from the parts of models: solid parts get a collider, and all other parts are only shown.</summary>
     public sealed class Shapes
     {
         readonly Material _surface;
         readonly Dictionary<Color, Material> _materials = new Dictionary<Color, Material>();
 
-        /// <param name="surface">The material that is coloured; Unity's default where it is null.</param>
+        /// <param name="surface">The material to colour; if null, Unity's default.</param>
         public Shapes(Material surface)
         {
             _surface = surface != null ? surface : Default();
@@ -75,7 +75,7 @@ namespace Agora.Scene
             return material;
         }
 
-        /// <summary>A prism with faces of their own, so that its edges look sharp; its front faces look outwards.</summary>
+        /// <summary>A prism whose faces do not share vertices, so that its edges look sharp; front faces point outwards.</summary>
         /// <param name="outline">Corners (x, y) in ROS's frame, counter-clockwise.</param>
         /// <param name="bottom">Height of the lower face, m.</param>
         /// <param name="top">Height of the upper face, m.</param>
@@ -111,7 +111,7 @@ namespace Agora.Scene
             return mesh;
         }
 
-        /// <summary>Adds a triangle that is counter-clockwise in ROS's frame, seen from outside: clockwise is Unity's front.</summary>
+        /// <summary>Adds a triangle that is counter-clockwise in ROS's frame, seen from outside; in Unity, front faces are clockwise.</summary>
         static void Face(List<int> triangles, int first, int a, int b, int c)
         {
             triangles.Add(first + a);

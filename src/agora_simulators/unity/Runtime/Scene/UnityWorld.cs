@@ -6,8 +6,8 @@ using Pose = Agora.Core.Pose;
 namespace Agora.Scene
 {
     /// <summary>
-    /// The world in Unity's physics. Robots are driven bodies that walls and other robots stop. People are triggers: seen by rays,
-    /// and no obstacle to a body, as in Agora's own engine.
+    /// The world in Unity's physics. Robots are driven bodies that walls and other robots stop. People are triggers: rays see
+    /// them, but they do not stop bodies, as in Agora's own engine.
     /// </summary>
     public sealed class UnityWorld : IWorld
     {
@@ -30,7 +30,7 @@ namespace Agora.Scene
             get { return _robots.Keys; }
         }
 
-        /// <summary>How many people are shown.</summary>
+        /// <summary>Number of people who are shown.</summary>
         public int Crowd
         {
             get { return _people.Count; }
@@ -142,14 +142,14 @@ namespace Agora.Scene
             return _robots.ContainsKey(name) ? _robots[name].Body : _standing[name];
         }
 
-        /// <summary>Takes a game object away at once: Unity destroys it only at the end of the frame.</summary>
+        /// <summary>Removes a game object immediately, because Unity destroys it only at the end of the frame.</summary>
         internal static void Remove(GameObject what)
         {
             what.SetActive(false);
             Object.Destroy(what);
         }
 
-        /// <summary>A floor for eyes and cameras; as a trigger it rubs on nothing.</summary>
+        /// <summary>A visible floor, also for cameras; it is a trigger, so it causes no friction.</summary>
         void MakeFloor()
         {
             const double size = 400, thick = 0.1; // m
