@@ -702,8 +702,13 @@ def room_of(module: str) -> str:
     return max(fits)[1] if inside else "At hand: `import agora`"
 
 
+def first_paragraph(value: Any) -> str:
+    """Return the first paragraph of a docstring on one line; empty if there is no docstring."""
+    return " ".join((value.__doc__ or "").strip().partition("\n\n")[0].split())
+
+
 def python_api() -> str:
-    """Return every public name of the library, by audience and module, with the first line of its docstring."""
+    """Return every public name of the library, by audience and module, with the first paragraph of its docstring."""
     parts: dict[str, list[str]] = {}
     for name, names in sorted(public()):
         module = importlib.import_module(name)
@@ -711,8 +716,8 @@ def python_api() -> str:
         for each in sorted(names, key=str.lower):
             value = getattr(module, each)
             told = inspect.isclass(value) or hasattr(value, "__wrapped__") or inspect.isfunction(value)
-            rows.append([f"`{each}`", prose((value.__doc__ or "").strip().partition("\n")[0]) if told else ""])
-        head = prose((module.__doc__ or "").strip().partition("\n")[0])
+            rows.append([f"`{each}`", prose(first_paragraph(value)) if told else ""])
+        head = prose(first_paragraph(module))
         parts.setdefault(room_of(name), []).append(f"### `{name}`\n\n{head}\n\n{table(('name', ''), rows)}")
     order = ["At hand: `import agora`", *ROOMS]
     assert set(parts) == set(order), set(order) ^ set(parts)
