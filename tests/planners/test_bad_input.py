@@ -91,7 +91,7 @@ BLOCKED = Map.from_shapes(bounds=(-7.0, -6.0, 12.0, 8.0), segments=[*CELL, *LANE
 
 
 def stood(made):
-    """Return at which calls the robot had not moved 0.1 m for 5 s, ten calls a second."""
+    """Return at which calls the robot had moved less than 0.1 m in the last 5 s; there are ten calls per second."""
     place, since, found = made.pose[0, :2], 0, []
     for k in range(len(made.time) - 1):
         if np.hypot(*(made.pose[k, :2] - place)) > 0.1:

@@ -138,7 +138,7 @@ class Clearances:
         world: the worlds.
 
     Attributes:
-        values: (W, R) clearances, m; infinite without pedestrians.
+        values: (W, R) clearances, m; infinite if there are no pedestrians.
     """
 
     def __init__(self, world: World) -> None:
