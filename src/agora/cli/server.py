@@ -35,8 +35,8 @@ def worker(
 ) -> None:
     """Execute a server's runs until SIGTERM or Ctrl-C; an unfinished run then waits for another worker.
 
-    For workers on machines other than the one that serves the web interface; all machines share the folder and a PostgreSQL database. With
-    `agora web --workers 0`, the machine that serves the web interface does not run workers.
+    For workers on machines other than the one that serves the web interface; all machines share the folder and a PostgreSQL
+    database. With `agora web --workers 0`, the machine that serves the web interface does not run workers.
     """
     import signal
     import threading

@@ -23,7 +23,7 @@ class Transition:
     Attributes:
         outcome: (N,) `agora.world.records.RUNNING` or the number of an `agora.core.recording.Outcome`.
         progress: (N,) decrease of the robot's distance to its goal, m.
-        clearance: (N,) minimum clearance between the robot and pedestrians during the period, m; infinite if there are no pedestrians.
+        clearance: (N,) minimum clearance between the robot and pedestrians during the period, m; infinite if there are none.
         dt: control period, s.
         facts: the requested facts, keyed by name, each an array (N, ...).
     """
