@@ -178,6 +178,9 @@ def test_a_forest_is_asked_about_no_scene_that_it_has_seen(recorded, monkeypatch
     assert asked == [[{"there"}, {"here"}], [{"here"}, {"there"}]]
     assert set(score.scenes) == {"here", "there"}
     assert "| told apart | here | there |" in markdown([score])
+    asked.clear()
+    Instrument({"all": recorded}, tested=("there",)).score("true", SimulatedCrowd(TRUE))
+    assert asked == [[set(), {"here"}], [{"here"}, {"there"}]]
 
 
 def test_a_crowd_for_each_scene_is_measured_in_its_own(recorded, instrument):

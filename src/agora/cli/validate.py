@@ -66,6 +66,13 @@ def validate(
             help="Measure the motion of people in the worlds of every map generator, or in the suites given with --suite.",
         ),
     ] = False,
+    scene: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="With a table: another scene in the data folder eth_ucy, in a part of its own. The classifier is tested on it "
+            "but not trained on it. Repeat the option for several scenes."
+        ),
+    ] = None,
     suite: Annotated[
         list[str] | None, typer.Option(help="With --places: suites to measure; repeat the option for several.")
     ] = None,
@@ -100,15 +107,15 @@ def validate(
         raise InputError("--places measures the crowds in suites; leave out crowd models, --all and --predictor")
     several = every or table or len(models or ()) > 1
     if places:
-        refuse("with --places", "table", "alone", "unsteady", "behaviour", "quick", "threads")
+        refuse("with --places", "table", "scene", "alone", "unsteady", "behaviour", "quick", "threads")
         if suite:
             refuse("with --suite, whose seed is used", "seed")
     elif predictor:
-        refuse("with --predictor", "every", "table", "seed", "alone", "unsteady", "behaviour", "quick", "threads")
+        refuse("with --predictor", "every", "table", "scene", "seed", "alone", "unsteady", "behaviour", "quick", "threads")
     elif several:
         refuse("on the table, which uses no random numbers", "seed")
     else:
-        refuse("on a single crowd model without --table", "quick", "threads")
+        refuse("on a single crowd model without --table", "scene", "quick", "threads")
     if not places:
         refuse("without --places", "suite", "episodes")
     _check_folder(output)
@@ -121,10 +128,13 @@ def validate(
     names = sorted(available("crowd_models")) if every else models or ["anticipation"]
     crowds = {name: _crowd(_named("crowd_models", name).part, alone, unsteady, behaviour) for name in names}
     if several:
-        from agora.validation.scores import LEFT_OUT
+        from agora.validation.scores import LEFT_OUT, TESTED
         from agora.validation.table import write
 
-        scores = _scores(crowds, _instrument(LEFT_OUT, quick, threads))
+        if own := {*(scene or ())} & {name for names in LEFT_OUT.values() for name in names}:
+            raise InputError(f"--scene {min(own)}: the table always contains this scene; name another one")
+        parts = LEFT_OUT | ({TESTED: tuple(dict.fromkeys(scene))} if scene else {})
+        scores = _scores(crowds, _instrument(parts, quick, threads, tested=scene or ()))
         _print(scores)
         typer.echo(f"picture  {write(scores, output)}")
         return
@@ -306,7 +316,7 @@ def _named(kind: str, text: str) -> Named:
     return parse_component(kind, text, f"{KINDS[kind]} {text!r}")
 
 
-def _instrument(parts: Mapping[str, Sequence[str]], quick: bool, threads: int) -> Instrument:
+def _instrument(parts: Mapping[str, Sequence[str]], quick: bool, threads: int, tested: Sequence[str] = ()) -> Instrument:
     from agora.extras import how_to_install
     from agora.validation.classifier import has_scikit_learn
     from agora.validation.scores import Instrument
@@ -315,7 +325,7 @@ def _instrument(parts: Mapping[str, Sequence[str]], quick: bool, threads: int) -
     if not classify:
         typer.echo(f"the classifier that distinguishes crowds needs scikit-learn: {how_to_install('validate')}", err=True)
     every, most = (4, 200) if quick else (1, 800)
-    return Instrument.of_scenes(parts, every=every, most=most, threads=threads, classify=classify)
+    return Instrument.of_scenes(parts, every=every, most=most, threads=threads, classify=classify, tested=tested)
 
 
 class _Told:

@@ -5,7 +5,7 @@ A table has one or more parts, each of which covers some scenes. The classifier 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -27,6 +27,9 @@ from agora.validation.stretches import DURATION, HELD_OUT, SAMPLES, SCENES, TRAI
 from agora.validation.window import TrackWindow, window
 
 LEFT_OUT = {"each scene left out": SCENES}
+TESTED = "other scenes"
+"""Part of a table with scenes on which the classifier is tested, but never trained."""
+
 HALVES = {"training": TRAINING, "held out": HELD_OUT}
 """Parts of a table and their scenes: the scenes used for calibration, and the scenes used to test the calibration."""
 
@@ -154,15 +157,23 @@ class Instrument:
         parts: parts of the table, by name.
         threads: number of threads; the worlds are divided among them.
         classify: whether a classifier is trained, which requires scikit-learn.
+        tested: scenes on which the classifier is tested, but never trained.
     """
 
     parts: Mapping[str, Recorded]
     threads: int = 1
     classify: bool = True
+    tested: Collection[str] = ()
 
     @staticmethod
     def of_scenes(
-        parts: Mapping[str, Sequence[str]] = LEFT_OUT, *, every: int = 1, most: int = 800, threads: int = 1, classify: bool = True
+        parts: Mapping[str, Sequence[str]] = LEFT_OUT,
+        *,
+        every: int = 1,
+        most: int = 800,
+        threads: int = 1,
+        classify: bool = True,
+        tested: Collection[str] = (),
     ) -> Instrument:
         """Read the scenes of all parts, and return an instrument.
 
@@ -172,12 +183,13 @@ class Instrument:
             most: maximum number of walkers, over all parts, that are replaced one at a time.
             threads: number of threads; the worlds are divided among them.
             classify: whether a classifier is trained.
+            tested: scenes on which the classifier is tested, but never trained.
 
         Raises:
             InputError: the data set is missing.
         """
         read = {part: Recorded(stretches(scenes, parts=every), most // len(parts)) for part, scenes in parts.items()}
-        return Instrument(read, threads, classify)
+        return Instrument(read, threads, classify, tuple(tested))
 
     def score(self, name: str, crowd: Crowds) -> list[Score]:
         """Measure a crowd, and return one line per part. If the crowd has no behaviours, formations are measured with the `groups`
@@ -232,7 +244,7 @@ class Instrument:
 
     def _judged(self, score: Score, own: Samples, other: Samples) -> Score:
         """Return a line with the classifier results added for the scenes of its part; each classifier was trained on all other
-        scenes.
+        scenes, except those in ``tested``.
 
         Args:
             score: line without the classifier results.
@@ -242,9 +254,9 @@ class Instrument:
         if not self.classify:
             return score
         scenes = np.array([stretch.scene for people in self.parts.values() for stretch in people.cut])
-        judged = {}
+        training_scenes, judged = ~np.isin(scenes, list(self.tested)), {}
         for scene in dict.fromkeys(stretch.scene for stretch in self.parts[score.part].cut):
-            training, test = (_both(own, other, chosen) for chosen in (scenes != scene, scenes == scene))
+            training, test = (_both(own, other, chosen) for chosen in (training_scenes & (scenes != scene), scenes == scene))
             judged[scene] = judge(training, test, threads=self.threads)
         values = {**score.values, "told apart": told_apart(judged.values())}
         return replace(score, values=values, scenes={scene: told_apart([one]) for scene, one in judged.items()})
