@@ -176,16 +176,23 @@ def _lock_compilation(name: str) -> Iterator[None]:
 
 @functools.cache
 def _know_arrays() -> None:
-    """Import Numba's array functions without SciPy's linear algebra, which they would import only to check whether it is installed.
+    """Import Numba's array functions without SciPy's linear algebra and without cffi, which they would import only to check whether
+    they are installed.
 
-    That import takes a third of a second per process, and kernels do not need it; a function that multiplies matrices imports it
-    later.
+    These imports take almost half a second per process, and kernels do not need them. A function that multiplies matrices imports
+    SciPy's linear algebra later; compiled functions that call C functions through cffi need cffi to be imported first.
     """
     ensure, linalg.ensure_blas = linalg.ensure_blas, lambda: None
+    hides_cffi = "cffi" not in sys.modules
+    if hides_cffi:
+        sys.modules["cffi"] = None  # type: ignore[assignment]
     try:
+        importlib.import_module("numba.core.typing.cffi_utils")
         importlib.import_module("numba.np.arraymath")
     finally:
         linalg.ensure_blas = ensure
+        if hides_cffi:
+            del sys.modules["cffi"]
 
 
 def _compile_once(function: Callable[..., Any], options: dict[str, Any], **more: Any) -> Any:
