@@ -126,6 +126,6 @@ def test_places_near_zero_stay_where_they_are_and_a_kilometre_more_changes_nothi
 
 def test_a_map_that_is_far_away_all_the_same_is_refused():
     """Of the Python API and of messages, whose other places nobody moves."""
-    with pytest.raises(InputError, match=r"origin: must be within 10000 m of zero, got \(0\.0, 5000000\.0\) m, in map 'utm'"):
+    with pytest.raises(InputError, match=r"origin of map 'utm': must be within 10000 m of zero, got \(0\.0, 5000000\.0\) m"):
         Map("utm", 0.1, (0.0, 5e6), np.zeros((9, 9), bool))
     assert ShapesFile(discs=((5e6, 7.0, 0.5),)).map().offset == (5e6, 0.0)

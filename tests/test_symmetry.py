@@ -31,7 +31,7 @@ HANDED = {"anticipation", "spinny"}
 
 
 def door() -> Map:
-    """A hall of 13 x 8.1 m, divided by a wall with a door of 1.1 m."""
+    """A hall of 13 x 8.1 m, divided by a wall with a 1.1 m door."""
     bounds = (-3.7, 2.3, 9.3, 10.4)
     return Map.from_shapes(segments=[[3.0, 2.3, 3.0, 5.9], [3.0, 7.0, 3.0, 10.4]], bounds=bounds, name="door")
 

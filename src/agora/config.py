@@ -392,7 +392,7 @@ class Builder:
         return node.value
 
     def fields(self, kind: Any) -> tuple[dict[str, Any], list[str], dict[str, str]]:
-        """Return the types of a record's fields, keyed by key, the required keys, and the field names, keyed by key."""
+        """Return three things: the types of a record's fields by key; the required keys; and the field names by key."""
         return fields_of(kind)
 
     def record(self, node: Node, kind: Any, path: str) -> Any:

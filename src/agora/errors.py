@@ -127,8 +127,8 @@ def reading(path: str | Path, what: str) -> Iterator[None]:
 
 
 def in_words(error: BaseException) -> str:
-    """Return one line about an error that any output can encode: its message, preceded by the name of its type if the error is not
-    one of Agora's.
+    """Describe an error in one line, using only characters that any output can encode: the error's message, preceded by the name of
+    its type if the error is not one of Agora's.
     """
     try:
         text = " ".join(str(error).split())

@@ -1,4 +1,4 @@
-"""Extracts the meanings of a component's fields from its docstrings, for the manual and the web forms."""
+"""Extracts the descriptions of a component's fields from its docstrings, for the manual and the web forms."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def introduction(component: Any) -> str:
 
 
 def meanings(component: type, names: Iterable[str]) -> dict[str, str]:
-    """Return the meanings of fields, keyed by name. A meaning has the form ``one, two: text.``, at the start of a line or after a
-    full stop.
+    """Return the descriptions of the fields, keyed by name. A description has the form ``one, two: text.``, at the start of a line
+    or after a full stop.
 
     If the component's docstring does not describe a field, the docstring of a parent class is used.
     """

@@ -24,7 +24,7 @@ __all__ = ["dump", "fields_of", "key_of", "names_of", "plain", "unread"]
 
 @functools.cache
 def fields_of(kind: Any) -> tuple[dict[str, Any], list[str], dict[str, str]]:
-    """Return the types of a dataclass's parameters, keyed by key, the keys without a default, and the field names, keyed by key."""
+    """Return three things: the types of a dataclass's parameters by key; the keys without a default; and the field names by key."""
     hints = typing.get_type_hints(kind, include_extras=True)
     fields = [field for field in dataclasses.fields(kind) if field.init]
     required = [key_of(f) for f in fields if f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING]

@@ -62,7 +62,7 @@ def test_a_world_without_obstacles_is_empty(small_dynabarn, tmp_path):
     [
         (
             {"trajectories": {"a": {"length_s": 5.0, "waypoints": [[0, 0, 0], [6, 0, 1]]}}},
-            "a: length_s must not end before",
+            "a: length_s must not be less than the time",
         ),
         ({"trajectories": {"a": {"length_s": 5.0, "waypoints": [[1, 0, 0], [5, 0, 1]]}}}, "waypoints must be at least two"),
         ({"trajectories": {"a": {"length_s": 5.0, "waypoints": [[0, 0, 0], [0, 0, 1]]}}}, "waypoints must be at least two"),

@@ -98,7 +98,7 @@ def test_a_region_is_a_polygon_or_a_box_with_corners_in_any_order():
 
 
 def two_rooms():
-    """A large and a small room with a door of 0.8 m into a third."""
+    """A large and a small room with a 0.8 m door into a third."""
     return Map.from_shapes(
         segments=[[5, 0, 5, 4], [0, 4, 9, 4], [5, 4, 5, 5.0], [5, 5.8, 5, 8]], bounds=(0, 0, 9, 8), resolution=0.05, name="rooms"
     )

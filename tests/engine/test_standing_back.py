@@ -72,7 +72,7 @@ def test_people_who_sit_across_an_aisle_are_not_pushed():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_two_crowds_pass_each_other_through_one_door(seed):
-    """Ten people on each side of a door of 1 m. Everybody gets through, and nobody is wedged."""
+    """Ten people on each side of a 1 m door. Everybody gets through, and nobody is wedged."""
     rng = np.random.default_rng(seed)
     places = np.stack(np.meshgrid(np.arange(5) * 0.9 + 2.0, [3.2, 4.6]), -1).reshape(-1, 2) + rng.uniform(-0.1, 0.1, (10, 2))
     others = (16.0, 8.0) - places

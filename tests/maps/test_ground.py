@@ -87,10 +87,10 @@ def test_the_same_robot_meets_the_same_map():
 
 
 def test_ground_of_another_size_or_with_no_number_is_refused():
-    with pytest.raises(InputError, match=r"ground: expected \(5, 6\) cells, like occupied, got \(3, 4\), in map 'g'"):
+    with pytest.raises(InputError, match=r"ground of map 'g': expected \(5, 6\) cells, like occupied, got \(3, 4\)"):
         Map("g", CELL, (0.0, 0.0), np.zeros((5, 6), bool), ground=np.zeros((3, 4)))
     for value in (np.nan, np.inf):
-        with pytest.raises(InputError, match="ground: heights must be finite, or -inf in a gap"):
+        with pytest.raises(InputError, match=r"ground of map '.*': heights must be finite, or -inf in a gap"):
             place(np.full((5, 6), value))
 
 

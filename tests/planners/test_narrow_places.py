@@ -123,7 +123,7 @@ def test_a_car_whose_curves_ahead_are_not_free_backs_up_under_trajectory_rollout
 
 
 def through_the_door(planner, pose, crowd, robot="jackal", timeout=60.0):
-    """A recording of a robot that drives through the door of 0.9 m at (3, 3.05) and knows the people behind the wall."""
+    """A recording of a robot that drives through the 0.9 m door at (3, 3.05) and knows the people behind the wall."""
     begun = start(pose=pose, goal=(6.0, 5.0, 0.0), crowd=crowd, model=load_robot(robot), timeout=timeout)
     begun = replace(begun, map=PLACES["door"].map(load_robot(robot)))
     conditions = Conditions(crowd=Anticipation(), perception=Perception("truth", walls=False))

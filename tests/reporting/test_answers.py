@@ -126,7 +126,7 @@ def clean(rows, share, cause="spoilt_by_time"):
 def test_the_second_answer_is_about_clean_arrivals_and_names_the_most_frequent_cause():
     rows = clean(run(a=([9.0] * 40, 0.9), b=([9.0] * 40, 0.9)), {"a": 0.2, "b": 0.9})
     _, second, *_ = answers(rows, ["a", "b"], METRICS)
-    assert second.question == "Which planner reached more goals clean?"
+    assert second.question == "Which planner had the most clean arrivals?"
     assert second.words == "Of 40 episodes: b 90.0 %; then a 20.0 %. Most arrivals are spoilt by: time."
     assert second.sure == "Sure: the difference from a is significant."
 

@@ -78,11 +78,11 @@ def test_long_labels_are_whole(capsys):
 
 
 def test_planners_stand_in_the_order_of_the_run_and_the_answers_below(capsys):
-    said = [Answer("Which planner reached more goals?", "Of 2 episodes: [b] 100.0 %; then a 0.0 %.", "Not sure.")]
+    said = [Answer("Which planner reached the most goals?", "Of 2 episodes: [b] 100.0 %; then a 0.0 %.", "Not sure.")]
     print_rows([row("a", "timeout"), row("[b]", "reached")], ["[b]", "none", "a"], answers=said)
     printed = capsys.readouterr().out
     assert printed.index("│ [b]") < printed.index("│ a") and "none" not in printed
-    assert printed.endswith("Which planner reached more goals?\n  Of 2 episodes: [b] 100.0 %; then a 0.0 %. Not sure.\n")
+    assert printed.endswith("Which planner reached the most goals?\n  Of 2 episodes: [b] 100.0 %; then a 0.0 %. Not sure.\n")
 
 
 def test_a_planner_that_failed_is_told_once_with_the_command_that_runs_the_episode_again(capsys):

@@ -44,7 +44,7 @@ def test_one_party_may_always_walk_and_as_many_as_the_density_allows():
     while traffic.has_room(party, 1):
         traffic.enter(party, 1)
         count += 1
-    assert 2 <= count <= 8  # walkers at the same place and time, in squares of 2 m of which 1 m to 2 m are free
+    assert 2 <= count <= 8  # walkers at the same place and time, in 2 m squares of which 1 m to 2 m are free
     assert traffic.has_room(walks([(0.0, ALONG)], 1.2, 40.0), 1)  # later there is room again
     assert Traffic(HALL, 0.5, 60.0).has_room(party, 1)
 

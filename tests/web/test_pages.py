@@ -95,7 +95,7 @@ def test_two_planners_are_compared_from_the_page_and_the_command_line_gives_the_
     expect(page.get_by_text("finished, 8 episodes")).to_be_visible()
     expect(page.get_by_role("heading", level=1)).to_have_text("<b>two</b> & <script>alert(1)</script>")
     report = page.frame_locator("iframe")
-    expect(report.get_by_text("Which planner reached more goals?")).to_be_visible()
+    expect(report.get_by_text("Which planner reached the most goals?")).to_be_visible()
     check_access(page)
     page.get_by_role("link", name="Episodes").click()
     expect(page.locator("table tbody tr")).to_have_count(8)

@@ -195,7 +195,7 @@ def changed(**at):
         ({"pedestrians__speed": np.ones(2)}, r"pedestrians.speed: expected an array \(P,\) with P = 1, got \(2,\)"),
         ({"pedestrians__position": np.full((1, 2), np.nan)}, "pedestrians.position: expected numbers, got NaN"),
         ({"pedestrians__habits__0__wait_time": -1.0}, r"pedestrians.habits\[0\].wait_time: expected a number in"),
-        ({"map__resolution": -0.3}, "map: resolution: expected a number above 0"),
+        ({"map__resolution": -0.3}, "map: resolution of map '.*': expected a number above 0"),
         (
             {"robots__0__model__kinematics": "diferential"},
             r"robots\[0\].model.kinematics: .*did you mean 'differential'",

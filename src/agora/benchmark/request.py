@@ -29,7 +29,7 @@ class Options(Checked):
     """The options of a run; none of them changes a result.
 
     Attributes:
-        workers: number of worker processes; 0 runs the jobs in this process.
+        workers: number of worker processes; with 0, the jobs run in this process.
         batch: maximum number of episodes per job.
         worlds: maximum number of worlds simulated at once; 0 for all worlds of a job.
         threads: number of threads per worker; the worlds are divided among them.

@@ -97,7 +97,7 @@ class Costmaps:
 
     Attributes:
         reading: (W, R, ...) arrays of the fields.
-        shown: costmaps that observations show.
+        shown: costmaps that observations expose.
         seen: obstacles seen by lidars; None if the window does not use scans.
     """
 

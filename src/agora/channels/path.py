@@ -59,5 +59,5 @@ class HeldPaths:
         return path
 
     def views(self) -> Mapping[str, Any]:
-        """Return the fields that observations show."""
+        """Return the fields that observations expose."""
         return {name: read_only(flat(array)) for name, array in self.reading.items()}

@@ -81,7 +81,7 @@ class HeldScans:
             self._shown |= {"scan_pose": read_only(pose), "scan_range": lidar.range_max}
 
     def views(self) -> Mapping[str, Any]:
-        """Return the fields that observations show."""
+        """Return the fields that observations expose."""
         return self._shown
 
 

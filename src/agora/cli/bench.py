@@ -51,7 +51,8 @@ def bench(
     workers: Annotated[
         int,
         typer.Option(
-            help="Number of worker processes; 0 runs in this process, where a planner that hangs or crashes ends the run."
+            help="Number of worker processes; with 0, episodes run in this process, "
+            "where a planner that hangs or crashes ends the run."
         ),
     ] = WORKERS,
     executor: Annotated[

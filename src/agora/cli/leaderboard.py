@@ -39,7 +39,7 @@ def submit(
         int | None, typer.Option(help="With --check: seed for choosing the episodes; random by default.", min=0)
     ] = None,
     workers: Annotated[
-        int, typer.Option(help="With --check: number of worker processes; 0 runs in this process.", min=0)
+        int, typer.Option(help="With --check: number of worker processes; with 0, episodes run in this process.", min=0)
     ] = WORKERS,
     connect: Annotated[bool, typer.Option("--connect", help="With --check: connect to the address given in an entry.")] = False,
 ) -> None:

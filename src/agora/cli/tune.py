@@ -30,7 +30,9 @@ def tune(
     preset: Annotated[
         Path | None, typer.Option(help="File for the tuned parameters; by default, PLANNER_tuned.yaml in Agora's presets folder.")
     ] = None,
-    workers: Annotated[int, typer.Option(help="Number of worker processes; 0 runs in this process.", min=0)] = WORKERS,
+    workers: Annotated[
+        int, typer.Option(help="Number of worker processes; with 0, episodes run in this process.", min=0)
+    ] = WORKERS,
     resume: Annotated[bool, typer.Option("--resume", help="Continue the tuning run in the results folder.")] = False,
 ) -> None:
     """Tune a planner's parameters on a training suite, and compare the result on a held-out suite."""

@@ -44,7 +44,7 @@ class _Trajectory:
         if len(times) < 2 or times[0] != 0.0 or any(b <= a for a, b in zip(times, times[1:], strict=False)):
             raise ValueError("waypoints must be at least two, at times that start at 0 and increase")
         if times[-1] > self.length_s:
-            raise ValueError(f"length_s must not end before the last waypoint, at {times[-1]} s")
+            raise ValueError(f"length_s must not be less than the time of the last waypoint, {times[-1]} s")
 
 
 @dataclass(frozen=True)

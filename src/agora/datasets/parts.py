@@ -64,12 +64,13 @@ Source = Bag | McapFile | Parts
 def joined(paths: Iterable[Path], left_out: list[str] | None = None) -> list[Source]:
     """Return the recordings in the given files. Files with consecutive numbers and consecutive times form a single recording.
 
-    Each bag from Agora's recorder is a separate recording, because the recorder uses the same kind of numbers for episodes.
+    Each bag from Agora's recorder is a separate recording: the recorder numbers episodes in the way in which the parts of a split
+    bag are numbered.
 
     Args:
         paths: paths of the files.
-        left_out: list to which the reason for each file that cannot be opened is appended. If None, the first such file raises an
-            error.
+        left_out: list to which, for each file that cannot be opened, the reason is appended. If None, the first such file raises
+            an error.
 
     Raises:
         InputError: a file cannot be opened.

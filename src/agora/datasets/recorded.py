@@ -61,7 +61,7 @@ def read_all(paths: Sequence[Path], unsaid: Unsaid, left_out: list[str] | None =
     Args:
         paths: bags, MCAP files, folders that contain them, or folders from Arena's recorder.
         unsaid: information that the recordings may lack, given by the user.
-        left_out: list to which the reason for each recording that cannot be read is appended. If None, the first such recording
+        left_out: list to which, for each recording that cannot be read, the reason is appended. If None, the first such recording
             raises an error.
 
     Raises:
@@ -91,8 +91,8 @@ def sources_of(paths: Sequence[Path], left_out: list[str] | None = None) -> list
 
     Args:
         paths: as in `read_all`.
-        left_out: list to which the reason for each file that cannot be opened is appended. If None, the first such file raises an
-            error.
+        left_out: list to which, for each file that cannot be opened, the reason is appended. If None, the first such file raises
+            an error.
 
     Raises:
         InputError: a folder does not contain a recording, or a file cannot be opened.

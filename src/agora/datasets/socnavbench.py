@@ -5,7 +5,7 @@ navigation", ACM THRI 11(3), 2022; the data and the loading rule are from CMU-TB
 
 Read the following before comparing numbers. The shipped frame rates replay hotel and univ at 0.6 times the real speed. The hotel
 recording is mirrored, so metrics that depend on left and right change sign. The maps are digitised from figures (accurate to 5 to
-10 cm at walls); the map HotelSmall is an assumption. ``t_hotel_cross`` is identical to ``t_hotel_follow_diag``. For the three
+10 cm at walls); the HotelSmall map is a guess. ``t_hotel_cross`` is identical to ``t_hotel_follow_diag``. For the three
 episodes in DoubleHotel, ``episodes.json`` contains a peak of 24 pedestrians, which is the sum of the peaks of their two recordings
 (9 and 15); at most 23 pedestrians are present at the same time.
 """

@@ -228,7 +228,8 @@ def _candidates(map: Map, clearance: float, passage: float, areas: list[Doubles]
         number = int(component_of(map, passage)[row, column]) if map.contains(point) else 0
         if number == 0:
             raise PlacementError(
-                f"no free space is connected to {point.tolist()}: a disc of {passage:g} m does not fit there, in map {map.name!r}"
+                f"map {map.name!r}: no free space is connected to {point.tolist()}: "
+                f"a disc of radius {passage:g} m does not fit there"
             )
     in_cells = [(area - map.origin) / map.resolution for area in areas]
     boxes = tuple((*area.min(0).tolist(), *area.max(0).tolist()) for area in in_cells)

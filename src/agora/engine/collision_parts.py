@@ -223,7 +223,7 @@ def write_velocities(mind, vx, vy, count, out_x, out_y):
 
 @hidden
 def reduce_velocities(worst, count, vx, vy):
-    """Reduce each pedestrian's velocity for its worst contact; return whether there was any contact."""
+    """Reduce each pedestrian's velocity according to its worst contact; return whether there was any contact."""
     taken = np.int32(0)
     for i in range(count):
         take = worst[0, i] > ZERO

@@ -1,4 +1,4 @@
-"""Measures whether pedestrians who want to walk on make progress, and how long they have been stuck."""
+"""Measures whether pedestrians who want to keep walking make progress, and how long they have been stuck."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ _TINY = np.float32(1e-6)
 
 
 class Progress(NamedTuple):
-    """The progress of the pedestrians of W worlds; all values are 0 for pedestrians that are absent or do not want to walk on.
+    """The progress of the pedestrians of W worlds; all values are 0 for pedestrians that are absent or do not want to keep walking.
 
     Attributes:
         from_x: (W, P) last place at which the pedestrian made progress, x, m.
         from_y: (W, P) last place at which the pedestrian made progress, y, m.
         stalled: (W, P) time without progress, s.
         aware: (W, P) remaining time for which the pedestrian walks around stationary bodies, s.
-        ahead_x: (W, P) direction in which the pedestrian wants to walk on, x; recorded while ``aware`` is above 0.
-        ahead_y: (W, P) direction in which the pedestrian wants to walk on, y; recorded like ``ahead_x``.
+        ahead_x: (W, P) direction in which the pedestrian wants to continue, x; recorded while ``aware`` is above 0.
+        ahead_y: (W, P) direction in which the pedestrian wants to continue, y; recorded while ``aware`` is above 0.
         left: (W, P) shortest remaining path to the waypoint so far, m.
         late: (W, P) time since the remaining path last became shorter, s.
         hopeless: (W, P) whether the pedestrian gives up its waypoint (`agora.engine.standing_back`,
@@ -109,6 +109,6 @@ def record_path(h, progress, w, i, left, excused):
 
 @hidden
 def record_direction(progress, w, i, dx, dy):
-    """Record that pedestrian i wants to walk on along (dx, dy)."""
+    """Record that pedestrian i wants to continue in direction (dx, dy)."""
     length = max(math.sqrt(dx * dx + dy * dy), _TINY)
     progress.ahead_x[w, i], progress.ahead_y[w, i] = dx / length, dy / length

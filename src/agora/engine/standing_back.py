@@ -327,7 +327,7 @@ def _is_asked(people, traits, sees, routes, progress, backs, w, i):
 
 @hidden
 def _gives_in(people, traits, sees, routes, progress, backs, w, i):
-    """Return whether pedestrian i, which wants to walk on, has been held up for too long or is asked for room."""
+    """Return whether pedestrian i, which wants to keep walking, has been held up for too long or is asked for room."""
     stalled = progress.stalled[w, i]
     if backs.what[w, i] == BACK or backs.what[w, i] == STAY or stalled == ZERO:
         return False

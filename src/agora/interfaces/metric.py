@@ -77,8 +77,8 @@ class Metric:
 
     @property
     def group(self) -> str:
-        """The group under which tables list the metric: the constant ``GROUP`` in the metric's module or, without this constant,
-        the module's name.
+        """The group under which tables list the metric: the constant ``GROUP`` in the metric's module or, if there is no such
+        constant, the module's name.
         """
         module = self.function.__module__
         return str(getattr(sys.modules.get(module), "GROUP", module.rpartition(".")[2]))

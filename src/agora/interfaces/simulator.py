@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from agora.world.world import World
 
 Ability = Literal["step", "exact_contacts", "pause", "delete", "rgbd"]
-"""The abilities of a simulator.
+"""The capabilities of a simulator.
 
 ``step``: it advances by single physics steps on request; benchmarks, training and lock step in ROS require this.
-``exact_contacts``: walls stop robots at the moment of contact. The other abilities belong to the ROS drivers: ``pause``, to pause
-time; ``delete``, to remove robots and obstacles; ``rgbd``, to produce depth images.
+``exact_contacts``: walls stop robots at the moment of contact. The other capabilities belong to the ROS drivers: ``pause``, to
+pause time; ``delete``, to remove robots and obstacles; ``rgbd``, to produce depth images.
 """
 
 

@@ -260,7 +260,7 @@ def write_demonstrations(bags: Iterable[Path], folder: Path) -> tuple[list[Path]
         The files, and one line for each skipped bag that gives the reason.
 
     Raises:
-        InputError: no bag contains a demonstration; the message gives the reason for each bag.
+        InputError: no bag contains a demonstration; the message states why, for each bag.
         ResultsError: the folder cannot be written.
     """
     written: list[Path] = []

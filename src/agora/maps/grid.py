@@ -34,12 +34,12 @@ def _rows(name: str, what: str, values: ArrayLike, width: int) -> Doubles:
     try:
         array = np.array(values, np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{what}: must be rows of {width} numbers, in map {name!r}") from error
+        raise InputError(f"{what} of map {name!r}: must be rows of {width} numbers") from error
     array = array.reshape(-1, width) if array.size == 0 else array
     if array.ndim != 2 or array.shape[1] != width:
-        raise InputError(f"{what}: must be rows of {width} numbers, got an array of shape {array.shape}, in map {name!r}")
+        raise InputError(f"{what} of map {name!r}: must be rows of {width} numbers, got an array of shape {array.shape}")
     if not np.isfinite(array).all():
-        raise InputError(f"{what}: a number is not finite, in map {name!r}")
+        raise InputError(f"{what} of map {name!r}: a number is not finite")
     array.flags.writeable = False
     return array
 
@@ -53,7 +53,7 @@ def check_size(rows: int, columns: int, resolution: float, where: str) -> None:
     if rows * columns > _MOST:
         wider = resolution * math.sqrt(rows * columns / _MOST)
         size = f"{rows} x {columns} cells of {resolution:g} m"
-        raise InputError(f"{size} are more than {_MOST // 1_000_000} million; use cells of at least {wider:.2g} m, {where}")
+        raise InputError(f"{where}: {size} are more than {_MOST // 1_000_000} million; use cells of at least {wider:.2g} m")
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,12 +100,12 @@ class Map:
     def __post_init__(self) -> None:
         put = object.__setattr__
         if not (math.isfinite(self.resolution) and self.resolution > 0):
-            raise InputError(f"resolution: expected a number above 0, got {self.resolution}, in map {self.name!r}")
+            raise InputError(f"resolution of map {self.name!r}: expected a number above 0, got {self.resolution}")
         if len(self.origin) != 2 or not all(math.isfinite(v) for v in self.origin):
-            raise InputError(f"origin: must be two finite numbers, got {self.origin}, in map {self.name!r}")
+            raise InputError(f"origin of map {self.name!r}: must be two finite numbers, got {self.origin}")
         if max(abs(v) for v in self.origin) > FARTHEST:
             raise InputError(
-                f"origin: must be within {FARTHEST:g} m of zero, got {tuple(self.origin)} m, in map {self.name!r}; "
+                f"origin of map {self.name!r}: must be within {FARTHEST:g} m of zero, got {tuple(self.origin)} m; "
                 "only maps in world folders are moved to zero when they are read"
             )
         put(self, "resolution", float(self.resolution))
@@ -119,18 +119,18 @@ class Map:
         put(self, "discs", _rows(self.name, "discs", self.discs, 3))
         put(self, "polygons", tuple(_rows(self.name, "polygons", p, 2) for p in self.polygons))
         if (self.discs[:, 2] <= 0).any():
-            raise InputError(f"discs: the radius of a disc must be positive, in map {self.name!r}")
+            raise InputError(f"discs of map {self.name!r}: the radius of a disc must be positive")
         if any(len(p) < 3 for p in self.polygons):
-            raise InputError(f"polygons: a polygon needs at least 3 corners, in map {self.name!r}")
+            raise InputError(f"polygons of map {self.name!r}: a polygon needs at least 3 corners")
 
     def _grid(self, what: str, cells: Array) -> Bools:
         array = np.array(cells, np.bool_)
         if array.ndim != 2 or min(array.shape) < 2 or max(array.shape) > LARGEST:
-            raise InputError(f"{what}: must be 2 x 2 to {LARGEST} x {LARGEST} cells, got {array.shape}, in map {self.name!r}")
-        check_size(array.shape[0], array.shape[1], self.resolution, f"in map {self.name!r}")
+            raise InputError(f"{what} of map {self.name!r}: must be 2 x 2 to {LARGEST} x {LARGEST} cells, got {array.shape}")
+        check_size(array.shape[0], array.shape[1], self.resolution, f"map {self.name!r}")
         if what == "unknown" and array.shape != self.occupied.shape:
             raise InputError(
-                f"unknown: expected {self.occupied.shape} cells, like occupied, got {array.shape}, in map {self.name!r}"
+                f"unknown of map {self.name!r}: expected {self.occupied.shape} cells, like occupied, got {array.shape}"
             )
         array.flags.writeable = False
         return array
@@ -138,11 +138,9 @@ class Map:
     def _heights(self, values: ArrayLike) -> Floats:
         array = np.array(values, np.float32)
         if array.shape != self.occupied.shape:
-            raise InputError(
-                f"ground: expected {self.occupied.shape} cells, like occupied, got {array.shape}, in map {self.name!r}"
-            )
+            raise InputError(f"ground of map {self.name!r}: expected {self.occupied.shape} cells, like occupied, got {array.shape}")
         if not (np.isfinite(array) | np.isneginf(array)).all():
-            raise InputError(f"ground: heights must be finite, or -inf in a gap, in map {self.name!r}")
+            raise InputError(f"ground of map {self.name!r}: heights must be finite, or -inf in a gap")
         array.flags.writeable = False
         return array
 
@@ -183,18 +181,18 @@ class Map:
             corners = [walls[:, :2], walls[:, 2:], circles[:, :2] - circles[:, 2:], circles[:, :2] + circles[:, 2:], *areas]
             points = np.concatenate(corners)
             if len(points) == 0:
-                raise InputError(f"bounds: neither bounds nor shapes are given, in map {name!r}")
+                raise InputError(f"bounds of map {name!r}: neither bounds nor shapes are given")
             bounds = (*(points.min(0) - margin), *(points.max(0) + margin))
         if len(bounds) != 4 or not all(math.isfinite(v) for v in bounds) or bounds[2] <= bounds[0] or bounds[3] <= bounds[1]:
-            raise InputError(f"bounds: must be x0, y0, x1, y1 with x0 < x1 and y0 < y1, got {bounds}, in map {name!r}")
+            raise InputError(f"bounds of map {name!r}: must be x0, y0, x1, y1 with x0 < x1 and y0 < y1, got {bounds}")
         if not (math.isfinite(resolution) and resolution > 0):
-            raise InputError(f"resolution: expected a number above 0, got {resolution}, in map {name!r}")
+            raise InputError(f"resolution of map {name!r}: expected a number above 0, got {resolution}")
         size = [max(2, math.ceil((bounds[i + 2] - bounds[i]) / resolution - 1e-6)) for i in (1, 0)]
         if max(size) > LARGEST:
             raise InputError(
-                f"resolution: {size[0]} x {size[1]} cells are too many, expected at most {LARGEST} per side, in map {name!r}"
+                f"resolution of map {name!r}: {size[0]} x {size[1]} cells are too many; expected at most {LARGEST} per side"
             )
-        check_size(size[0], size[1], resolution, f"in map {name!r}")
+        check_size(size[0], size[1], resolution, f"map {name!r}")
         origin = (float(bounds[0]), float(bounds[1]))
         return cls(name, resolution, origin, np.zeros(size, np.bool_), None, walls, circles, areas)
 

@@ -134,7 +134,7 @@ def _pixels(path: Path, resolution: float) -> Array:
         with image_of(path) as image:
             if max(image.size) > LARGEST or min(image.size) < 2:
                 raise InputError(f"{path}: {image.size[0]} x {image.size[1]} pixels; expected 2 to {LARGEST} per side")
-            check_size(image.size[1], image.size[0], resolution, f"in the image {path}")
+            check_size(image.size[1], image.size[0], resolution, str(path))
             if image.mode not in ("1", "L", "LA", "P", "PA", "RGB", "RGBA"):
                 raise InputError(f"{path}: expected an image with 8 bits per channel, got mode {image.mode!r}")
             transparent = image.mode in ("LA", "PA") or "transparency" in image.info

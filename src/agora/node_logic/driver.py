@@ -129,7 +129,7 @@ class Driver(Protocol):
 
     Attributes:
         name: name of the driver.
-        can: abilities of the driver; a driver that runs in real time cannot ``step``.
+        can: capabilities of the driver; a driver that runs in real time cannot ``step``.
     """
 
     name: str

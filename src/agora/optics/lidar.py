@@ -112,11 +112,11 @@ class Lidar(Checked):
         super().__post_init__()
         turn = self.angle_max - self.angle_min
         if not (turn > 0 or (self.beams == 1 and turn == 0)):
-            raise InputError(f"angle_max: must be above angle_min, {self.angle_min}, got {self.angle_max}")
+            raise InputError(f"angle_max: must be above angle_min ({self.angle_min}), got {self.angle_max}")
         if not turn <= 2 * math.pi + _ROUNDED:
             raise InputError(f"angle_max: must be at most angle_min + 2 pi, got angle_min + {turn}")
         if not self.range_max > self.range_min:
-            raise InputError(f"range_max: must be above range_min, {self.range_min}, got {self.range_max}")
+            raise InputError(f"range_max: must be above range_min ({self.range_min}), got {self.range_max}")
 
     @property
     def increment(self) -> float:

@@ -1,8 +1,8 @@
 """Compiled solver for the linear assignment problem: assigns rows to columns at minimum total cost.
 
 It uses shortest augmenting paths (R. Jonker and A. Volgenant, "A shortest augmenting path algorithm for dense and sparse linear
-assignment problems", Computing 38, 1987) in the form of D. F. Crouse, "On implementing 2D rectangular assignment algorithms", IEEE
-Transactions on Aerospace and Electronic Systems 52(4), 2016, like scipy's ``linear_sum_assignment``.
+assignment problems", Computing 38, 1987) in the variant described by D. F. Crouse ("On implementing 2D rectangular assignment
+algorithms", IEEE Transactions on Aerospace and Electronic Systems 52(4), 2016), like scipy's ``linear_sum_assignment``.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ gives up.
 Marder-Eppstein, Berger, Foote, Gerkey, Konolige, "The office marathon: robust navigation in an indoor office environment", ICRA
 2010. The states and their order are those of move_base (ROS navigation, noetic-devel 9ad6441: ``MoveBase::executeCycle``). The turn
 is that of rotate_recovery (``RotateRecovery::runBehavior``), with its parameter names and defaults. Upstream tries four behaviours
-in sequence: clear the costmaps outside a square of 3 m, turn the robot, clear the costmaps outside a square of four circumscribed
+in sequence: clear the costmaps outside a 3 m square, turn the robot, clear the costmaps outside a square of four circumscribed
 radii, turn again.
 
 Differences from the source:

@@ -124,7 +124,7 @@ def _gates(gates, hidden_gates, state, out, first, last):
 
 
 def gru(inputs: Floats, state: Floats, weight: Floats, bias: Floats, state_weight: Floats, state_bias: Floats) -> Floats:
-    """Return the next states of a gated recurrent unit (K. Cho et al. 2014, in the form of PyTorch's GRUCell).
+    """Return the next states of a gated recurrent unit (K. Cho et al. 2014, in the variant that PyTorch's GRUCell uses).
 
     Args:
         inputs: (N, I) inputs.

@@ -1,5 +1,5 @@
-"""The answers at the beginning of a report: which planners reached more goals, had more clean arrivals, were faster, and disturbed
-people less.
+"""The answers at the beginning of a report: which planner reached the most goals, which had the most clean arrivals, which was
+fastest, and which disturbed people least.
 
 Each answer states how certain it is. The certainty depends on which planners differ significantly on the same episodes
 (`agora.reporting.ranking`). A robot that fails stops early, which makes its time and its distance to people look better. The last
@@ -98,7 +98,9 @@ def _of_asked(marked: Sequence[Row], planners: Sequence[str], metrics: Sequence[
     if not ranked:
         return []
     said = [
-        _answer("Which planner reached more goals?", f"Of {count} episodes", ranked, pairs, lambda share: f"{100.0 * share:.1f} %")
+        _answer(
+            "Which planner reached the most goals?", f"Of {count} episodes", ranked, pairs, lambda share: f"{100.0 * share:.1f} %"
+        )
     ]
     if ranked[0].mean == 0.0:
         return [Answer(said[0].question, f"No planner reached the goal in any of {count} episodes.", "")]
@@ -123,7 +125,7 @@ def _of_asked(marked: Sequence[Row], planners: Sequence[str], metrics: Sequence[
 
 
 def _clean(marked: Sequence[Row], planners: Sequence[str]) -> list[Answer]:
-    """Return an answer that states which planner has more clean arrivals and which cause spoils most arrivals; empty if clean
+    """Return an answer that states which planner has the most clean arrivals and which cause spoils most arrivals; empty if clean
     arrivals are not measured.
     """
     ranked, pairs, count = ranking(marked, CLEAN, planners)
@@ -131,7 +133,7 @@ def _clean(marked: Sequence[Row], planners: Sequence[str]) -> list[Answer]:
         return []
     cause = most_often([row for row in marked if row["planner"] in planners])
     spoilt = f"Most arrivals are spoilt by: {cause}." if cause else ""
-    found = _answer("Which planner reached more goals clean?", f"Of {count} episodes", ranked, pairs, _percent)
+    found = _answer("Which planner had the most clean arrivals?", f"Of {count} episodes", ranked, pairs, _percent)
     if ranked[0].mean == 0.0:
         return [Answer(found.question, f"No planner reached the goal clean in any of {count} episodes. {spoilt}".rstrip(), "")]
     return [found._replace(words=f"{found.words} {spoilt}".rstrip())]
@@ -142,8 +144,8 @@ def _percent(share: float) -> str:
 
 
 _QUESTIONS: dict[str, dict[str, tuple[str, Callable[[float], str]]]] = {
-    "Which of the best was faster?": {"time_to_goal": ("Time to the goal", lambda time: f"{time:.1f} s")},
-    "Which of the best disturbed people less?": {
+    "Which of the best was fastest?": {"time_to_goal": ("Time to the goal", lambda time: f"{time:.1f} s")},
+    "Which of the best disturbed people least?": {
         "pedestrian_displacement_average": (
             "Mean distance of people from their positions without robots",
             lambda d: f"{d:.2f} m",

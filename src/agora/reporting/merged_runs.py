@@ -65,7 +65,7 @@ class Merged:
         unaware: labels of planners that do not see people.
         control: labels of planners that were not requested in any of the runs.
         parameters: planners with their parameters as plain data, by label, if the runs record them.
-        notes: one sentence for each thing that is the same or differs between runs.
+        notes: sentences that describe each run, and that state what is the same in several runs and what differs.
         problems: deviations from the planned episodes, each with the name of the run.
         interrupted: reason why an episode has no row, with the name of the run, by key.
         incomplete: whether planned episodes are missing.

@@ -87,7 +87,7 @@ def _obstacles(model: RobotModel, people_of: str) -> dict[str, Any]:
 
 
 def _top(model: RobotModel) -> tuple[float, float]:
-    """Return the maximum forward and sideways velocities, m/s, for planners with a costmap of 6 m."""
+    """Return the maximum forward and sideways velocities, m/s, for planners with a 6 m costmap."""
     vx = min(model.vx[1], 1.0)
     return vx, min(model.vy, vx)
 

@@ -133,5 +133,5 @@ def areas_of(task: Task, path: Path, kind: str, number: int, zones: str | Iterab
 
 
 def draw(stream: Stream, number: Number) -> int:
-    """Return ``number``; if it is a minimum and a maximum, draw the number from this range."""
+    """Return ``number``; if it is a (minimum, maximum) pair, draw a number from that range."""
     return number if isinstance(number, int) else stream.integer(*number)

@@ -2,7 +2,7 @@
 
 Itineraries are drawn independently of each other, so if one aisle connects the entrances of a map, more people would often walk
 through the aisle at the same time than fit into it. To prevent this, a timetable of the map records each party's walks by square
-and by time slot. If a party's walks would overcrowd a square, the party gets another itinerary or stays away
+and by time slot. If a party would overcrowd a square on its way, the party gets another itinerary or stays away
 (`agora.tasks.itineraries`).
 """
 

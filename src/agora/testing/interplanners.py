@@ -29,8 +29,8 @@ def check_interplanner(interplanner: InterPlanner, *, tolerance: float = 1e-3, g
     Args:
         interplanner: interplanner to check.
         tolerance: tolerance in the moved scene, for distances in m, angles in rad, and shares.
-        grid: whether the interplanner computes on cells. If so, scenes are rotated only by quarter turns, and only nine out of ten
-            rows must agree.
+        grid: whether the interplanner works on a grid of cells. If so, scenes are rotated only by quarter turns, and only nine out
+            of ten rows must agree.
         handed: whether the interplanner treats left and right differently, as for `check_planner`.
 
     Raises:

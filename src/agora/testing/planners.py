@@ -61,13 +61,14 @@ def check_planner(
     Args:
         planner: planner to check.
         tolerance: tolerance of twists in the shifted and rotated scene, m/s and rad/s.
-        grid: whether the planner computes on cells. If so, scenes are rotated only by quarter turns, and only nine out of ten rows
-            must agree, within the tolerance or within ten times the change in twist caused by moving the robot 2 um sideways.
+        grid: whether the planner works on a grid of cells. If so, scenes are rotated only by quarter turns, and only nine out of
+            ten rows must agree, within the tolerance or within ten times the change in twist caused by moving the robot 2 um
+            sideways.
         handed: whether the planner treats left and right differently: for example, it passes people on one side, draws random
             numbers, or is a network that was not trained to treat both sides equally. Planners with channels of their own are not
             tested with mirror images.
         within_limits: whether twists beyond the robot's limits are an error; in episodes, they are clipped and counted.
-        gives_way: whether driving farther into a touched object is an error, as for `check_bad_input`.
+        gives_way: whether driving farther into an object that the robot already touches is an error, as in `check_bad_input`.
         kinds: kinds of robots to test.
 
     Raises:
@@ -104,7 +105,7 @@ def check_bad_input(
     Args:
         planner: planner to check.
         within_limits: as for `check_planner`.
-        gives_way: whether driving farther into a touched object is an error.
+        gives_way: whether driving farther into an object that the robot already touches is an error.
         kinds: kinds of robots to test.
 
     Raises:
@@ -250,8 +251,8 @@ class _Check:
         return answer
 
     def stops(self, seen: Observation, answer: Answer, gives_way: bool) -> None:
-        """Check that the planner stops without a path, does not drive farther into touched objects, and gives a reason when the
-        robot stands still.
+        """Check that the planner stops when there is no path, does not drive farther into objects that the robot already touches,
+        and gives a reason when the robot stands still.
         """
         needs, window = self.planner.declares.channels, self.scene["window"]
         twists, noted = answer.twists, answer.notes["reason"]

@@ -127,8 +127,8 @@ class _RecordBuilder(Builder):
 
 @functools.cache
 def _fields(kind: Any) -> tuple[dict[str, Any], list[str], dict[str, str]] | None:
-    """Return the types, the required names and the names by key of a record's fields, if `agora.config` cannot determine all of
-    them.
+    """Return the types of a record's fields by key, the required keys, and the field names by key, if `agora.config` cannot
+    determine all of them.
 
     Such a record is a NamedTuple, has derived fields, or names types in `_LATER`. For other records, return None.
     """

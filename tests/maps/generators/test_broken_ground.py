@@ -48,7 +48,7 @@ def test_ramps_rise_as_slowly_as_they_are_told():
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"breaks": 40}, r"breaks 40: there is room for \d+ of .* m each, in a place of"),
+        ({"breaks": 40}, r"breaks 40: there is room for only \d+ breaks of .* m each, in a place of"),
         ({"slope": 0.5}, "slope 0.5: on cells of 0.1 m, the slope itself has steps higher than 0.02 m"),
     ],
 )

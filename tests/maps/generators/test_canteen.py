@@ -78,8 +78,8 @@ def test_queues_form_before_the_counter():
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"obstacle_num": 500, "width": 10.0, "height": 10.0}, r"^obstacle_num 500: there is room for \d+ tables"),
-        ({"obstacle_num": 2, "width": 5.0, "height": 30.0}, "^obstacle_num 2: there is room for 0"),
+        ({"obstacle_num": 500, "width": 10.0, "height": 10.0}, r"^obstacle_num 500: there is room for only \d+ tables"),
+        ({"obstacle_num": 2, "width": 5.0, "height": 30.0}, "^obstacle_num 2: there is room for only 0"),
         ({"width": 6.0, "height": 4.0}, "^counter"),
     ],
 )

@@ -47,9 +47,9 @@ def test_things_stand_along_the_walls_and_leave_a_way():
             "^corridor_width 1: a robot with a passage width of 0.5 m needs at least 1.20 m",
         ),
         ({"corridor_width": 1.7}, "^corridor_width 1.7: a robot with a passage width of 0.5 m needs at least 1.90 m"),
-        ({"alcoves": 40}, "^alcoves 40: there is room for 28 of 2 m"),
-        ({"alcoves": 1, "corridor_width": 7.8}, "^alcoves 1: there is room for 0"),
-        ({"obstacle_num": 60}, r"^obstacle_num 60: there is room for \d+ next to the alcoves"),
+        ({"alcoves": 40}, "^alcoves 40: there is room for only 28 alcoves of 2 m"),
+        ({"alcoves": 1, "corridor_width": 7.8}, "^alcoves 1: there is room for only 0"),
+        ({"obstacle_num": 60}, r"^obstacle_num 60: there is room for only \d+ objects next to the alcoves"),
     ],
 )
 def test_what_does_not_fit_is_an_error_that_names_it(values, message):

@@ -38,7 +38,7 @@ def test_the_rooms_are_free_and_share_the_place():
     ("values", "message"),
     [
         ({"door": 0.9}, "^door 0.9: a robot with a passage width of 0.5 m needs at least 1.2 m"),
-        ({"doors": 30}, r"^doors 30: there is room for \d+ of 1.2 m"),
+        ({"doors": 30}, r"^doors 30: there is room for only \d+ doors of 1.2 m"),
         ({"thickness": 15.0}, "^thickness 15: it does not leave space for two rooms of 1.2 m"),
     ],
 )

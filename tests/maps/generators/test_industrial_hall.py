@@ -81,7 +81,7 @@ def narrow(n):
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"obstacle_num": 400}, r"^obstacle_num 400: there is room for \d+ shelves with aisles of 2.4 m"),
+        ({"obstacle_num": 400}, r"^obstacle_num 400: there is room for only \d+ shelves with 2.4 m aisles"),
         ({"obstacle_num": 5, "pallet_jacks": 4, "pallets": 2}, "^pallet_jacks 4: with 2 pallets, .* than the 5 shelves"),
         ({"obstacle_num": 20, "aisle": 12.0}, "^obstacle_num 20"),
     ],

@@ -55,7 +55,7 @@ def test_the_door_of_a_meeting_room_is_a_way_into_it():
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"obstacle_num": 500}, r"^obstacle_num 500: there is room for \d+ workplaces with aisles of 1.6 m"),
+        ({"obstacle_num": 500}, r"^obstacle_num 500: there is room for only \d+ workplaces with 1.6 m aisles"),
         ({"meeting_rooms": 9}, r"^meeting_rooms 9: each needs 5.20 x 5.00 m"),
         ({"storage": 90}, "^storage 90: there is room for"),
     ],

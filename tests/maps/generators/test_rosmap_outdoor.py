@@ -23,7 +23,7 @@ def test_the_last_tree_that_fits_is_placed_and_one_more_is_an_error():
     # 12 - 0.2 of walls - 1.4 of a way leaves 10.4 m for three squares of 3 m; 7.4 m for two
     for n in range(5):
         assert models(generated("rosmap_outdoor", n, obstacle_num=6, **size))["tree"] == 6
-    with pytest.raises(PlacementError, match="obstacle_num 7: there is room for 6 trees in squares of 3.00 m"):
+    with pytest.raises(PlacementError, match="obstacle_num 7: there is room for only 6 trees, each in a 3.00 m square"):
         generated("rosmap_outdoor", obstacle_num=7, **size)
 
 

@@ -23,7 +23,7 @@ LEGS = limits(min_vx=-0.8, max_vx=0.8, max_vy=0.8, max_omega=1.2)
 
 
 def corridor(width):
-    """Two rooms with a corridor of 3 m between them."""
+    """Two rooms with a 3 m corridor between them."""
     occupied = np.zeros((50, 102), bool)
     occupied[[0, -1]] = occupied[:, [0, -1]] = True
     occupied[:, 41:71] = True

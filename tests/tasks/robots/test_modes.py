@@ -152,5 +152,5 @@ def test_planners_drive_from_and_to_the_nearest_places_to_the_border_that_are_ac
 
 
 def test_a_waypoint_within_the_robots_radius_of_the_border_is_refused():
-    with pytest.raises(PlacementError, match=r"waypoint 0: \(-4.80, 3.00\) has no room for a robot of radius 0.35 m"):
+    with pytest.raises(PlacementError, match=r"waypoint 0: in map '.*', \(-4.80, 3.00\) has no room for a robot of radius 0.35 m"):
         Guided(((-4.8, 3.0),)).place(task())

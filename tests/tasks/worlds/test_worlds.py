@@ -216,5 +216,5 @@ def test_a_generated_world_that_cannot_be_is_refused_where_it_is_written(world, 
 
 def test_a_place_that_cannot_be_is_an_error_of_its_episode():
     text = "{name: x, stages: [{name: one, world: {name: generated, generator: {name: canteen, obstacle_num: 900}}}]}"
-    with pytest.raises(PlacementError, match=r"^x/one/0: obstacle_num 900: there is room for \d+ tables"):
+    with pytest.raises(PlacementError, match=r"^x/one/0: obstacle_num 900: there is room for only \d+ tables"):
         parse(text, Suite).start("one", 0)

@@ -40,7 +40,7 @@ def write_mcap_files(
         keys: keys of episodes of the runs, ``suite/stage/episode/planner`` with or without the robot; by default, all kept
             episodes.
         progress: function that is called with the number of finished sources or episodes, and the total number.
-        left_out: list to which the reason for each recording that cannot be read is appended. If None, the first such recording
+        left_out: list to which, for each recording that cannot be read, the reason is appended. If None, the first such recording
             raises an error.
 
     Raises:

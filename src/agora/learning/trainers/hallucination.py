@@ -83,19 +83,19 @@ class Hallucination(Checked):
         loss: weights of the hallucinator's loss.
         obstacles: number of obstacles hallucinated per trajectory.
         size: size of the hallucinator's recurrent unit.
-        hallucination_rounds: number of rounds for training the hallucinator.
+        hallucination_rounds: number of rounds of hallucinator training.
         hallucination_rate: learning rate of the hallucinator.
         ways: number of trajectories in a batch for the hallucinator.
         imagine: training scenes of the policy.
-        rounds: number of rounds for training the policy.
+        rounds: number of rounds of policy training.
         rate: learning rate of the policy.
-        samples: number of trajectories in a round of the policy; each trajectory becomes one scene.
+        samples: number of trajectories per round of policy training; each trajectory becomes one scene.
         batch: number of scenes in a gradient step.
         passes: number of passes over the scenes of a round.
-        updates: number of batches in a round of the hallucinator.
+        updates: number of batches per round of hallucinator training.
         lap: number of rounds between two checkpoints.
-        validate: number of rounds of the policy between two validations; additional validations take place after the policy's
-            rounds 1, 2, 4, 8 and so on.
+        validate: number of rounds of policy training between two validations; additional validations take place after rounds 1,
+            2, 4, 8 and so on of the policy training.
         threads: number of PyTorch threads.
     """
 

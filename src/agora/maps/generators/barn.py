@@ -44,7 +44,7 @@ class Barn(Area):
         super().__post_init__()
         self.check_cells("cell")
         if self.cell > min(self.width, self.height):
-            raise ValueError(f"cell: must be at most width and height, {self.width} and {self.height} m, got {self.cell}")
+            raise ValueError(f"cell: must be at most width and height ({self.width} and {self.height} m), got {self.cell}")
 
     def generate(self, stream: Stream) -> Place:
         """Generate a field from a random stream.

@@ -53,7 +53,7 @@ class BrokenGround(Area):
         bridge, share = self.lane + 2 * self.resolution, (x1 - x0) / (self.breaks + 1)
         room = self.lane + max(gap, ramp) + 2 * self.resolution
         if share < room:
-            raise self.fail("breaks", f"there is room for {max(int((x1 - x0) / room) - 1, 0)} of {room:g} m each")
+            raise self.fail("breaks", f"there is room for only {max(int((x1 - x0) / room) - 1, 0)} breaks of {room:g} m each")
         if y1 - y0 < bridge:
             raise self.fail("passage", f"there is no room for a bridge of {bridge:g} m")
         ground, up, first = np.zeros(plan.walls.shape, np.float32), False, stream.integer(0, 1)

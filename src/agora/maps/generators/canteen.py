@@ -54,7 +54,7 @@ class Canteen(Area):
         half = max(self.obstacle_extra_radius, reach + self.lane / 2)
         room = grown(hall, -self.lane / 2)
         if self.obstacle_num > (most := math.prod(capacity(room, half))):
-            raise self.fail("obstacle_num", f"there is room for {most} tables in squares of {2 * half:.2f} m")
+            raise self.fail("obstacle_num", f"there is room for only {most} tables, each in a {2 * half:.2f} m square")
         for k, (x, y) in enumerate(scatter(stream, room, half, self.obstacle_num)):
             there = stream.uniform(0.0, 1.0, (4,)) < self.chair_chance
             angles = [q * math.pi / 2 for q in range(4) if there[q]]

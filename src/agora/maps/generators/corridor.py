@@ -72,7 +72,8 @@ class Corridor(Area):
         room = min(low - plan.inner[1], plan.inner[3] - high, 1.5)
         per_side = int((x1 - x0) / (wide + self.resolution) + 1e-9)
         if self.alcoves and (room < self.resolution or self.alcoves > 2 * per_side):
-            raise self.fail("alcoves", f"there is room for {2 * per_side if room >= self.resolution else 0} of {wide:g} m")
+            most = 2 * per_side if room >= self.resolution else 0
+            raise self.fail("alcoves", f"there is room for only {most} alcoves of {wide:g} m each")
         taken: list[tuple[int, float, float]] = []
         spare = (x1 - x0) / max(per_side, 1) - wide
         for n in stream.permutation(2 * per_side)[: self.alcoves]:
@@ -94,7 +95,7 @@ class Corridor(Area):
             if sides:
                 free.append((k, sides))
         if self.obstacle_num > len(free):
-            raise self.fail("obstacle_num", f"there is room for {len(free)} next to the alcoves")
+            raise self.fail("obstacle_num", f"there is room for only {len(free)} objects next to the alcoves")
         for n in stream.permutation(len(free))[: self.obstacle_num]:
             k, sides = free[n]
             side = sides[stream.integer(0, len(sides) - 1)]

@@ -52,7 +52,8 @@ class Doorway(Area):
             raise self.fail("thickness", f"it does not leave space for two rooms of {self.opening:g} m")
         share = (y1 - y0) / self.doors
         if share < door + self.resolution:
-            raise self.fail("doors", f"there is room for {int((y1 - y0) / (door + self.resolution))} of {door:g} m")
+            most = int((y1 - y0) / (door + self.resolution))
+            raise self.fail("doors", f"there is room for only {most} doors of {door:g} m each")
         at = plan.snap((x0 + x1 - thick) / 2 + float(stream.uniform(-self.offset, self.offset)) * spare / 2)
         plan.wall((at, y0, at + thick, y1))
         for k in range(self.doors):

@@ -61,7 +61,7 @@ class IndustrialHall(Area):
         grid = slots(plan.inner, 2 * shelf[2], depth, aisle, max(aisle, self.lane), _BAYS, stream)
         places = [(x, y) for y in grid.lines for x in grid.along]
         if self.obstacle_num > len(places):
-            raise self.fail("obstacle_num", f"there is room for {len(places)} shelves with aisles of {aisle:g} m")
+            raise self.fail("obstacle_num", f"there is room for only {len(places)} shelves with {aisle:g} m aisles")
         chosen = [places[k] for k in stream.permutation(len(places))[: self.obstacle_num]]
         racks = stream.uniform(0.0, 1.0, (self.obstacle_num,)) < self.rack_chance
         for (x, y), has_rack in zip(chosen, racks, strict=True):

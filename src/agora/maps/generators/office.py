@@ -61,7 +61,7 @@ class Office(Area):
         grid = slots(desks, 2 * half, 2 * depth, aisle, aisle, _DESKS, stream)
         places = [(x, y + depth, turn) for y in grid.lines for x in grid.along for turn in (0.0, math.pi)]
         if self.obstacle_num > len(places):
-            raise self.fail("obstacle_num", f"there is room for {len(places)} workplaces with aisles of {aisle:g} m")
+            raise self.fail("obstacle_num", f"there is room for only {len(places)} workplaces with {aisle:g} m aisles")
         for k, n in enumerate(stream.permutation(len(places))[: self.obstacle_num]):
             x, y, turn = places[n]
             plan.put(_WORKPLACE, (x, y, turn))
@@ -102,7 +102,7 @@ class Office(Area):
         edge = 1.0
         per_side = int(length_of(floor, 1) / edge)
         if self.storage > 2 * per_side:
-            raise self.fail("storage", f"there is room for {2 * per_side}")
+            raise self.fail("storage", f"there is room for only {2 * per_side} objects along the walls")
         for n in stream.permutation(2 * per_side)[: self.storage]:
             side, along = (1, 3)[n % 2], (n // 2 + 0.5) * edge
             plan.put(row(_STORAGE[stream.integer(0, len(_STORAGE) - 1)]), at_wall(floor, side, along))

@@ -42,7 +42,7 @@ class RosmapOutdoor(Area):
         half = max(self.obstacle_extra_radius, model_of("tree").radius + self.lane / 2)
         room = grown(plan.inner, -self.lane / 2)
         if self.obstacle_num > (most := math.prod(capacity(room, half))):
-            raise self.fail("obstacle_num", f"there is room for {most} trees in squares of {2 * half:.2f} m")
+            raise self.fail("obstacle_num", f"there is room for only {most} trees, each in a {2 * half:.2f} m square")
         for x, y in scatter(stream, room, half, self.obstacle_num):
             plan.put((("tree", 0.0, 0.0, 0.0),), (x, y, float(stream.uniform(-3.14, 3.14))))
         plan.zone("park", "outdoor", plan.inner)

@@ -5,7 +5,7 @@ Farkas and Vicsek, "Simulating dynamical features of escape panic", Nature 407, 
 Johansson, Helbing and Shukla, Adv. Complex Syst. 10, 2007 (weight lambda + (1 - lambda) (1 + cos phi) / 2, where phi is the angle
 from the desired direction to the neighbour). The default repulsion, length and anisotropy were chosen from `agora validate` and
 head-on streams (docs/decisions). The values of 1995, V0 / sigma exp(-d / sigma) with V0 = 2.1 m2/s2 and sigma = 0.3 m, correspond
-for discs of 0.3 m to a repulsion of 2.1 / 0.3 exp(-0.6 / 0.3) = 0.947 and a length of 0.3.
+for discs of radius 0.3 m to a repulsion of 2.1 / 0.3 exp(-0.6 / 0.3) = 0.947 and a length of 0.3.
 """
 
 from __future__ import annotations

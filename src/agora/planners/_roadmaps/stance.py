@@ -78,8 +78,8 @@ class Pace(NamedTuple):
 
 @hidden
 def edge_time(pace, dx, dy, turn, sine, cosine):
-    """Return the time for a motion (dx, dy) with a turn, s. In its frame at the start, the robot moves along its axis, moves
-    sideways and turns simultaneously.
+    """Return the time for a motion (dx, dy) with a turn, s; ``sine`` and ``cosine`` are those of the heading at the start. The
+    robot moves along its axis, moves sideways and turns at the same time.
     """
     along, across = cosine * dx + sine * dy, cosine * dy - sine * dx
     return max(max(abs(along) / pace.lon, abs(across) / pace.lat), abs(turn) / pace.yaw)

@@ -48,7 +48,7 @@ class Observed(NamedTuple):
 
 
 def scene_of(o: Observation, window: Window) -> Observed:
-    """Return the arrays of an observation that kernels read."""
+    """Return the arrays that the kernels read from an observation, and the robots' limits."""
     assert o.path is not None and o.path_count is not None and o.costmap is not None
     m = o.limits
     corners = np.moveaxis(window.corners(o.footprint, o.radius), 2, 0)

@@ -36,7 +36,7 @@ class Checkpoint(Checked):
 
     Attributes:
         window: local costmap to use if the local planner reads none; otherwise the local planner's costmap is used. Checkpoints lie
-            inside the costmap: with a window of 4 m, as in `agora.planners.local.orca`, they are at most 2 m away along each axis.
+            inside the costmap: with a 4 m window, as in `agora.planners.local.orca`, they are at most 2 m away along each axis.
         radius: distance to a checkpoint within which the robot gets a new checkpoint, m.
         goal_radius: distance to the goal below which no more checkpoints are set, m.
         horizon: maximum duration of the splines, s.

@@ -5,7 +5,7 @@ code. `SocialForceSimple` is the version used in the CrowdNav family (code of DS
 planners follow the global path instead of driving straight to the goal. `SocialForceSimple` ignores walls and relies on the path to
 avoid them.
 
-Narrow places: walls repel the robot, but the repulsion may come too late. `jackal`, at 2 m/s, gets through an empty door of 0.9 m
+Narrow places: walls repel the robot, but the repulsion may come too late. `jackal`, at 2 m/s, gets through an empty 0.9 m door
 in 11 of 12 runs, and touches the jamb in one run; `rto`, at 2.8 m/s, gets through in one run of three. When driving around the end
 of a wall with 1 m of space on both sides, `jackal`, `rto` and `tiago` usually touch the wall. A robot is represented by the disc
 around its outline, so `f1tenth` does not fit through the door.

@@ -128,4 +128,4 @@ class Guided(Checked):
                 continue
             where = location_of(self.file, *keys) if self.file else name
             fault = "cannot be reached from the others" if component else f"has no room for a robot of radius {task.radius:g} m"
-            raise PlacementError(f"{where}: {task.map.place((x, y))} {fault}, in map {task.map.name!r}")
+            raise PlacementError(f"{where}: in map {task.map.name!r}, {task.map.place((x, y))} {fault}")

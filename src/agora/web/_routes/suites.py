@@ -46,8 +46,8 @@ def add_suites(app: FastAPI, own: UserContent, previews: Previews, ownership: Ow
 
     @app.post("/api/suites/check", response_model=SuiteCheck, openapi_extra=request_body(CheckRequest))
     async def check(request: Request) -> dict[str, Any]:
-        """Check a suite, given its ``name`` and ``content``, without storing it: its problems by key, its stages, and the text of
-        its file.
+        """Check a suite, given its ``name`` and ``content``, without storing it: the problems found, by key, its stages, and the
+        text of its file.
         """
         body = await read_body(request)
         return await run_in_threadpool(suites.check, get_text(body, "name") or "suite", body["content"])

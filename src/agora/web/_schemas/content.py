@@ -201,7 +201,7 @@ class SuiteProblem(Model):
 
 
 class SuiteCheck(Model):
-    """The problems of a suite, its stages, and the text of its file."""
+    """The problems found in a suite, its stages, and the text of its file."""
 
     problems: list[SuiteProblem]
     stages: list[Stage]

@@ -26,7 +26,7 @@ class Run(Model):
 
 
 class RunSuite(Model):
-    """The file of a run's suite when the run was requested; ``now`` states whether it has since changed or been removed."""
+    """A run's suite file as it was when the run was requested; ``now`` states whether it has since changed or been removed."""
 
     name: str
     path: str

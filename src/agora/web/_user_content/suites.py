@@ -76,7 +76,7 @@ class Suites:
         return self.get(name)
 
     def check(self, name: str, given: Any) -> dict[str, Any]:
-        """Return the problems of a suite by key, the number of episodes of each stage, and the text of the suite's file."""
+        """Return the problems found in a suite, by key; the number of episodes of each stage; and the text of the suite's file."""
         problems, stages, text = list[dict[str, str]](), list[dict[str, Any]](), ""
         try:
             text = self._text(name, given)

@@ -121,7 +121,7 @@ class Policies:
 
         Raises:
             UnknownNameError: there is no user's policy with this name. InputError: the string names a file, or the path of the
-                server's folder has characters that are not allowed in a planner string.
+                server's folder contains characters that are not allowed in a planner specification.
         """
         if _CODE.search(_OWN.sub("", text)):
             raise InputError(f"planner: expected own/NAME for one of your planners; got {text!r}")
@@ -168,7 +168,8 @@ class Policies:
         path = str(self._resolve(name)[1])
         if _UNFIT.search(path):
             raise InputError(
-                f"planner: the path of the server's folder has characters that are not allowed in a planner's text: {path}"
+                f"planner: the path of the server's folder contains characters that are not allowed in a planner "
+                f"specification: {path}"
             )
         return f'"{path}"'
 

@@ -158,7 +158,7 @@ class UploadedPlanners:
         """
         with self._writing:
             if name in taken or (name in self.names() and not instead):
-                raise InputError(f"planner: {name!r} already exists, and runs may use it; choose another name")
+                raise InputError(f"planner: {name!r} already exists and may be in use by runs; choose another name")
             self._folder.mkdir(parents=True, exist_ok=True)
             write_whole(self._card(name), json.dumps(asdict(card)))
             write_whole(self.path(name), data)

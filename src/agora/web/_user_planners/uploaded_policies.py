@@ -69,7 +69,7 @@ class UploadedPolicies:
         _check_head(name, data)
         with self._writing:
             if name in (*self.names(), *taken):
-                raise InputError(f"policy: {name!r} already exists, and runs may use it; choose another name")
+                raise InputError(f"policy: {name!r} already exists and may be in use by runs; choose another name")
             self._folder.mkdir(parents=True, exist_ok=True)
             part = self._folder / f".{name}.{os.getpid()}{SUFFIX}"
             try:

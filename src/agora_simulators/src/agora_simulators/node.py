@@ -304,7 +304,9 @@ class SimulatorNode:
         if "delete" not in self._driver.can:
             raise InputError(f"{self._driver.name} cannot remove entities")
         if self._plays and (needed := [name for name in request.names if name in self._driver.names]):
-            raise InputError(f"robots {needed}: robots belong to the episode; change robot_setup_file and call reset_task")
+            raise InputError(
+                f"robots {needed}: robots cannot be removed during an episode; change robot_setup_file and call reset_task"
+            )
         for name in request.names:
             self._driver.delete(name)
         self._adopt_robots()

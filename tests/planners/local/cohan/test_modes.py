@@ -75,7 +75,7 @@ def test_a_corridor_is_no_door():
 
 
 def test_it_backs_off_beside_its_way_into_the_nearest_place_with_room():
-    """In a corridor of 1.4 m with a recess of 2.4 m on the left behind the robot; and shut in."""
+    """In a 1.4 m corridor with a 2.4 m recess on the left behind the robot; and shut in."""
     sides = [(0.1 * k, -0.78, 0.08) for k in range(-40, 40)]
     recess = [(0.1 * k, 0.78, 0.08) for k in range(-40, 40) if not -28 < k < -3]
     niche = [(x, 0.8 + 0.1 * k, 0.08) for x in (-2.8, -0.3) for k in range(14)]

@@ -63,13 +63,13 @@ def drive(planner, people, seconds, walls=(), goal=(8.0, 0.0, 0.0), start=HERE, 
 
 
 def corridor(x):
-    """The walls of a corridor of 2.5 m about a robot at ``x``."""
+    """The walls of a 2.5 m corridor about a robot at ``x``."""
     return [(x + a, b, r) for a, b, r in CORRIDOR]
 
 
 @pytest.fixture(scope="module")
 def met():
-    """The drives of CoHAN and of its band alone towards somebody in a corridor of 2.5 m."""
+    """The drives of CoHAN and of its band alone towards somebody in a 2.5 m corridor."""
     walls = [(0.1 * k, sign * 1.3, 0.05) for sign in (-1, 1) for k in range(-20, 100)]
     plain = dataclasses.replace(COHAN.band, min_obstacle_dist=0.2)
     return [drive(planner, [(7.0, 0.08, -0.8, 0.0)], 8.0, walls)[:3] for planner in (COHAN, plain)]

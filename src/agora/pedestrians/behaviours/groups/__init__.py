@@ -144,7 +144,7 @@ class Groups(Checked):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.slack < self.torn:
-            raise ValueError(f"torn: must be above slack, {self.slack}, got {self.torn}")
+            raise ValueError(f"torn: must be above slack ({self.slack}), got {self.torn}")
 
     def attach(self, world: World, every: int, sees: int) -> AttachedGroups:
         """Attach the behaviour to a world."""

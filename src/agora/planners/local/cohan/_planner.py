@@ -28,7 +28,7 @@ Differences from the source:
 - Limits that are not set default to the robot's own; upstream's limits are in the `cohan_pr2` preset.
 
 Narrow places: a robot is represented by its circumscribed disc, which must stay 0.2 m away from walls. The robot does not enter a
-place that is too narrow for this disc, such as a corridor of 1.0 m for `f1tenth`, or the lanes of a hairpin for `youbot` and
+place that is too narrow for this disc, such as a 1.0 m corridor for `f1tenth`, or the lanes of a hairpin for `youbot` and
 `buddy`. The robot stops in front of two people that stand closer together than its own width, and does not search for another path.
 
 Not implemented: upstream's costmap layers around people, prediction of goals from a list of places, alternative paths around

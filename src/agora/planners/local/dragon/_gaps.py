@@ -68,8 +68,8 @@ class Points(NamedTuple):
 
 @hidden
 def read_beams(points, scan, angles, mount, farthest, dx, dy, sine, cosine):
-    """Write the valid beams, i.e. those that are not NaN, of a scan taken at (dx, dy) with the given heading of the robot; return
-    their number.
+    """Write the valid (non-NaN) beams of a scan taken at (dx, dy) with the robot at the given heading; return how many there
+    are.
 
     A scan that covers a full turn starts behind the robot, so that no gap ahead is cut in two.
     """

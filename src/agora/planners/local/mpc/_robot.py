@@ -23,9 +23,9 @@ class Robot(NamedTuple):
         pose: (3,) pose in the map's frame, m and rad.
         last: (3,) previous command, m/s and rad/s.
         most: (2, 3) minimum and maximum command.
-        growth: (3,) maximum increase of a command in 1 s.
-        fall: (3,) maximum decrease of a command in 1 s.
-        hard: (3,) maximum change of a command in 1 s that the robot is physically capable of.
+        growth: (3,) maximum increase of a command per second.
+        fall: (3,) maximum decrease of a command per second.
+        hard: (3,) maximum change of a command per second that the robot is physically capable of.
         turning_radius: minimum radius of a curve, m; 0 if the robot can turn in place.
         holonomic: whether the robot can move sideways.
         model: shape used to measure distances.
@@ -63,7 +63,7 @@ def clip_command(command: Array, robot: Robot, dt: float) -> Array:
 
 
 def brake(robot: Robot, falls: Array, dt: float) -> Array:
-    """Return the command after braking for ``dt`` s, with a decrease of at most ``falls`` (3,) in 1 s."""
+    """Return the command after braking for ``dt`` s, decelerating by at most ``falls`` (3,) per second."""
     return _make_drivable(np.sign(robot.last) * np.maximum(np.abs(robot.last) - falls * dt, 0.0), robot)
 
 

@@ -12,7 +12,7 @@ cost. Within 1.5 m of the goal, a single twist towards it is tried first.
 
 Differences from the source:
 - Limits that are not set default to the robot's own, except for the turning rate. There are twice as many speeds and turning rates
-  (``n_linvels``, ``n_angvels``); with the original numbers, a robot with a speed of 2 m/s circles in front of a corridor of 1 m.
+  (``n_linvels``, ``n_angvels``); with the original numbers, a robot with a speed of 2 m/s circles in front of a 1 m corridor.
 - The point on the path is slightly farther away than the fastest sample gets (``wp_tolerance``). In upstream, the fastest sample
   overshoots the point, and the robot drives at only 0.6 m/s instead of 0.8 m/s. The squared distance is relative to the point's
   distance along the path, which is 1 m in upstream. If a wall hides the point, a nearer point is used; upstream uses the last point

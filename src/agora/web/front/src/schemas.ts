@@ -479,7 +479,7 @@ export type RunRequest = {
   [key: string]: unknown;
 };
 
-/** The file of a run's suite when the run was requested; ``now`` states whether it has since changed or been removed. */
+/** A run's suite file as it was when the run was requested; ``now`` states whether it has since changed or been removed. */
 export type RunSuite = {
   name: string;
   path: string;
@@ -644,7 +644,7 @@ export type Suite = {
   path?: string;
 };
 
-/** The problems of a suite, its stages, and the text of its file. */
+/** The problems found in a suite, its stages, and the text of its file. */
 export type SuiteCheck = {
   problems: SuiteProblem[];
   stages: Stage[];
