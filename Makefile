@@ -54,6 +54,8 @@ leaderboard: $(VENV)/.runtime
 
 # One more process than cores: some tests wait for pages and for other processes. In the order of the tree the last files are short.
 LIBRARY = $(BIN)/python -m pytest --numprocesses $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --maxprocesses 4 --dist loadfile --no-loadscope-reorder $(MARKED) --ignore tests/ros
+# Pytest rewrites the assertions of each test file at first, in half a minute. If nothing is rewritten yet, each worker would do it.
+COLLECT = $(BIN)/python -m pytest --collect-only -qq --ignore tests/ros > /dev/null
 GRAPH = $(BIN)/python -m pytest $(MARKED) tests/ros
 
 test: MARKED := -m 'not slow'
@@ -74,7 +76,7 @@ test test-all: workspace
 # Both at once, because the graph's tests mostly wait: what they say follows what the library's say.
 define beside
 mkdir -p build && echo "The ROS tests run beside the library's; until these are over they tell build/ros-tests.log how they stand."; \
-nice -n 19 $(LIBRARY) & trap "kill $$! 2> /dev/null" INT TERM; \
+nice -n 19 sh -c "$(COLLECT); exec $(LIBRARY)" & trap "kill $$! 2> /dev/null" INT TERM; \
 $(GRAPH) > build/ros-tests.log 2>&1; ros=$$?; \
 wait $$!; library=$$?; echo; echo "The ROS tests:"; cat build/ros-tests.log; \
 [ $$library = 0 ] || echo "The library's tests have failed; see above."; exit $$((library | ros))
@@ -84,7 +86,7 @@ test-ros: $(VENV)/.test workspace
 	$(GRAPH)
 else
 define beside
-$(LIBRARY) && $(MAKE) --no-print-directory test-ros
+$(COLLECT); $(LIBRARY) && $(MAKE) --no-print-directory test-ros
 endef
 
 test-ros:

@@ -127,9 +127,9 @@ def _is_pushed(sees, people, traits, waypoints, robots, robot_traits, w, i):
         if j == i or not people.active[w, j]:
             continue
         px, py, bodies = people.x[w, j] - x, people.y[w, j] - y, own + traits.radius[w, j]
-        if _has_settled(people, traits, waypoints, w, j) or _shares_place(waypoints, w, i, j, bodies + ROOM):
+        if not _is_approaching(px, py, people.vx[w, j], people.vy[w, j], bodies):  # checked first: it is the cheapest check
             continue
-        if _is_approaching(px, py, people.vx[w, j], people.vy[w, j], bodies):
+        if not _has_settled(people, traits, waypoints, w, j) and not _shares_place(waypoints, w, i, j, bodies + ROOM):
             return True
     for r in range(robots.x.shape[1] if sees & SEES_ROBOTS else 0):
         if robots.active[w, r]:

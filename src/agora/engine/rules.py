@@ -17,10 +17,11 @@ from agora.core.contact import (
     substeps,
     swept_discs,
 )
-from agora.core.jit import bind, hidden, lean_kernel
+from agora.core.jit import bind, hidden, inlined, lean_kernel
 from agora.core.recording import ContactKind, Outcome
 from agora.core.scalar import HALF, ONE, PI, ZERO, wrap
 from agora.core.state import Bools, Floats
+from agora.pedestrians.shared.neighbours import lanes
 from agora.simulators.native import keep_robot
 from agora.world.records import END_OUT_OF_MAP, END_PEDESTRIAN, END_ROBOT, END_WALL, EVERY_CONTACT, RUNNING, WorldRules
 from agora.world.replayed import end_of_body
@@ -31,6 +32,7 @@ _PEDESTRIAN, _WALL, _ROBOT = int(ContactKind.PEDESTRIAN), int(ContactKind.WALL),
 _REACHED, _TIMEOUT, _OUT_OF_MAP = int(Outcome.REACHED), int(Outcome.TIMEOUT), int(Outcome.OUT_OF_MAP)
 _PEDESTRIAN_COLLISION, _WALL_COLLISION = int(Outcome.PEDESTRIAN_COLLISION), int(Outcome.WALL_COLLISION)
 _ROBOT_COLLISION, _SIMULATOR_FAILED = int(Outcome.ROBOT_COLLISION), int(Outcome.SIMULATOR_FAILED)
+_MARGIN = np.float32(0.01)  # m, far more than the rounding of a distance
 _HALVINGS = 8  # accuracy, as a fraction of the part in which outlines begin to touch: 7.5 mm become 0.03 mm
 
 
@@ -202,6 +204,21 @@ def _write_pedestrian_event(now, after, pedestrians, next_pedestrians, people, s
         _write_motion(status.events.there, w, k, after, r, px, py, ZERO)
 
 
+@inlined
+def _is_within_reach(now, after, traits, pedestrians, next_pedestrians, people, w, r):
+    """Return whether robot r may touch a pedestrian in this step or touches one already. (The loop vectorises.)"""
+    ox, oy, ex, ey = now.x[w, r], now.y[w, r], after.x[w, r], after.y[w, r]
+    x, y, next_x, next_y = pedestrians.x[w], pedestrians.y[w], next_pedestrians.x[w], next_pedestrians.y[w]
+    radius, before, active, found = people.radius[w], pedestrians.active[w], next_pedestrians.active[w], np.int32(0)
+    own = traits.radius[w, r] + abs(ex - ox) + abs(ey - oy) + _MARGIN
+    for i in range(lanes(people.count[w])):
+        dx, dy = next_x[i] - ex, next_y[i] - ey
+        moved = abs(next_x[i] - x[i]) + abs(next_y[i] - y[i])
+        reach = own + radius[i] + (moved if before[i] else ZERO)  # a pedestrian that appears in this step counts as standing
+        found = np.int32(found + np.int32(active[i] & (dx * dx + dy * dy < reach * reach)))
+    return found > 0
+
+
 @hidden
 def _write_contacts(now, after, traits, pedestrians, next_pedestrians, people, status, w, r, wall):
     """Write robot r's contact events in this step, and return the END bits of the earliest contact; of simultaneous contacts, those
@@ -209,6 +226,9 @@ def _write_contacts(now, after, traits, pedestrians, next_pedestrians, people, s
     """
     bits, earliest = 0, NEVER
     end = 0
+    if not _is_within_reach(now, after, traits, pedestrians, next_pedestrians, people, w, r):
+        end = people.count[w]
+        status.touching.pedestrian[w, r, :end] = False
     # A rigid body of several discs is one party: only its first contact is an event.
     while end < people.count[w]:
         i = end
