@@ -319,23 +319,16 @@ def narrow() -> str:
 
 
 def among_people() -> str:
-    """Return the table of planners on the edition with all outcomes, and among 25 tracked people per 100 m2."""
-    dense = {row["planner"].removesuffix("@tracked"): row for row in measured("density_people_25")}
+    """Return the table of planners on the edition with all outcomes."""
     rows = sorted(measured(EDITION), key=lambda row: -float(row["success"]))
     ends = ["hit a person", "a wall", "left the map", "time-out"]
-    head = ["planner", f"`{EDITION}`", "reached clean", *ends, "time (s)", "25 people per 100 m2", "hit a person", "time (s)"]
+    head = ["planner", f"`{EDITION}`", "reached clean", *ends, "time (s)"]
     lines = []
     for row in rows:
         shares = [share(row, name) for name in ("success", "clean_arrival")]
-        lines.append([labelled(row), *shares, *among(row)[1:], *among(dense.get(row["planner"]), OUTCOMES[:1])])
-    return "\n".join([table(head, lines), age("density_people_25")])
-
-
-def among(row: dict[str, str] | None, outcomes: Sequence[str] = OUTCOMES) -> list[str]:
-    """Return the success rate, the outcomes of failed episodes, and the mean time of successful ones."""
-    if row is None:
-        return ["not measured"] * (2 + len(outcomes))
-    return [share(row, "success"), *(f"{100 * float(row[one]):.0f} %" for one in outcomes), interval(row, "time_to_goal")]
+        outcomes = [f"{100 * float(row[one]):.0f} %" for one in OUTCOMES]
+        lines.append([labelled(row), *shares, *outcomes, interval(row, "time_to_goal")])
+    return table(head, lines)
 
 
 def declaration(name: str) -> Declaration:

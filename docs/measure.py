@@ -39,7 +39,7 @@ from agora.viewer.figures import save, trajectory_figure
 HERE = Path(__file__).resolve().parent
 ROWS, PICTURES = HERE / "reference" / "measured", HERE / "images"
 LIMITS = HERE / "reference" / "limits.csv"
-KEPT = ("planners", "social", "density_people_25")
+KEPT = ("planners", "social")
 PICTURED = ("frontal_approach", "narrow_doorway")
 PUBLISHED = ("source", "planner", "table", "metric")
 COLUMNS = (

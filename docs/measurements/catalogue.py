@@ -15,7 +15,7 @@ import hashlib
 import importlib.util
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,9 @@ from agora.tasks.suite import load_suite
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / "docs" / "reference"
 GOLDEN = ROOT / "tests" / "golden" / "episodes.json"
+
+EDITION = "social@2026.12"
+"""The edition whose rows the README and the manual show."""
 
 ENGINE = ("go_to_goal", "pure_pursuit")
 """Planners whose golden episodes represent the engine: they drive to the goal or along the path, whatever the crowd does."""
@@ -75,31 +78,45 @@ class Measurement:
 
 def catalogue() -> Iterator[Measurement]:
     """Return all measurements of the manual."""
-    yield from _suite_rows("social@2026.12")
+    yield from _suite_rows(EDITION)
+    yield _informed()
     yield from _suite_rows("social")
     yield from _suite_rows("planners")
-    yield from _suite_rows("density", "people_25", "tracked")
     yield from _limits()
     yield from _narrow()
+    yield from _recorded_people()
 
 
-def _suite_rows(suite: str, stage: str = "", level: str = "") -> Iterator[Measurement]:
-    """Yield the rows of `agora bench`: one measurement for each planner that has a row or can run.
-
-    Args:
-        suite: name of the suite.
-        stage: the only stage; all if empty.
-        level: level of perception; if empty, that of the stages.
-    """
-    table, stages = f"{suite}_{stage}" if stage else suite, (stage,) if stage else ()
-    kept, mark = KEPT / "measured" / f"{table}.csv", f"@{level}" if level else ""
+def _suite_rows(suite: str) -> Iterator[Measurement]:
+    """Yield the rows of `agora bench` on a suite: one measurement for each planner that has a row or can run."""
+    kept = KEPT / "measured" / f"{suite}.csv"
     there = {row["planner"] for row in _rows(kept)}
-    own = {"suite": suite_digest(suite, stages)}
-    for label in sorted(there | {name + mark for name in _planners()}):
-        planner = label.removesuffix(mark)
-        options = f"--pedestrians {level} --no-control" if level else "--no-control"
-        run = _bench(f"{suite} --planner {planner}", stages, options, f"{table}/{label}")
-        yield Measurement(table, label, run, _engine() | _planner(planner) | own, _path(kept), label in there)
+    own = {"suite": suite_digest(suite)}
+    for label in sorted(there | _planners()):
+        run = _bench(f"{suite} --planner {label}", (), "--no-control", f"{suite}/{label}")
+        yield Measurement(suite, label, run, _engine() | _planner(label) | own, _path(kept), label in there)
+
+
+def _informed() -> Measurement:
+    """Return the episodes of the informed robot on the edition, the ceiling of its tables."""
+    kept = KEPT / "measured" / "episodes" / f"{EDITION}.csv"
+    run = _bench(f"{EDITION} --planner {INFORMED}", (), "--no-control", f"{EDITION}/{INFORMED}")
+    depends = _engine() | {"planner": _code("agora.benchmark.informed"), "suite": suite_digest(EDITION)}
+    return Measurement(EDITION, INFORMED, run, depends, _path(kept), any(INFORMED in row for row in _rows(kept)))
+
+
+def _recorded_people() -> Iterator[Measurement]:
+    """Yield the tables of crowd models against recorded people."""
+    depends = _golden(lambda key: key.startswith("crowds/") or "/pure_pursuit/" in key) | {"code": _code("agora.validation")}
+    figure = "docs/images/validation_crowds.png"
+    for name, what, copies in (
+        ("crowds", "--all", (f"cp {{}}/crowds.png {figure}",)),
+        ("crowds_unsteady", "anticipation rvo2 orca helbing --unsteady", ()),
+    ):
+        kept, folder = KEPT / "measured" / f"{name}.md", f"results/measured/{name}"
+        run = (f"agora validate {what} --output {folder}", f"cp {folder}/crowds.md {_path(kept)}")
+        run += tuple(copy.format(folder) for copy in copies)
+        yield Measurement("recorded people", name, run, depends, _path(kept), kept.exists())
 
 
 def _limits() -> Iterator[Measurement]:
@@ -152,8 +169,13 @@ def _planners() -> set[str]:
 
 @functools.cache
 def _engine() -> dict[str, str]:
+    return _golden(lambda key: key.split("/")[-2] in ENGINE)
+
+
+def _golden(chosen: Callable[[str], bool]) -> dict[str, str]:
+    """Return a digest of the golden episodes with the chosen keys."""
     rows = json.loads(GOLDEN.read_text(encoding="utf-8"))["rows"]
-    return {"engine": _digest({key: row for key, row in rows.items() if key.split("/")[-2] in ENGINE})}
+    return {"engine": _digest({key: row for key, row in rows.items() if chosen(key)})}
 
 
 @functools.cache
