@@ -90,9 +90,13 @@ def _kernels() -> tuple[str, bool]:
 
     from agora.core.scalar import wrap
 
-    value = float(wrap(np.float32(7.0)))
+    value, expected = float(wrap(np.float32(7.0))), 7.0 - 2 * np.pi
     place = Path(str(numba.config.CACHE_DIR))
-    return f"kernels compile and are cached in {place}", abs(value - (7.0 - 2 * np.pi)) < 1e-5 and place.is_dir()
+    if abs(value - expected) > 1e-5:
+        return f"a kernel returned {value:g}, expected {expected:g}", False
+    if not place.is_dir():
+        return f"kernels compile, but cannot be cached: {place} is not a folder", False
+    return f"kernels compile and are cached in {place}", True
 
 
 def _pictures() -> tuple[str, bool | None]:
