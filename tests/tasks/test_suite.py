@@ -27,6 +27,7 @@ from agora.perception.tracker import Tracker
 from agora.planners.local.go_to_goal import GoToGoal
 from agora.seeds import Stream
 from agora.tasks.suite import Suite, load_suite, suite_names
+from agora.testing.guard import identical
 
 TEXT = """\
 name: small
@@ -291,6 +292,14 @@ def test_a_start_depends_on_suite_seed_stage_and_episode_alone(written):
     for other in (replace(suite, seed=4), replace(suite, name="other")):
         assert drawn(other) != once
     assert drawn(suite, episode=0) != once
+
+
+@pytest.mark.parametrize("name", ["social", "demo", "density", "planners", "dynabarn_generated", "francis2023", "legged"])
+def test_the_map_of_an_episode_is_that_of_its_start(name):
+    suite = load_suite(name)
+    for stage in suite.stages[:6]:
+        for episode in (0, stage.count - 1):
+            assert identical(suite.map(stage.name, episode), suite.start(stage.name, episode).map)
 
 
 def test_robots_and_pedestrians_begin_clear_of_walls_and_of_each_other(written):

@@ -16,6 +16,9 @@ class ObstaclesMode(Protocol):
     The class attribute ``uses`` names the inputs of the mode: "random places", the "scenario" of the world, "people" that crowd
     models move, "recordings" of people. A stage must not contain keys that neither of its modes uses. A mode without ``uses`` may
     use all inputs.
+
+    A mode that never changes the task's map sets the class attribute ``keeps_map`` to True. The map of an episode can then be
+    created without the episode's pedestrians.
     """
 
     def place(self, task: Task) -> None:

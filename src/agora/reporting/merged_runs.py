@@ -15,6 +15,7 @@ once, with the episodes of both runs. Otherwise, the run's name is also appended
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -157,6 +158,8 @@ class _Run:
         record: record of the run.
         audit: comparison of the run's rows with the planned episodes.
         common: names of the files and packages that all runs have.
+        read: names of the files and packages that each stage's components use, by the stage as JSON; shared by all runs, which
+            mostly have the same stages.
     """
 
     name: str
@@ -164,6 +167,7 @@ class _Run:
     record: RunRecord
     audit: RunAudit
     common: frozenset[str] = field(default=frozenset())
+    read: dict[str, set[str] | None] = field(default_factory=dict)
 
     def named(self, words: str) -> str:
         """Return a text prefixed with the run's name."""
@@ -195,7 +199,7 @@ class _Run:
         return (
             first
             | {**dict(zip(_SEEDS, (record.seed_of(stage["name"]), places), strict=True)), "stage": _with_original_paths(decided)}
-            | self._parts(lambda: (build(dict(stage), Stage, "stage", complete=True), metrics()), leave={OWN})
+            | self._parts(json.dumps(stage, default=str), lambda: _stage_and_metrics(stage), leave={OWN})
         )
 
     def planner(self, label: str, stages: Sequence[str]) -> _Facts:
@@ -208,25 +212,38 @@ class _Run:
         own = {one["name"]: one.get("pedestrians") for one in self.record.suite.get("stages", ()) if one["name"] in stages}
         told = {name: _at(one, level) for name, one in own.items()}
         first: dict[str, Any] = {"parameters": _with_original_paths(values), "knowledge of pedestrians": told}
-        return first | self._parts(lambda: (planner_of(values, "planner"),))
+        return first | self._parts(json.dumps(values, default=str), lambda: (planner_of(values, "planner"),))
 
-    def _parts(self, built: Callable[[], tuple[Any, ...]], leave: Collection[str] = ()) -> dict[str, Any]:
+    def _parts(self, text: str, built: Callable[[], tuple[Any, ...]], leave: Collection[str] = ()) -> dict[str, Any]:
         """Return the digests of the files that components read, and the versions of the components' packages, except for packages
         in ``leave``.
 
         If the components cannot be built on this machine, they are assumed to use all files and packages that the runs have in
         common.
+
+        Args:
+            text: text that determines the components.
+            built: function that builds the components.
+            leave: names of packages to leave out.
         """
-        try:
-            parts = built()
-            names = {*inputs(*parts), *package_names(*parts)}
-        except AgoraError:
-            names = set(self.common)
+        if text not in self.read:
+            try:
+                parts = built()
+                self.read[text] = {*inputs(*parts), *package_names(*parts)}
+            except AgoraError:
+                self.read[text] = None
+        found = self.read[text]
+        names = set(self.common) if found is None else found
         files, versions = self.record.inputs or {}, self.record.packages or {}
         return {
             "files": {_with_original_paths(name): digest for name, digest in files.items() if name in names},
             "packages": {name: one for name, one in versions.items() if name in names and name not in leave},
         }
+
+
+def _stage_and_metrics(stage: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return the components that an episode of a stage uses, apart from planners."""
+    return build(dict(stage), Stage, "stage", complete=True), metrics()
 
 
 def _with_original_paths(value: Any) -> Any:
@@ -259,7 +276,8 @@ def _read(folders: Sequence[Path], names: Sequence[str]) -> list[_Run]:
     known = [frozenset({*(record.inputs or ()), *(record.packages or ())}) for record in records]
     common = frozenset.intersection(*known)
     several = zip(names or _names(places), folders, records, audits, strict=True)
-    return [_Run(name, Path(folder), record, one, common) for name, folder, record, one in several]
+    read: dict[str, set[str] | None] = {}
+    return [_Run(name, Path(folder), record, one, common, read) for name, folder, record, one in several]
 
 
 def _names(places: Sequence[Path]) -> list[str]:

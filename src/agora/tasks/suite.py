@@ -20,6 +20,7 @@ from agora.draft.stage import Stage, check_name
 from agora.draft.task import Task
 from agora.errors import InputError, PlacementError, UnknownNameError
 from agora.interfaces import DrawnPlaces, ResetPlan
+from agora.maps.grid import Map
 from agora.maps.ground import met_by
 from agora.maps.roads import radius_class, roads_of
 from agora.ranges import Checked, Number, Whole
@@ -128,6 +129,21 @@ class Suite(Checked):
             InputError: one of the stage's files is invalid, or something does not fit into the stage's world.
         """
         return put_together(ResetPlan(self.name, self.stage(stage_name), episode, self.seed_of(stage_name)))
+
+    def map(self, stage_name: str, episode: int) -> Map:
+        """Return the map of one episode, as in ``start(stage_name, episode).map``; if possible, without placing anything.
+
+        Raises:
+            InputError: as in `start`.
+        """
+        plan = ResetPlan(self.name, self.stage(stage_name), episode, self.seed_of(stage_name))
+        stage = plan.stage
+        if stage.modules or not getattr(stage.obstacles.part, "keeps_map", False):
+            return put_together(plan).map
+        try:
+            return prepare(plan)[1].map
+        except InputError as error:
+            raise InputError(f"{plan.entry}: {error}") from error
 
 
 def put_together(plan: ResetPlan) -> Start:

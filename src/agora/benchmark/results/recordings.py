@@ -50,7 +50,7 @@ def recordings(folder: Path, keys: Iterable[str] | None = None) -> dict[str, Rec
         if (maps := run.record.maps) is not None:
             return {key: replace(r, map=_kept_map(folder, maps, key)) for key, r in kept.items()}
         suite, places = run.suite(), {key: (key.split("/")[1], int(key.split("/")[2])) for key in kept}
-        drawn = {(stage, episode): suite.start(stage, episode).map for stage, episode in dict.fromkeys(places.values())}
+        drawn = {(stage, episode): suite.map(stage, episode) for stage, episode in dict.fromkeys(places.values())}
         return {key: replace(kept[key], map=drawn[place]) for key, place in places.items()}
     except InputError as error:
         _LOG.warning("recordings are shown without their maps: %s", error)

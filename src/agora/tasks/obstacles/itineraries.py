@@ -106,6 +106,7 @@ class Itineraries(Checked):
     """
 
     uses: ClassVar = frozenset({"random places", "people"})
+    keeps_map: ClassVar = True
     needs: ClassVar[tuple[str, ...]] = ("groups", "cues")
 
     people: tuple[int, int] | None = None

@@ -13,6 +13,7 @@ class Nothing:
     """Adds nothing to the map."""
 
     uses: ClassVar = frozenset[str]()
+    keeps_map: ClassVar = True
 
     def place(self, task: Task) -> None:
         """Add nothing to the task."""

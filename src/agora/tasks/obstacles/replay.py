@@ -18,6 +18,7 @@ class Replay:
     """
 
     uses: ClassVar = frozenset({"recordings"})
+    keeps_map: ClassVar = True
 
     random_phase: bool = False
 
