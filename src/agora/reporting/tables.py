@@ -113,6 +113,8 @@ def summaries(rows: Sequence[Row], metrics: Sequence[Metric]) -> dict[tuple[str,
 def metric_lines(rows: Sequence[Row], metrics: Sequence[Metric], planners: Sequence[str]) -> list[TableRow]:
     """Return one table row per metric, with means, intervals and notes."""
     groups, found = by_planner(rows, planners), summaries(rows, metrics)
+    arrived = {planner: [has_reached(row) for row in members] for planner, members in groups.items()}
+    reached = {planner: percent(sum(ends) / len(ends)) for planner, ends in arrived.items() if ends}
     lines = []
     for metric in metrics:
         estimates = {planner: found.get((metric.name, planner), Estimate(0, None, None, None)) for planner in planners}
@@ -120,9 +122,9 @@ def metric_lines(rows: Sequence[Row], metrics: Sequence[Metric], planners: Seque
         cells = []
         for planner, estimate in estimates.items():
             members = groups[planner]
-            flattered = metric.over == "reached" and not all(map(has_reached, members))
+            flattered = metric.over == "reached" and not all(arrived[planner])
             some = "" if estimate.n == len(members) else f"{estimate.n} of {len(members)}, "
-            note = f"{some}{percent(share(members).value)} reached" if some or flattered else ""
+            note = f"{some}{reached[planner]} reached" if some or flattered else ""
             cells.append(cell(estimate, rate=metric.unit == RATE, note=note, best=planner in best, places=places))
         lines.append(TableRow(metric_description(metric), cells))
     return lines
