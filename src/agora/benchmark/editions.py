@@ -90,7 +90,7 @@ def _edited(tree: dict[str, Any], suite: Suite, name: str, edition: Edition, epi
             if episodes is not None and "count" in stage["world"]:
                 stage["world"]["count"] = max(1, round(stage["world"]["count"] * episodes / own.count))
         stages.append(stage)
-    description = f"Edition {name.partition(MARK)[2]}. {tree.get('description', '')}".strip()
+    description = f"Edition {name.partition(MARK)[2]} of {suite.name}. {tree.get('description', '')}".strip()
     head = {"name": name, "seed": seed, "split": "test", "description": description}
     return {**{key: value for key, value in tree.items() if key != "stages"}, **head, "edition": plain(edition), "stages": stages}
 
