@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from tests.starts import DISC, people, start
 
@@ -36,7 +38,11 @@ def test_an_interrupted_run_continues_and_gives_the_same_rows(tmp_path):
     lines = (tmp_path / "whole.jsonl").read_text().splitlines()
     part.write_text("\n".join([*lines[:2], lines[2][:40]]) + "\n")
     assert list(places.measure_places([small()], part, duration=6.0)) == whole
-    assert "| `small/square` | 4 |" in places.markdown(whole) and "| all | 4 |" in places.markdown(whole)
+    table = places.markdown(whole)
+    assert "| `small/square` | 4 |" in table and "| all | 4 |" in table and "| `small` |" not in table
+    others = [replace(row, entry=row.entry.replace("small", "other")) for row in whole[:2]]
+    table = places.markdown([*whole, *others])
+    assert "| `small` | 4 |" in table and "| `other` | 2 |" in table and "| all | 6 |" in table
 
 
 def test_a_robot_creeps_along_its_path_and_stops_before_people():

@@ -224,13 +224,19 @@ def _creep(world: World, r: int, path: Doubles) -> Doubles:
 
 
 def markdown(rows: Sequence[PlaceRow]) -> str:
-    """Return a Markdown table of the rows, by suite and stage; stages whose names differ only in a final number are merged."""
+    """Return a Markdown table of the rows, by suite and stage, with a line for each of several suites. Stages whose names differ
+    only in a final number are merged.
+    """
     parts: dict[str, list[Movement]] = {}
+    suites: dict[str, list[Movement]] = {}
     for row in rows:
         if row.movement is not None:
             suite, stage, _ = row.entry.rsplit("/", 2)
             place = stage.rstrip("0123456789").rstrip("_")
             parts.setdefault(f"`{suite}/{place}`", []).append(row.movement)
+            suites.setdefault(f"`{suite}`", []).append(row.movement)
+    if len(suites) > 1:
+        parts |= suites
     parts["all"] = [row.movement for row in rows if row.movement is not None]
     columns = [
         "place",
