@@ -28,6 +28,10 @@ class Sidestep:
     strength: float = 2.0
     reach: float = 0.4
 
+    def __post_init__(self) -> None:
+        if not (self.relaxation > 0 and self.strength >= 0 and self.reach > 0):
+            raise ValueError("expected relaxation and reach above 0 and strength of at least 0")
+
     def compute(self, scene: CrowdScene) -> Floats:
         """Return accelerations (W, P, 2), m/s2."""
         goal = scene.waypoint - scene.position
