@@ -18,7 +18,7 @@ __all__ = ["Contact", "ContactKind", "Outcome", "Reason", "Recording"]
 
 
 class Outcome(enum.IntEnum):
-    """How a robot's episode ended; the value is the number used in files and ROS messages."""
+    """Outcome of a robot's episode; the value is the number used in files and ROS messages."""
 
     REACHED = 0
     PEDESTRIAN_COLLISION = 101

@@ -109,7 +109,7 @@ class CrowdSettings:
 
     @property
     def minding(self) -> tuple[Minding, ...]:
-        """When the pedestrians of each crowd model react to a robot: early, late or never."""
+        """Time at which the pedestrians of each crowd model react to a robot: early, late or never."""
         return tuple(share.minds_robots for share in self.models) or ("early",)
 
     def with_needed(self, behaviours: Sequence[str]) -> CrowdSettings:

@@ -73,7 +73,7 @@ class Ga3cLearner(ActorCritic):
 
 
 def read(seen: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the network's inputs for joint states (N, D), like `agora.policies.networks.ga3c.read`, but for tensors."""
+    """Return the network's inputs for joint states (N, D), as `agora.policies.networks.ga3c.read` does for arrays."""
     goal, speed, radius = (seen[:, k] for k in (GOAL, SPEED, RADIUS))
     host = torch.stack([goal, torch.atan2(seen[:, SINE], seen[:, COSINE]), speed, radius], -1)
     slots = seen[:, ROBOT:].unflatten(-1, (-1, PERSON)).transpose(0, 1).flip(0)
