@@ -289,7 +289,7 @@ def test_robots_and_map_stay_while_an_episode_is_played_and_a_shelf_that_is_put_
     shelf.pose.x, shelf.pose.y = x, y
     for name, kind, asked in (("spawn", Spawn, [other]), ("delete", Delete, ["burger"])):
         answer = play.graph.call(f"simulator/{name}", kind, asked)
-        assert not answer.success and " the episode; " in answer.message, name
+        assert not answer.success and " episode; " in answer.message, name
     assert play.graph.call("simulator/spawn", Spawn, [shelf]).success
     assert play.graph.call("simulator/resume", Trigger).success
     beam = round((turn - play.robots.heading[0] + math.pi) % math.tau / math.tau * 360)

@@ -465,7 +465,7 @@ def test_guided_robots_collect_waypoints_and_go_on_where_everybody_is(
     people.publish(here)
     tool = graph.publisher("move_base_simple/goal", PoseStamped)
     tool.publish(PoseStamped(pose=to_pose((-50.0, 3.0, 1.0))))
-    wait_until(lambda: "a pose is ignored: waypoint 0: (-50.00, 3.00) has no room" in node.log, "a word about the wall")
+    wait_until(lambda: "(-50.00, 3.00) has no room" in node.log, "a word about the wall")
     tool.publish(PoseStamped(pose=to_pose((12.0, 8.0, 1.0))))
     second = parts.begun(wait_until, 2)
     tool.publish(PoseStamped(pose=to_pose((5.5, 4.0, 0.0))))
