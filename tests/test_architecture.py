@@ -326,6 +326,8 @@ def test_the_library_imports_every_dependency_of_the_base_install():
 OF_NO_MODULE = {
     "absurd_values": "every number of every kind of file",
     "architecture": "the shape of the library",
+    "benchmark.instructions": "the folder benchmarks",
+    "benchmark.make_bench": "the folder benchmarks",
     "damaged_files": "every format",
     "docs": "the manual",
     "english": "the manual, docstrings and messages",

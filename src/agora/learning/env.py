@@ -1,5 +1,4 @@
-"""A Gymnasium vector environment on top of the engine: a batch of worlds in one object. For a single world, see
-`agora.learning.single`.
+"""A Gymnasium vector environment on top of the engine: a batch of worlds. `agora.learning.single` has a single world.
 
 Worlds are stepped exactly as in `agora.episode.Episodes` (by `agora.episode.Batch`). ``import agora.learning`` registers both
 environments with Gymnasium: ``gymnasium.make("agora/Navigation-v0")`` then creates a single world, and `gymnasium.make_vec` creates
@@ -75,9 +74,8 @@ class AgoraVectorEnv(VectorEnv[Floats, Floats, Array]):
             period.
         num_envs: number of worlds, W.
         episodes: number of entries of the stage and of each seed. With 0, the stage keeps the number of entries given in the suite,
-            and each seed has `agora.learning.entries.OF_A_SEED` entries. An entry is generated when it begins. If the stage has at
-            most `agora.tasks.drawn.KEPT` entries, they are kept in memory. Entries whose people or robots cannot be placed are
-            skipped.
+            and each seed has `agora.learning.entries.OF_A_SEED`. An entry is generated when it begins. If the stage has at most
+            `agora.tasks.drawn.KEPT` entries, they are kept in memory. Entries whose people or robots cannot be placed are skipped.
         workers: number of processes that generate each world's next episode in advance. A script that uses them needs the usual
             ``if __name__ == "__main__":``.
         seed: seed that replaces the suite's seed. With another seed, every entry is a different episode; this includes the entries

@@ -101,7 +101,7 @@ def test_the_folder_of_a_server_may_have_signs_that_mean_something_in_a_planners
     for odd in ("a+b", "a,b", '"', "a(b"):
         policies = Policies(Settings(tmp_path / odd))
         policies.keep("mine", HALL)
-        with pytest.raises(InputError, match="the path of the server's folder has characters"):
+        with pytest.raises(InputError, match="the path of the server's folder contains characters"):
             policies.planner("own/mine")
 
 

@@ -13,8 +13,7 @@ command and ends at a standstill. The first command is driven.
 
 Differences from the source:
 - Distances to obstacles are soft constraints: each pose has a slack variable, and each metre of slack costs ``slack_weight``. A
-  solution therefore always exists. It is the same as with hard constraints as long as the weight exceeds the gain per metre of
-  violation.
+  solution always exists, the same as with hard constraints as long as the weight exceeds the gain per metre of violation.
 - Pedestrians and other robots are discs, and a predictor gives their positions at the time of each pose; by default their motion is
   taken into account (in upstream, this has to be enabled). Walls are represented by points on the edges of lethal or unknown areas
   in the costmap; in upstream, every lethal cell is a point. Each pose considers at most ``obstacles`` obstacles: the nearest on the
@@ -24,29 +23,24 @@ Differences from the source:
   corresponds to the package's 0.3 s at its 0.4 m/s. With larger spacing, a plan cuts corners; if such a plan starts with a wait,
   the robot waits at every call and never moves. The horizon is 1.5 times the robot's stopping time. The package's own limits and
   times are in the `mpc_ros` preset.
-- If the duration of a step is free, a plan has 7 to 25 poses. Upstream has 2 to 50, and a plan with two poses can only reach a pose
-  straight ahead.
-- The footprint can be the centre, the circumscribed disc or the rectangle around the outline; the package offers lines and
-  polygons.
+- If the duration of a step is free, a plan has 7 to 25 poses; upstream has 2 to 50, but 2 only reach a pose straight ahead.
+- The footprint can be the centre, the circumscribed disc or the outline's rectangle; the package offers lines and polygons.
 - The solver is fatrop; the package uses IPOPT. If the solver does not converge within its iterations, or the plan would hit
-  something before the robot can stop, the robot drives the rest of the last plan as long as the rest is free of collisions, and
-  otherwise brakes as hard as it can. The package stops the robot at once.
+  something before the robot can stop, the robot drives the rest of the last plan while that is free of collisions, and otherwise
+  brakes as hard as it can. The package stops the robot at once.
 - If the initial guess backs up, its headings point against the direction of motion; upstream intends this, but does not keep these
   headings. If the duration of a step is free, the guess has as many steps as driving the route at full speed takes. If a guess hits
   an obstacle, which the solver rarely recovers from, two further guesses bend around the obstacle, one on either side, and the plan
   with the lowest cost is used. If the solver finds no plan, it starts again from a guess in which the robot stands still.
 - The previous plan is shifted in time; upstream continues from the nearest pose of the previous plan.
 - Orientations of via points are ignored; in upstream they have no weight by default, and the wrong sign if a weight is given.
-- If an obstacle covers the end of the local path, the path ends earlier, at a point that is at the desired distance from obstacles.
-  With the quadratic form, the path also ends where a wall lies between the robot and the path's end. If the task has no goal
-  heading, the target heading is the path's final direction.
-- The command of a car-like robot contains the curvature instead of the turning rate; the command of a holonomic robot also contains
-  the sideways speed.
+- If an obstacle covers the end of the local path, the path ends earlier, at the desired distance from obstacles. With the quadratic
+  form, it also ends at a wall between the robot and its end. Without a goal heading, its last direction is the target heading.
+- Commands for car-like robots contain the curvature instead of the turning rate; those for holonomic robots add the sideways speed.
 - A robot that touches a wall stops. No disc may penetrate the robot more deeply than it already does, so that a robot in contact
   with a person can move away.
-- If nothing nearby moves, the steps with which a plan waits at its start are removed. The first command may change by at most what
-  the limits allow in one control period, and each later command by what they allow in one step. Otherwise a robot next to a corner
-  would plan, at every call, to wait first in order to make a sharper turn.
+- If nothing nearby moves, the steps in which a plan waits at its start are removed. The first command keeps the limits of a control
+  period, later commands those of a step. Otherwise a robot next to a corner would plan, at every call, to wait for a sharper turn.
 
 Not implemented: several plans in parallel, other footprints, full weight matrices, terminal sets.
 """

@@ -85,9 +85,7 @@ class Foreign(Models):
         self._clock = rospy.Subscriber(f"{self.name}/clock", Clock, self._tick, queue_size=1, tcp_nodelay=True)
 
     def _service(self, name: str, kind: Any) -> Callable[..., Any]:
-        """Return a function that calls a service of the simulator with the given request fields, and raises `CallError` if the
-        service is gone.
-        """
+        """Return a function that calls a service with the given request fields and raises `CallError` if the service is gone."""
         call = Call(name, kind, self._patience)
         self._calls.append(call)
 
@@ -229,8 +227,7 @@ class Foreign(Models):
     def set_map(self, place: Map) -> None:
         """Change the static surroundings.
 
-        Every map is a model with a new name, because gzserver 11.1 sometimes loses a new model with the name of a model that was
-        just deleted.
+        Every map is a model with a new name, because gzserver 11.1 may lose a model whose name was just deleted.
         """
         bodies = solids(Place(place, self._furniture)).bodies
         if (told := repr(bodies)) == self._told:
@@ -351,8 +348,7 @@ class Foreign(Models):
         raise InputError(f"{self.name} cannot take single steps; start without synchronous:=true")
 
     def wait(self, seconds: float) -> bool:
-        """Wait until the world has advanced by a physics step, apply the rules to that step, and update the positions of the
-        pedestrians.
+        """Wait until the world has advanced by a physics step, apply the rules to that step, and move the pedestrians.
 
         Raises:
             SimulatorLostError: the simulator is gone or was restarted; the next `begin` sets up everything again.
