@@ -54,7 +54,7 @@ leaderboard: $(VENV)/.runtime
 
 # One more process than cores: some tests wait for pages and for other processes. In the order of the tree the last files are short.
 LIBRARY = $(BIN)/python -m pytest --numprocesses $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --maxprocesses 4 --dist loadfile --no-loadscope-reorder $(MARKED) --ignore tests/ros
-# Pytest rewrites the assertions of each test file at first, in half a minute. If nothing is rewritten yet, each worker would do it.
+# Pytest first rewrites each test file's assertions, which takes half a minute. Without a cache, each worker would repeat this.
 COLLECT = ls tests/__pycache__/test_files.*-pytest-*.pyc > /dev/null 2>&1 || $(BIN)/python -m pytest --collect-only -qq --ignore tests/ros > /dev/null
 GRAPH = $(BIN)/python -m pytest $(MARKED) tests/ros
 

@@ -1,4 +1,4 @@
-"""Counts the instructions of a call of each hot kernel with valgrind: a guard against slower code that needs no clock.
+"""Counts the instructions per call of each hot kernel with valgrind, which detects slower code without a clock.
 
 python benchmarks/instructions.py            # prints the counts, those stored in instructions.json, and their ratio
 python benchmarks/instructions.py --write    # replaces the stored counts
@@ -27,7 +27,7 @@ from pathlib import Path
 
 KEPT = Path(__file__).with_suffix(".json")
 LOOSE = {"metrics": 0.25}
-"""Larger tolerances. The metrics once needed 15 % fewer instructions beside other tests; the cause is unknown."""
+"""Larger tolerances. The metrics' count was once 15 % lower while other tests ran; the cause is unknown."""
 
 _REQUESTS = """
 #include <valgrind/callgrind.h>
@@ -81,8 +81,8 @@ def stored() -> dict[str, int]:
 
 
 def _same_code() -> dict[str, str]:
-    """Return the variables with which Numba compiles the same code under valgrind, which hides some of the processor's features.
-    With these variables, no library starts threads, which would count while they wait.
+    """Return the variables that make Numba compile the same code under valgrind, which hides some of the processor's features.
+    They also stop libraries from starting threads, whose waiting would be counted.
     """
     from agora.core import jit
 
@@ -101,7 +101,7 @@ class _Counter:
         self._requests = ctypes.CDLL(requests)
 
     def calls(self, name: str, function: Callable[[], object], calls: int = _CALLS) -> None:
-        """Count some calls of a function after a first one, in which things are cached."""
+        """Count calls of a function, after a first call that fills the caches."""
         function()
         with self.counted(name, calls):
             for _ in range(calls):
@@ -138,8 +138,8 @@ def _steps(counter: _Counter) -> None:
 
 
 def _places(counter: _Counter) -> None:
-    """Count steps among people who walk in steps, resolve collisions, step back and find their way, in two places of `social`, and
-    all metrics of an episode in the second place.
+    """Count world steps in two places of `social`, where people resolve collisions, step back and find their way, and all metrics
+    of an episode in the second place.
     """
     import numpy as np
 

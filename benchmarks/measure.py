@@ -24,7 +24,7 @@ class Effort(Enum):
     FULL = "full"
 
     def times(self, full: int, quick: int) -> int:
-        """Return the number of repetitions, of which `FULL` makes ``full`` and `QUICK` makes ``quick``."""
+        """Return the number of repetitions: ``full`` for `FULL`, ``quick`` for `QUICK`, 1 for `SMOKE`."""
         return {Effort.SMOKE: 1, Effort.QUICK: quick, Effort.FULL: full}[self]
 
     @property

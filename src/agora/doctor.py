@@ -53,7 +53,7 @@ _OTHERS = {
 
 
 def examine() -> Iterator[tuple[str, bool | None]]:
-    """Yield each finding as a line, and whether it is as required; None instead for optional parts that are missing."""
+    """Yield each finding as a line, and whether it is as required, or None for an optional part that is missing."""
     yield f"Python {sys.version.split()[0]} (3.11 or newer)", sys.version_info >= (3, 11)
     for package, what in {"numba": "kernels", "pyarrow": "results", "matplotlib": "figures", "av": "video"}.items():
         yield f"{package}: {what}", find_spec(package) is not None

@@ -69,7 +69,7 @@ def validate(
     scene: Annotated[
         list[str] | None,
         typer.Option(
-            help="With a table: another scene in the data folder eth_ucy, in a part of its own. The classifier is tested on it "
+            help="With a table: another scene in the data folder eth_ucy, in a separate part. The classifier is tested on it "
             "but not trained on it. Repeat the option for several scenes."
         ),
     ] = None,

@@ -38,7 +38,7 @@ class ProcessExit(BaseException):
 
 
 _came: list[Signalled] = []
-"""Signals that have not been handled yet; an ``except:`` in untrusted code may have caught them."""
+"""Signals not handled yet, which an ``except:`` in untrusted code may have swallowed."""
 
 
 def interrupt(number: int, frame: FrameType | None) -> NoReturn:

@@ -64,7 +64,7 @@ def _is_anyone_near(people, traits, w, i):
     x, y, radius, active, near = people.x[w], people.y[w], traits.radius[w], people.active[w], np.int32(0)
     xi, yi, own = x[i], y[i], radius[i]
     for j in range(lanes(traits.count[w])):
-        dx, dy, reach = x[j] - xi, y[j] - yi, own + radius[j] + ROOM - ROOM + _STEP
+        dx, dy, reach = x[j] - xi, y[j] - yi, own + radius[j] + ROOM - ROOM + _STEP  # rounded as in `_is_there`
         near = np.int32(near + np.int32((j != i) & active[j] & (dx * dx + dy * dy < reach * reach)))
     return near > 0
 

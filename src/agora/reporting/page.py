@@ -186,7 +186,7 @@ def _planners(run: Mapping[str, Any], rows: Sequence[Row]) -> list[str]:
 
 
 def _among(planners: Sequence[str], labels: Sequence[str] | None) -> list[str]:
-    """Return those planners on the page whose label is one of the given labels."""
+    """Return the planners on the page that have one of the given labels."""
     return [planner for planner in planners if planner.split(" · ")[0] in (labels or ())]
 
 

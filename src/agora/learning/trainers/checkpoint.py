@@ -1,4 +1,4 @@
-"""Converts PyTorch networks and optimisers to arrays by name and back, for checkpoints without pickle."""
+"""Converts PyTorch networks and optimisers to and from named arrays, for checkpoints without pickle."""
 
 from __future__ import annotations
 
